@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: Apache-2.0
+# Every goal sets up what it needs and runs without a terminal. `make help` lists them.
+
+SHELL := /bin/bash
+SWIFT ?= swift
+
+# As they were written: a `$` in a URL is not make's to read.
+override URL := $(value URL)
+override PREFIX := $(value PREFIX)
+override DESTDIR := $(value DESTDIR)
+override FILTER := $(value FILTER)
+export URL PREFIX DESTDIR FILTER
+
+# A target may import only what the manifest says that it depends on.
+STRICT := --explicit-target-dependency-import-check error
+# The installed programs carry the Swift runtime. Their products are named, since the test
+# fixtures import Testing, which has no static library.
+RELEASE := $(SWIFT) build -c release --static-swift-stdlib $(STRICT)
+
+.DEFAULT_GOAL := build
+.PHONY: build run test bench lint check install uninstall clean help
+
+build: ## Build the release programs into .build/release
+	@.ci/need build
+	$(RELEASE) --product idownd
+	$(RELEASE) --product idown
+
+run: ## Start the service and get URL=…; without URL, a generated file from loopback
+	@.ci/need build run
+	$(SWIFT) build $(STRICT) --product idownd
+	$(SWIFT) build $(STRICT) --product idown
+	@.ci/demo .build/debug "$$URL"
+
+test: ## Build and run all tests, or those that match FILTER=…
+	@.ci/need build test
+	$(SWIFT) build $(STRICT) --build-tests
+	# One test at a time: whole processes, real disks and time limits share two cores badly.
+	$(SWIFT) test --skip-build --disable-xctest --no-parallel $(if $(FILTER),--filter "$$FILTER")
+
+bench: build ## Measure against curl, aria2, wget2 and axel
+	@.ci/need bench
+	Tests/Benchmarks/run
+
+lint: ## Check the format and who imports what
+	$(SWIFT) format lint --strict --parallel --recursive Package.swift Sources Tests
+	.ci/imports
+
+check: ## Check the documented interface and the desktop's files
+	@.ci/need build check
+	.ci/check-files
+
+install: ## Install below PREFIX=… (default ~/.local), staged in DESTDIR=…
+	@$(if $(SUDO_USER),test -x .build/release/idown -a -x .build/release/idownd ||) $(MAKE) build
+	@desktop/install put .build/release
+
+uninstall: ## Take away what install put there
+	@desktop/install remove
+
+clean: ## Remove everything that was built
+	rm -rf .build
+
+help: ## List the goals
+	@sed -nE 's/^([a-z]+):[^#]*## (.*)/\1\t\2/p' Makefile | expand -t 12

@@ -1,0 +1,190 @@
+// swift-tools-version: 6.2
+// SPDX-License-Identifier: Apache-2.0
+
+import PackageDescription
+
+// Every target of ours is built with the same rules: strict concurrency of language mode 6,
+// imports private to their file unless said otherwise, and no warning left standing.
+let house: [SwiftSetting] = [
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+    .treatAllWarnings(as: .error),
+]
+
+let package = Package(
+    name: "idown",
+    products: [
+        .executable(name: "idown", targets: ["idown"]),
+        .executable(name: "idownd", targets: ["idownd"]),
+        .library(name: "iDownBus", targets: ["iDownBus"]),
+    ],
+    dependencies: [
+        // The store: one SQLite file, WAL, transactions, migrations.
+        .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
+        // The command line: help, validation, completions.
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+        // Log lines, to stderr in journald's form.
+        .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+        // Signals and an orderly shutdown.
+        .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
+        // Children in tests: Foundation's Process leaves SIGTERM blocked in the child.
+        .package(url: "https://github.com/swiftlang/swift-subprocess", from: "1.0.2"),
+    ],
+    targets: [
+        // MARK: Borders to C: a module map and what Swift cannot import, nothing else.
+
+        // libdbus-1: variadic functions and cast macros.
+        .systemLibrary(
+            name: "CDBus",
+            pkgConfig: "dbus-1",
+            providers: [.apt(["libdbus-1-dev"])]
+        ),
+        // libcurl: curl_easy_setopt and curl_easy_getinfo are variadic.
+        .systemLibrary(
+            name: "CCurl",
+            pkgConfig: "libcurl",
+            providers: [.apt(["libcurl4-openssl-dev"])]
+        ),
+        // What the C library has and Swift's Glibc lacks: renameat2, fallocate, openat, xattr.
+        .systemLibrary(name: "CLinux"),
+
+        // MARK: Swift over C: not one word about downloads.
+
+        .target(name: "DBus", dependencies: ["CDBus"], swiftSettings: house),
+        .target(name: "Curl", dependencies: ["CCurl"], swiftSettings: house),
+
+        // MARK: The four rooms of the design: state in the middle, the spokes around it.
+
+        // Pure decisions: no clock, no disk, no other target.
+        .target(name: "iDownState", swiftSettings: house),
+        // The store: records, migrations, checkpoints, settings, folders.
+        .target(
+            name: "iDownData",
+            dependencies: [
+                "iDownState",
+                .product(name: "GRDB", package: "GRDB.swift"),
+            ],
+            swiftSettings: house
+        ),
+        // The engine: requests, answers, files.
+        .target(
+            name: "iDownloader",
+            dependencies: ["CLinux", "Curl", "iDownState"],
+            swiftSettings: house
+        ),
+        // The contract in Swift: names, dictionaries, errors, the typed client.
+        .target(name: "iDownBus", dependencies: ["DBus"], swiftSettings: house),
+        // The hub: runs the effects that the state machine asks for.
+        .target(
+            name: "iDownService",
+            dependencies: [
+                "DBus",
+                "iDownBus",
+                "iDownData",
+                "iDownState",
+                "iDownloader",
+                .product(name: "Logging", package: "swift-log"),
+            ],
+            swiftSettings: house
+        ),
+        // Presentation: values in, text out.
+        .target(name: "iDownView", dependencies: ["iDownBus"], swiftSettings: house),
+
+        // MARK: Programs: composition roots.
+
+        .executableTarget(
+            name: "idownd",
+            dependencies: [
+                "Curl",
+                "DBus",
+                "iDownBus",
+                "iDownData",
+                "iDownService",
+                "iDownState",
+                "iDownloader",
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+                .product(name: "UnixSignals", package: "swift-service-lifecycle"),
+            ],
+            swiftSettings: house
+        ),
+        .executableTarget(
+            name: "idown",
+            dependencies: [
+                "iDownBus",
+                "iDownView",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ],
+            swiftSettings: house
+        ),
+
+        // MARK: Tests: one target a room, whole processes, and the peers.
+
+        .target(
+            name: "iDownTesting",
+            dependencies: [
+                "DBus",
+                .product(name: "Subprocess", package: "swift-subprocess"),
+            ],
+            swiftSettings: house
+        ),
+        .testTarget(
+            name: "DBusTests",
+            dependencies: ["DBus", "iDownTesting"],
+            swiftSettings: house
+        ),
+        .testTarget(
+            name: "CurlTests",
+            dependencies: ["Curl", "iDownTesting"],
+            swiftSettings: house
+        ),
+        .testTarget(
+            name: "iDownStateTests",
+            dependencies: ["iDownState", "iDownTesting"],
+            swiftSettings: house
+        ),
+        .testTarget(
+            name: "iDownDataTests",
+            dependencies: ["iDownData", "iDownState", "iDownTesting"],
+            swiftSettings: house
+        ),
+        .testTarget(
+            name: "iDownloaderTests",
+            dependencies: ["Curl", "iDownState", "iDownTesting", "iDownloader"],
+            swiftSettings: house
+        ),
+        .testTarget(
+            name: "iDownBusTests",
+            dependencies: ["DBus", "iDownBus", "iDownTesting"],
+            swiftSettings: house
+        ),
+        .testTarget(
+            name: "iDownServiceTests",
+            dependencies: [
+                "Curl",
+                "DBus",
+                "iDownBus",
+                "iDownData",
+                "iDownService",
+                "iDownState",
+                "iDownTesting",
+                "iDownloader",
+                .product(name: "Logging", package: "swift-log"),
+            ],
+            swiftSettings: house
+        ),
+        .testTarget(
+            name: "iDownViewTests",
+            dependencies: ["iDownBus", "iDownView", "iDownTesting"],
+            swiftSettings: house
+        ),
+        .testTarget(
+            name: "IntegrationTests",
+            dependencies: ["DBus", "iDownBus", "iDownTesting"],
+            swiftSettings: house
+        ),
+    ],
+    swiftLanguageModes: [.v6]
+)
