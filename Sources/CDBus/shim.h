@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <dbus/dbus.h>
+
+// What of <dbus/dbus.h> Swift cannot import as it stands. The type codes are not here: they are
+// the characters of the specification, and Swift writes them as such (TypeCode.swift).
+
+// A DBusError in its starting state. DBUS_ERROR_INIT is a brace initializer, which is not imported.
+static inline DBusError cdbus_error_init(void) {
+    DBusError error = DBUS_ERROR_INIT;
+    return error;
+}

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CDBus
+
+extension Connection {
+    /// Calls a method and waits for its reply.
+    ///
+    /// Cancelling the task gives the call up; the callee is not told.
+    ///
+    /// The destination may be a unique or a well-known name; `startService` lets the bus start a
+    /// service for a name that nobody owns yet. A timeout of 24 days or more is none.
+    ///
+    /// - Returns: The arguments of the reply.
+    /// - Throws: The error reply; `Disconnected`, `NoReply` or `NoMemory` of this side; and
+    ///   `InvalidArgs` or `LimitsExceeded` for arguments that cannot be sent.
+    public func call(
+        _ destination: BusName,
+        _ path: ObjectPath,
+        _ interface: InterfaceName,
+        _ member: MemberName,
+        _ arguments: [Value] = [],
+        timeout: Duration = .seconds(25),
+        startService: Bool = true
+    ) async throws(BusError) -> [Value] {
+        let link = try openLink()
+        let message = try Message(call: destination, path, interface, member, border: border)
+        try message.append(arguments)
+        if !startService { dbus_message_set_auto_start(message.pointer, 0) }
+        let id = makeID()
+        let pending = try PendingReply(
+            sending: message,
+            over: link,
+            milliseconds: Self.milliseconds(timeout),
+            onEnd: { $0.owner.forgetReply(id) }
+        )
+        return try await finish(pending, id: id).get()
+    }
+
+    private func finish(
+        _ pending: PendingReply,
+        id: Int
+    ) async -> Result<[Value], BusError> {
+        if !pending.hasEnded { pendingReplies[id] = pending }
+        return await withTaskCancellationHandler {
+            // By way of self: a closure that does not capture the actor would leave its executor.
+            await self.end(of: pending)
+        } onCancel: {
+            enqueue { $0.pendingReplies[id]?.abandon(.noReply("the call was given up")) }
+        }
+    }
+
+    private func end(of pending: PendingReply) async -> Result<[Value], BusError> {
+        await withCheckedContinuation { pending.resumeAtEnd($0) }
+    }
+
+    nonisolated func forgetReply(_ id: Int) {
+        assumeIsolated { $0.pendingReplies[id] = nil }
+    }
+
+    private static func milliseconds(_ duration: Duration) -> CInt {
+        let (seconds, attoseconds) = duration.components
+        guard seconds < Int64(CInt.max) / 1000 else { return DBUS_TIMEOUT_INFINITE }
+        guard seconds >= 0, attoseconds >= 0 else { return 0 }
+        return CInt(seconds * 1000 + attoseconds / 1_000_000_000_000_000)
+    }
+}

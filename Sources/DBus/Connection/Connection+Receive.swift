@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CDBus
+internal import Glibc
+
+extension Connection {
+    /// Takes one message from libdbus, on the executor.
+    ///
+    /// - Returns: Whether it needs no further handling by libdbus.
+    func receive(_ message: OpaquePointer) -> Bool {
+        switch dbus_message_get_type(message) {
+        case DBUS_MESSAGE_TYPE_METHOD_CALL:
+            receive(call: message)
+            return true
+        case DBUS_MESSAGE_TYPE_SIGNAL:
+            receive(signal: message)
+            return false
+        default:
+            return false
+        }
+    }
+
+    // MARK: Calls
+
+    /// Finds the method and starts its handler, or answers with the reason why not.
+    private func receive(call message: OpaquePointer) {
+        let wantsReply = dbus_message_get_no_reply(message) == 0
+        let reply = ReplyAddress(
+            serial: dbus_message_get_serial(message),
+            sender: dbus_message_get_sender(message).map { BusName(checked: String(cString: $0)) }
+        )
+        do throws(BusError) {
+            if let refusal { throw refusal }
+            guard !handlers.isFull else { throw .limitsExceeded("too many calls at one time") }
+            let path = ObjectPath(checked: try Self.field(dbus_message_get_path(message)))
+            let member = try Self.field(dbus_message_get_member(message))
+            let interface = dbus_message_get_interface(message).map { String(cString: $0) }
+            guard let object = objects.object(at: path) else {
+                throw .unknownObject("there is no object at \(path)")
+            }
+            let (interfaceName, method) = try object.method(interface, member, at: path)
+            let call = Call(
+                connection: self,
+                sender: reply.sender,
+                path: path,
+                interface: interfaceName,
+                member: MemberName(checked: member),
+                wantsReply: wantsReply
+            )
+            start(method, call, try Self.arguments(of: message, for: method, call), reply)
+        } catch {
+            guard wantsReply else { return }
+            answer(.failure(error), to: reply)
+        }
+    }
+
+    private static func field(_ characters: UnsafePointer<CChar>?) throws(BusError) -> String {
+        // libdbus lets no call without these fields through.
+        guard let characters else { throw .inconsistentMessage("a header field is missing") }
+        return String(cString: characters)
+    }
+
+    /// Decodes the arguments; their types are compared first, so that nothing else is ever decoded.
+    private static func arguments(
+        of message: OpaquePointer,
+        for method: Method,
+        _ call: Call
+    ) throws(BusError) -> [Value] {
+        let expected = method.inputSignature
+        guard let found = dbus_message_get_signature(message) else {
+            throw .noMemory("dbus_message_get_signature")
+        }
+        guard strcmp(found, expected.rawValue) == 0 else {
+            let names = method.inputs.map { "\($0.type) \($0.name)" }.joined(separator: ", ")
+            throw .invalidArguments(
+                "\(call.member) takes (\(names)), signature \"\(expected)\","
+                    + " not \"\(String(cString: found))\""
+            )
+        }
+        do throws(DecodingFailure) {
+            return try Decoder.arguments(of: message)
+        } catch {
+            throw .invalidArguments("\(call.member): \(error)")
+        }
+    }
+
+    // MARK: Handlers
+
+    /// Answers every call that is under way, and every later one, with this error.
+    ///
+    /// For a service that ends: its handlers are cancelled, and nobody waits for an answer in vain.
+    public func refuseCalls(with error: BusError) {
+        refusal = error
+        for reply in handlers.cancelAll() { answer(.failure(error), to: reply) }
+    }
+
+    /// Starts a handler at once, up to its first suspension; its task answers once.
+    private func start(
+        _ method: Method,
+        _ call: Call,
+        _ arguments: [Value],
+        _ reply: ReplyAddress
+    ) {
+        let id = makeID()
+        handlers.begin(id, reply: call.wantsReply ? reply : nil)
+        let task = Task.immediate {
+            let outcome = await Self.run(method, call, arguments)
+            if let reply = handlers.finish(id) { answer(outcome, to: reply) }
+        }
+        handlers.attach(task, to: id)
+    }
+
+    private nonisolated(nonsending) static func run(
+        _ method: Method,
+        _ call: Call,
+        _ arguments: [Value]
+    ) async -> Result<[Value], BusError> {
+        do {
+            return .success(try await method.body(call, arguments))
+        } catch let error as BusError {
+            return .failure(error)
+        } catch is CancellationError {
+            return .failure(.failed("the call was cancelled"))
+        } catch {
+            return .failure(.failed(String(describing: error)))
+        }
+    }
+
+    /// Sends the one reply to a call.
+    ///
+    /// A result that cannot be encoded becomes an error reply. If memory fails even for that, the
+    /// bus answers the caller when its time is up or we are gone.
+    private func answer(_ outcome: Result<[Value], BusError>, to reply: ReplyAddress) {
+        guard let link else { return }
+        do throws(BusError) {
+            switch outcome {
+            case .success(let values):
+                let message = try Message.reply(to: reply, border: border)
+                try message.append(values)
+                try link.send(message)
+            case .failure(let error):
+                try send(error, to: reply, over: link)
+            }
+        } catch {
+            try? send(error, to: reply, over: link)
+        }
+    }
+
+    private func send(
+        _ error: BusError,
+        to reply: ReplyAddress,
+        over link: Link
+    ) throws(BusError) {
+        let message = try Message.reply(to: reply, error: error.name, border: border)
+        // A string with U+0000 cannot be sent, and a text from elsewhere may hold one.
+        let text = error.message.replacing("\0", with: "\u{FFFD}")
+        try message.append([.string(text)])
+        try link.send(message)
+    }
+
+    // MARK: Signals
+
+    private func receive(signal message: OpaquePointer) {
+        if dbus_message_is_signal(message, DBUS_INTERFACE_LOCAL, "Disconnected") != 0 {
+            // Not from within libdbus's own dispatch.
+            enqueue { $0.close() }
+            return
+        }
+        deliver(message)
+    }
+}

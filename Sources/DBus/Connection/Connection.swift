@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CDBus
+internal import Dispatch
+
+/// A connection to a message bus, with the objects exported on it and the calls made over it.
+///
+/// It owns one private connection of libdbus and makes all calls into libdbus on its executor, a
+/// serial queue. Handlers of exported methods start there, strictly in the order in which the calls
+/// arrived, and run concurrently from their first suspension on.
+///
+/// An open connection keeps itself alive; it ends by ``close()`` or when the bus goes away.
+public actor Connection {
+    /// The executor of this actor; another actor may share it and be called without a thread change.
+    public nonisolated let executor: QueueExecutor
+
+    /// The executor as the runtime wants it.
+    public nonisolated var unownedExecutor: UnownedSerialExecutor {
+        executor.asUnownedSerialExecutor()
+    }
+
+    /// The name that the bus gave to this connection.
+    public private(set) var uniqueName: BusName = ":0.0"
+
+    nonisolated let border: Border
+    var link: Link?
+    var objects = ObjectTable()
+    var subscriptions: [Int: Subscription] = [:]
+    var pendingReplies: [Int: PendingReply] = [:]
+    var handlers = HandlerTasks()
+    /// What every call is answered with once the service ends.
+    var refusal: BusError?
+    private var waiters: [Int: Waiter] = [:]
+    private var lastID = 0
+
+    private init(executor: QueueExecutor, faults: FaultPlan?) {
+        self.executor = executor
+        border = Border(faults: faults)
+    }
+
+    /// Connects to a bus and registers there.
+    ///
+    /// - Throws: What libdbus reports, for example `org.freedesktop.DBus.Error.NoServer`.
+    public static func open(_ bus: BusAddress = .session) async throws(BusError) -> Connection {
+        try await open(bus, faults: nil)
+    }
+
+    /// Connects to a bus, with a planned failure.
+    package static func open(
+        _ bus: BusAddress,
+        faults: FaultPlan?
+    ) async throws(BusError) -> Connection {
+        let connection = Connection(executor: QueueExecutor(label: "dbus"), faults: faults)
+        try await connection.connect(to: bus)
+        return connection
+    }
+
+    private func connect(to bus: BusAddress) throws(BusError) {
+        let link = try Link(to: bus, owner: self, border: border)
+        self.link = link
+        guard let name = dbus_bus_get_unique_name(link.pointer) else { return }
+        uniqueName = BusName(checked: String(cString: name))
+    }
+
+    /// Whether messages can still be sent.
+    public var isOpen: Bool {
+        link?.isConnected ?? false
+    }
+
+    /// Bytes of messages that wait to be sent because the bus does not take them.
+    ///
+    /// libdbus queues without bound: look here before any signal that could be left out.
+    public var outgoingBytes: Int {
+        link?.outgoingBytes ?? 0
+    }
+
+    /// Returns once all messages sent so far are with the bus, or the connection has ended.
+    public func flush() async {
+        guard isOpen, outgoingBytes > 0 else { return }
+        await wait(for: .flushed)
+    }
+
+    /// Returns once the connection has ended, by ``close()`` or because the bus went away; or when
+    /// the task is cancelled.
+    public func waitUntilClosed() async {
+        guard link != nil else { return }
+        await wait(for: .closed)
+    }
+
+    /// Ends the connection: handlers are cancelled, calls fail, sequences of signals end.
+    ///
+    /// Calls that were made over it fail with `Disconnected`. What has not been sent yet is lost; see ``flush()``.
+    ///
+    /// Callers whose call has not been answered get `NoReply` from the bus.
+    public func close() {
+        guard let link else { return }
+        _ = handlers.cancelAll()
+        for reply in pendingReplies.values { reply.abandon(.connectionClosed) }
+        pendingReplies = [:]
+        for subscription in subscriptions.values { subscription.queue.finish() }
+        subscriptions = [:]
+        objects = ObjectTable()
+        link.close()
+        self.link = nil
+        resumeWaiters { _ in true }
+    }
+
+    func outgoingShrank() {
+        guard !waiters.isEmpty, outgoingBytes == 0 else { return }
+        resumeWaiters { $0 == .flushed }
+    }
+
+    func makeID() -> Int {
+        lastID += 1
+        return lastID
+    }
+
+    /// Runs a body on the executor, behind all that already waits there.
+    nonisolated func enqueue(_ body: @escaping @Sendable (isolated Connection) -> Void) {
+        executor.queue.async { self.assumeIsolated(body) }
+    }
+
+    /// The link, if there still is a bus behind it.
+    func openLink() throws(BusError) -> Link {
+        guard let link, link.isConnected else { throw .connectionClosed }
+        return link
+    }
+}
+
+// What tasks wait for that make no call.
+extension Connection {
+    private enum Awaited {
+        case closed
+        case flushed
+    }
+
+    private struct Waiter {
+        let event: Awaited
+        let continuation: CheckedContinuation<Void, Never>
+    }
+
+    private func wait(for event: Awaited) async {
+        let id = makeID()
+        await withTaskCancellationHandler {
+            await withCheckedContinuation {
+                waiters[id] = Waiter(event: event, continuation: $0)
+            }
+        } onCancel: {
+            enqueue { $0.waiters.removeValue(forKey: id)?.continuation.resume() }
+        }
+    }
+
+    private func resumeWaiters(_ isMeant: (Awaited) -> Bool) {
+        for (id, waiter) in waiters where isMeant(waiter.event) {
+            waiters[id] = nil
+            waiter.continuation.resume()
+        }
+    }
+}

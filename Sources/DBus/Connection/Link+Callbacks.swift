@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CDBus
+
+// What libdbus calls back. The context is the link itself, unretained: the link takes all functions
+// back before it ends, and libdbus calls them only from calls made on the queue.
+extension Link {
+    var context: UnsafeMutableRawPointer {
+        Unmanaged.passUnretained(self).toOpaque()
+    }
+
+    private static func link(_ context: UnsafeMutableRawPointer?) -> Link? {
+        context.map { Unmanaged<Link>.fromOpaque($0).takeUnretainedValue() }
+    }
+
+    /// Opens a private connection and registers it, with `dbus_bus_get_private` or its two halves.
+    static func connect(
+        to address: BusAddress,
+        border: Border
+    ) throws(BusError) -> OpaquePointer {
+        switch address {
+        case .session:
+            return try border.attempt("dbus_bus_get_private") {
+                dbus_bus_get_private(DBUS_BUS_SESSION, $0)
+            }
+        case .system:
+            return try border.attempt("dbus_bus_get_private") {
+                dbus_bus_get_private(DBUS_BUS_SYSTEM, $0)
+            }
+        case .address(let text):
+            guard !text.utf8.contains(0) else { throw .invalidArguments("a NUL in the address") }
+            let pointer = try border.attempt("dbus_connection_open_private") {
+                dbus_connection_open_private(text, $0)
+            }
+            do throws(BusError) {
+                try border.attempt("dbus_bus_register") {
+                    dbus_bus_register(pointer, $0) != 0 ? () : nil
+                }
+                return pointer
+            } catch {
+                dbus_connection_close(pointer)
+                dbus_connection_unref(pointer)
+                throw error
+            }
+        }
+    }
+
+    /// Gives libdbus its filter and its main loop.
+    func install() throws(BusError) {
+        try border.check("dbus_connection_add_filter") {
+            dbus_connection_add_filter(pointer, Self.filter, context, nil)
+        }
+        hasFilter = true
+        try border.check("dbus_connection_set_watch_functions") {
+            dbus_connection_set_watch_functions(
+                pointer,
+                { watch, context in
+                    guard let watch, let link = Link.link(context) else { return 0 }
+                    return link.add(watch: watch) ? 1 : 0
+                },
+                { watch, context in
+                    guard let watch else { return }
+                    Link.link(context)?.remove(watch: watch)
+                },
+                { watch, context in
+                    guard let watch else { return }
+                    Link.link(context)?.toggle(watch: watch)
+                },
+                context,
+                nil
+            )
+        }
+        try border.check("dbus_connection_set_timeout_functions") {
+            dbus_connection_set_timeout_functions(
+                pointer,
+                { timeout, context in
+                    guard let timeout, let link = Link.link(context) else { return 0 }
+                    return link.add(timeout: timeout) ? 1 : 0
+                },
+                { timeout, context in
+                    guard let timeout else { return }
+                    Link.link(context)?.remove(timeout: timeout)
+                },
+                { timeout, context in
+                    guard let timeout else { return }
+                    Link.link(context)?.toggle(timeout: timeout)
+                },
+                context,
+                nil
+            )
+        }
+        dbus_connection_set_wakeup_main_function(
+            pointer,
+            { Link.link($0)?.scheduleDrain() },
+            context,
+            nil
+        )
+        dbus_connection_set_dispatch_status_function(
+            pointer,
+            { _, status, context in
+                guard status == DBUS_DISPATCH_DATA_REMAINS else { return }
+                Link.link(context)?.scheduleDrain()
+            },
+            context,
+            nil
+        )
+    }
+
+    /// Sees every message but replies to pending calls, and `Peer`, which libdbus answers itself.
+    static let filter: DBusHandleMessageFunction = { _, message, context in
+        guard let message, let owner = Link.link(context)?.owner else {
+            return DBUS_HANDLER_RESULT_NOT_YET_HANDLED
+        }
+        // Safe: the closure runs here and now, on the queue that owns the message, and keeps
+        // nothing of it.
+        nonisolated(unsafe) let borrowed = message
+        let isHandled = owner.assumeIsolated { $0.receive(borrowed) }
+        return isHandled ? DBUS_HANDLER_RESULT_HANDLED : DBUS_HANDLER_RESULT_NOT_YET_HANDLED
+    }
+}

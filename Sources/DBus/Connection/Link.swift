@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CDBus
+internal import Dispatch
+
+/// One private connection of libdbus, run by a dispatch queue.
+///
+/// libdbus wants a main loop: it hands out descriptors to watch and timeouts to keep
+/// (`Link+Watches.swift`, `Link+Timeouts.swift`) and asks to be dispatched. All of it happens on the
+/// queue of the owner's executor; this class is not Sendable and belongs to its owner's isolation.
+final class Link {
+    /// Messages handled in a row before other jobs of the executor get their turn.
+    private static let messagesInARow = 64
+
+    /// How long to wait for memory before dispatching again.
+    private static let memoryPause = DispatchTimeInterval.milliseconds(50)
+
+    let pointer: OpaquePointer
+    let border: Border
+    /// Each keeps the other until ``Connection/close()``.
+    let owner: Connection
+    let queue: DispatchQueue
+
+    var watches: [Int: WatchSource] = [:]
+    var timeouts: [Int: TimeoutSource] = [:]
+    var hasFilter = false
+    private var lastSourceID = 0
+    private var isDraining = false
+    private var isDrainScheduled = false
+    private var isClosed = false
+
+    /// Connects, registers with the bus, and lets the queue run the connection.
+    ///
+    /// Blocks the queue, not Swift's pool, until the bus has answered; at most 25 s, which is
+    /// libdbus's own limit for a reply.
+    init(to address: BusAddress, owner: Connection, border: Border) throws(BusError) {
+        pointer = try Self.connect(to: address, border: border)
+        self.border = border
+        self.owner = owner
+        queue = owner.executor.queue
+        // Otherwise libdbus ends the process when the bus goes away.
+        dbus_connection_set_exit_on_disconnect(pointer, 0)
+        do throws(BusError) {
+            try install()
+        } catch {
+            close()
+            throw error
+        }
+        // The bus has already sent NameAcquired; no watch will report it.
+        scheduleDrain()
+    }
+
+    deinit {
+        // The last reference of a connection that is still open makes libdbus abort.
+        precondition(isClosed, "a link ends by close()")
+    }
+
+    var isConnected: Bool {
+        !isClosed && dbus_connection_get_is_connected(pointer) != 0
+    }
+
+    /// Bytes that wait because the bus does not read.
+    var outgoingBytes: Int {
+        isClosed ? 0 : dbus_connection_get_outgoing_size(pointer)
+    }
+
+    func makeSourceID() -> Int {
+        lastSourceID += 1
+        return lastSourceID
+    }
+
+    /// Queues a message and writes what the socket takes at once.
+    ///
+    /// - Throws: `Disconnected`; libdbus itself would claim success and drop the message.
+    func send(_ message: borrowing Message) throws(BusError) {
+        guard isConnected else { throw .connectionClosed }
+        let message = message.pointer
+        try border.check("dbus_connection_send") {
+            dbus_connection_send(pointer, message, nil)
+        }
+    }
+
+    /// Cuts the connection, drops its watches and timeouts, and gives it up; may be called again.
+    func close() {
+        guard !isClosed else { return }
+        isClosed = true
+        dbus_connection_close(pointer)
+        dbus_connection_set_watch_functions(pointer, nil, nil, nil, nil, nil)
+        dbus_connection_set_timeout_functions(pointer, nil, nil, nil, nil, nil)
+        dbus_connection_set_wakeup_main_function(pointer, nil, nil, nil)
+        dbus_connection_set_dispatch_status_function(pointer, nil, nil, nil)
+        // Taking back a filter that is not there makes libdbus abort.
+        if hasFilter { dbus_connection_remove_filter(pointer, Self.filter, context) }
+        dbus_connection_unref(pointer)
+    }
+
+    // MARK: Dispatching
+
+    /// Lets libdbus work on a watch or a timeout, then hands what it received to the filter.
+    func work(_ body: () -> Void) {
+        // What libdbus reports meanwhile is dispatched below and needs no turn of its own.
+        isDraining = true
+        body()
+        drain()
+    }
+
+    /// Hands received messages to the filter, soon and on the queue.
+    ///
+    /// libdbus forbids to dispatch from within its own callbacks, so they come here.
+    func scheduleDrain(after pause: DispatchTimeInterval? = nil) {
+        guard !isDraining, !isDrainScheduled, !isClosed else { return }
+        isDrainScheduled = true
+        let owner = owner
+        let drain: @Sendable () -> Void = {
+            owner.assumeIsolated { connection in
+                connection.link?.isDrainScheduled = false
+                connection.link?.drain()
+            }
+        }
+        if let pause {
+            queue.asyncAfter(deadline: .now() + pause, execute: drain)
+        } else {
+            queue.async(execute: drain)
+        }
+    }
+
+    /// Hands received messages to the filter, one after the other, and plans what is left.
+    private func drain() {
+        isDraining = true
+        let status = dispatch()
+        isDraining = false
+        switch status {
+        case DBUS_DISPATCH_DATA_REMAINS: scheduleDrain()
+        case DBUS_DISPATCH_NEED_MEMORY: scheduleDrain(after: Self.memoryPause)
+        default: break
+        }
+    }
+
+    private func dispatch() -> DBusDispatchStatus {
+        for _ in 0..<Self.messagesInARow {
+            guard !isClosed else { return DBUS_DISPATCH_COMPLETE }
+            let status =
+                border.isFailing ? DBUS_DISPATCH_NEED_MEMORY : dbus_connection_dispatch(pointer)
+            guard status == DBUS_DISPATCH_DATA_REMAINS else { return status }
+        }
+        return DBUS_DISPATCH_DATA_REMAINS
+    }
+}
+
+extension BusError {
+    /// What every call meets once the connection is gone.
+    static let connectionClosed = BusError.disconnected("the connection to the bus is closed")
+}

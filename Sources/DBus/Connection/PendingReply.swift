@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CDBus
+
+/// A call on its way: the pending call of libdbus and the task that waits for the reply.
+///
+/// Belongs to the connection's isolation. It ends exactly once: by the reply, by libdbus's timeout,
+/// or by ``abandon(_:)``.
+final class PendingReply {
+    private let link: Link
+    private let onEnd: (Link) -> Void
+    private var pending: OpaquePointer?
+    private var outcome: Result<[Value], BusError>?
+    private var continuation: CheckedContinuation<Result<[Value], BusError>, Never>?
+
+    /// Sends a call, with `dbus_connection_send_with_reply`.
+    ///
+    /// The call is given up after so many milliseconds; `DBUS_TIMEOUT_INFINITE` is never. `onEnd` is
+    /// called once, when the reply is there or the call has been given up.
+    init(
+        sending message: borrowing Message,
+        over link: Link,
+        milliseconds: CInt,
+        onEnd: @escaping (Link) -> Void
+    ) throws(BusError) {
+        self.link = link
+        self.onEnd = onEnd
+        var pending: OpaquePointer?
+        let pointer = message.pointer
+        try link.border.check("dbus_connection_send_with_reply") {
+            dbus_connection_send_with_reply(link.pointer, pointer, &pending, milliseconds)
+        }
+        // On a closed connection libdbus claims success and makes no pending call.
+        guard let pending else { throw .connectionClosed }
+        self.pending = pending
+        do throws(BusError) {
+            try link.border.check("dbus_pending_call_set_notify") {
+                dbus_pending_call_set_notify(
+                    pending,
+                    { _, context in
+                        guard let context else { return }
+                        Unmanaged<PendingReply>.fromOpaque(context).takeUnretainedValue().arrived()
+                    },
+                    Unmanaged.passUnretained(self).toOpaque(),
+                    nil
+                )
+            }
+        } catch {
+            release()
+            throw error
+        }
+        if dbus_pending_call_get_completed(pending) != 0 { arrived() }
+    }
+
+    /// Whether the result is there.
+    var hasEnded: Bool {
+        outcome != nil
+    }
+
+    deinit {
+        release()
+    }
+
+    /// Resumes a task at the end, or at once if that has come; may be called once.
+    func resumeAtEnd(_ continuation: CheckedContinuation<Result<[Value], BusError>, Never>) {
+        link.owner.assertIsolated()
+        if let outcome {
+            continuation.resume(returning: outcome)
+        } else {
+            self.continuation = continuation
+        }
+    }
+
+    /// Gives the call up; a reply that still comes is dropped by libdbus.
+    func abandon(_ error: BusError) {
+        end(.failure(error))
+    }
+
+    private func arrived() {
+        guard let pending, let reply = dbus_pending_call_steal_reply(pending) else { return }
+        defer { dbus_message_unref(reply) }
+        end(content(of: reply))
+    }
+
+    private func end(_ result: Result<[Value], BusError>) {
+        guard outcome == nil else { return }
+        outcome = result
+        release()
+        continuation?.resume(returning: result)
+        continuation = nil
+        onEnd(link)
+    }
+
+    private func release() {
+        guard let pending else { return }
+        self.pending = nil
+        dbus_pending_call_cancel(pending)
+        dbus_pending_call_unref(pending)
+    }
+
+    private func content(of reply: OpaquePointer) -> Result<[Value], BusError> {
+        let arguments: [Value]
+        do throws(DecodingFailure) {
+            arguments = try Decoder.arguments(of: reply)
+        } catch {
+            return .failure(.inconsistentMessage("the reply holds \(error)"))
+        }
+        guard dbus_message_get_type(reply) == DBUS_MESSAGE_TYPE_ERROR else {
+            return .success(arguments)
+        }
+        // libdbus ends calls of a lost connection as if their time were up; nobody sent that.
+        if dbus_message_get_sender(reply) == nil, !link.isConnected {
+            return .failure(.connectionClosed)
+        }
+        guard let name = dbus_message_get_error_name(reply) else {
+            return .failure(.inconsistentMessage("an error reply without a name"))
+        }
+        var text = ""
+        if case .string(let message) = arguments.first { text = message }
+        return .failure(BusError(ErrorName(checked: String(cString: name)), text))
+    }
+}

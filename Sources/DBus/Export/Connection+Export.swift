@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+
+extension Connection {
+    /// Puts an object on the bus.
+    ///
+    /// Introspectable, Properties and Peer come along, and every prefix of the path answers
+    /// Introspect with what lies below it.
+    ///
+    /// - Throws: `org.freedesktop.DBus.Error.ObjectPathInUse`; `Disconnected`.
+    public func export(_ interfaces: [Interface], at path: ObjectPath) throws(BusError) {
+        _ = try openLink()
+        guard !objects.contains(path) else {
+            throw BusError(
+                "org.freedesktop.DBus.Error.ObjectPathInUse",
+                "\(path) is exported already"
+            )
+        }
+        objects.insert(.object(interfaces), at: path)
+    }
+
+    /// Takes an object off the bus; calls that run are answered all the same.
+    public func unexport(at path: ObjectPath) {
+        objects.remove(at: path)
+    }
+
+    /// Sends a signal to whoever listens.
+    ///
+    /// Look at ``outgoingBytes`` first if the signal could be left out or merged.
+    ///
+    /// - Throws: `Disconnected`, `NoMemory`; `InvalidArgs` and `LimitsExceeded` for arguments that
+    ///   cannot be sent.
+    public func emit(
+        _ interface: InterfaceName,
+        _ member: MemberName,
+        at path: ObjectPath,
+        _ arguments: [Value]
+    ) throws(BusError) {
+        let link = try openLink()
+        let message = try Message(signal: interface, member, from: path, border: border)
+        try message.append(arguments)
+        try link.send(message)
+    }
+
+    /// Announces that properties have changed: "org.freedesktop.DBus.Properties.PropertiesChanged".
+    ///
+    /// The changed values come without a variant around them; the invalidated names are those of
+    /// properties that have changed to a value not told. Throws what ``emit(_:_:at:_:)`` does.
+    public func emitPropertiesChanged(
+        _ interface: InterfaceName,
+        at path: ObjectPath,
+        changed: [String: Value],
+        invalidated: [String] = []
+    ) throws(BusError) {
+        try emit(
+            "org.freedesktop.DBus.Properties",
+            "PropertiesChanged",
+            at: path,
+            [.string(interface.rawValue), changed.busValue, invalidated.busValue]
+        )
+    }
+}

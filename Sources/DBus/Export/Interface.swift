@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// An interface as a table: dispatch and introspection both come from it.
+///
+/// ```swift
+/// let calculator = Interface(
+///     "org.example.Calculator1",
+///     [
+///         .method("Add", in: ["a", "b"], out: ["sum"]) { (_, a: Int64, b: Int64) in a &+ b },
+///         .property("Version", .constant, get: { "1" }),
+///         .signal("Overflowed", arguments: [("sum", Int64.self)]),
+///     ]
+/// )
+/// ```
+public struct Interface: Sendable {
+    /// The interface's name.
+    public let name: InterfaceName
+    /// Its members, in the order in which introspection lists them.
+    public let members: [Member]
+
+    let methods: [String: Method]
+    let properties: [String: Property]
+
+    /// Makes an interface of its members; two of one kind and name are a programming error and trap.
+    public init(_ name: InterfaceName, _ members: [Member]) {
+        self.name = name
+        self.members = members
+        var methods: [String: Method] = [:]
+        var properties: [String: Property] = [:]
+        for member in members {
+            switch member.content {
+            case .method(let method):
+                let old = methods.updateValue(method, forKey: member.name.rawValue)
+                precondition(old == nil, "\(name).\(member.name) is there twice")
+            case .property(let property):
+                let old = properties.updateValue(property, forKey: member.name.rawValue)
+                precondition(old == nil, "\(name).\(member.name) is there twice")
+            case .signal:
+                break
+            }
+        }
+        self.methods = methods
+        self.properties = properties
+    }
+}
+
+/// A method, a property or a signal of an ``Interface``.
+public struct Member: Sendable {
+    enum Content: Sendable {
+        case method(Method)
+        case property(Property)
+        case signal([Argument])
+    }
+
+    /// The member's name.
+    public let name: MemberName
+    let content: Content
+
+    /// A signal; the table only announces it, ``Connection/emit(_:_:at:_:)`` sends it.
+    public static func signal(
+        _ name: MemberName,
+        arguments: [(name: String, type: any BusType.Type)] = []
+    ) -> Member {
+        Member(
+            name: name,
+            content: .signal(arguments.map { Argument(name: $0.name, type: $0.type.signature) })
+        )
+    }
+}
+
+/// A named argument, as introspection shows it.
+struct Argument: Hashable, Sendable {
+    let name: String
+    let type: Signature
+}

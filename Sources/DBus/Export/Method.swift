@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The row of a method: what it takes and gives, and what runs.
+struct Method: Sendable {
+    let inputs: [Argument]
+    let outputs: [Argument]
+    let inputSignature: Signature
+    let body: @Sendable (Call, [Value]) async throws -> [Value]
+
+    init(
+        inputs: [Argument],
+        outputs: [Argument],
+        body: @escaping @Sendable (Call, [Value]) async throws -> [Value]
+    ) {
+        self.inputs = inputs
+        self.outputs = outputs
+        inputSignature = inputs.reduce(.empty) { $0 + $1.type }
+        self.body = body
+    }
+}
+
+extension Member {
+    /// A method; its signatures follow from the handler's types.
+    ///
+    /// The handler starts on the connection's executor, in the order of arrival. What it throws
+    /// becomes the reply: a ``BusError`` as it is, anything else as
+    /// `org.freedesktop.DBus.Error.Failed`.
+    ///
+    /// The names of arguments and results are for introspection; there must be as many as the handler
+    /// takes and gives, else this traps.
+    public static func method<each Input: BusType, each Output: BusType>(
+        _ name: MemberName,
+        in inputs: [String] = [],
+        out outputs: [String] = [],
+        _ handler:
+            @escaping @Sendable (Call, repeat each Input) async throws -> (repeat each Output)
+    ) -> Member {
+        var inputTypes: [Signature] = []
+        repeat inputTypes.append((each Input).signature)
+        var outputTypes: [Signature] = []
+        repeat outputTypes.append((each Output).signature)
+        let method = Method(
+            inputs: arguments(inputs, inputTypes, of: name),
+            outputs: arguments(outputs, outputTypes, of: name)
+        ) { call, values in
+            var reader = ArgumentReader(values)
+            let output = try await handler(call, repeat try reader.next((each Input).self))
+            var results: [Value] = []
+            repeat results.append((each output).busValue)
+            return results
+        }
+        return Member(name: name, content: .method(method))
+    }
+
+    private static func arguments(
+        _ names: [String],
+        _ types: [Signature],
+        of member: MemberName
+    ) -> [Argument] {
+        precondition(names.count == types.count, "\(member) names not all of its arguments")
+        return zip(names, types).map { Argument(name: $0, type: $1) }
+    }
+}
+
+/// Hands out the arguments of a call one by one, as Swift types.
+struct ArgumentReader {
+    private let values: [Value]
+    private var position = 0
+
+    init(_ values: [Value]) {
+        self.values = values
+    }
+
+    /// The next argument.
+    ///
+    /// - Throws: `InvalidArgs` with the argument's place, counted from 1.
+    mutating func next<Argument: BusType>(
+        _ type: Argument.Type
+    ) throws(BusError) -> Argument {
+        guard position < values.count else {
+            throw .invalidArguments(
+                "argument \(position + 1) of type \(Argument.signature) is missing"
+            )
+        }
+        defer { position += 1 }
+        do throws(DecodingFailure) {
+            return try Argument(busValue: values[position])
+        } catch {
+            throw .invalidArguments("argument \(position + 1): \(error)")
+        }
+    }
+}

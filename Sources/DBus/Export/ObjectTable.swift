@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The objects of a connection and the paths that lead to them.
+///
+/// Every prefix of an object's path answers Introspect, so that tools which walk the tree find the
+/// objects. Subtrees whose children come and go by the thousand belong here as well, one entry each
+/// beside `objects`: ``object(at:)`` and ``children(of:)`` are the only ways in.
+struct ObjectTable {
+    private var objects: [ObjectPath: ExportedObject] = [:]
+    private var children: [ObjectPath: Set<String>] = [.root: []]
+
+    /// What answers at a path: an object, the bare node above one, or nothing.
+    func object(at path: ObjectPath) -> ExportedObject? {
+        objects[path] ?? (children[path] == nil ? nil : .node)
+    }
+
+    /// The elements that lead one step further down, sorted.
+    func children(of path: ObjectPath) -> [String] {
+        children[path, default: []].sorted()
+    }
+
+    /// Whether an object was put at this path.
+    func contains(_ path: ObjectPath) -> Bool {
+        objects[path] != nil
+    }
+
+    mutating func insert(_ object: ExportedObject, at path: ObjectPath) {
+        objects[path] = object
+        children[path, default: []].formUnion([])
+        var below = path
+        while let parent = below.parent, let element = below.lastElement {
+            children[parent, default: []].insert(element)
+            below = parent
+        }
+    }
+
+    mutating func remove(at path: ObjectPath) {
+        guard objects.removeValue(forKey: path) != nil else { return }
+        // Prefixes that lead to nothing any more go as well.
+        var node = path
+        while objects[node] == nil, children[node, default: []].isEmpty,
+            let parent = node.parent, let element = node.lastElement
+        {
+            children[node] = nil
+            children[parent]?.remove(element)
+            node = parent
+        }
+    }
+}
+
+/// The interfaces of one object, its own first and the standard ones after them.
+struct ExportedObject: Sendable {
+    let interfaces: [Interface]
+    private let byName: [String: Interface]
+
+    init(_ interfaces: [Interface]) {
+        self.interfaces = interfaces
+        byName = Dictionary(interfaces.map { ($0.name.rawValue, $0) }) { first, _ in first }
+    }
+
+    /// A path that only leads to objects.
+    static let node = ExportedObject([.introspectable, .peer])
+
+    /// An object with interfaces of its own.
+    static func object(_ interfaces: [Interface]) -> ExportedObject {
+        ExportedObject(interfaces + [.properties(of: interfaces), .introspectable, .peer])
+    }
+
+    /// The method that a call means.
+    ///
+    /// - Throws: `UnknownInterface`, `UnknownMethod`.
+    func method(
+        _ interface: String?,
+        _ member: String,
+        at path: ObjectPath
+    ) throws(BusError) -> (InterfaceName, Method) {
+        guard let interface else {
+            // Allowed by the specification: the member alone decides, the first one wins.
+            for interface in interfaces {
+                if let method = interface.methods[member] { return (interface.name, method) }
+            }
+            throw .unknownMethod("\(path) has no method \(member)")
+        }
+        guard let found = byName[interface] else {
+            throw .unknownInterface("\(path) has no interface \(interface)")
+        }
+        guard let method = found.methods[member] else {
+            throw .unknownMethod("\(interface) has no method \(member)")
+        }
+        return (found.name, method)
+    }
+}

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What a change of a property announces: the annotation
+/// `org.freedesktop.DBus.Property.EmitsChangedSignal` of the D-Bus specification.
+public enum ChangeSignal: String, Hashable, Sendable {
+    /// PropertiesChanged with the new value.
+    case changes = "true"
+    /// PropertiesChanged without the value.
+    case invalidates = "invalidates"
+    /// Nothing: the value never changes.
+    case constant = "const"
+    /// Nothing, although the value changes: clients must not cache it.
+    case never = "false"
+}
+
+/// The row of a property.
+struct Property: Sendable {
+    let type: Signature
+    let emits: ChangeSignal
+    let get: @Sendable (Call) async throws -> Value
+    let set: (@Sendable (Call, Value) async throws -> Void)?
+}
+
+extension Member {
+    /// A property; without `set` it can only be read.
+    ///
+    /// A change is announced by whoever makes it:
+    /// ``Connection/emitPropertiesChanged(_:at:changed:invalidated:)``.
+    public static func property<Content: BusType>(
+        _ name: MemberName,
+        _ emits: ChangeSignal = .changes,
+        get: @escaping @Sendable () async throws -> Content,
+        set: (@Sendable (Content) async throws -> Void)? = nil
+    ) -> Member {
+        let getValue: @Sendable (Call) async throws -> Content = { _ in try await get() }
+        var setValue: (@Sendable (Call, Content) async throws -> Void)?
+        if let set { setValue = { _, content in try await set(content) } }
+        return property(name, emits, get: getValue, set: setValue)
+    }
+
+    /// A property whose handlers see the call: its object, and who asks.
+    public static func property<Content: BusType>(
+        _ name: MemberName,
+        _ emits: ChangeSignal = .changes,
+        get: @escaping @Sendable (Call) async throws -> Content,
+        set: (@Sendable (Call, Content) async throws -> Void)? = nil
+    ) -> Member {
+        var setValue: (@Sendable (Call, Value) async throws -> Void)?
+        if let set {
+            setValue = { call, value in
+                try await set(call, try decoded(value, of: name))
+            }
+        }
+        return Member(
+            name: name,
+            content: .property(
+                Property(
+                    type: Content.signature,
+                    emits: emits,
+                    get: { try await get($0).busValue },
+                    set: setValue
+                )
+            )
+        )
+    }
+
+    private static func decoded<Content: BusType>(
+        _ value: Value,
+        of property: MemberName
+    ) throws(BusError) -> Content {
+        do throws(DecodingFailure) {
+            return try Content(busValue: value)
+        } catch {
+            throw .invalidArguments("property \(property): \(error)")
+        }
+    }
+}

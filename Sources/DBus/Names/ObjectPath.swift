@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The path of an object, such as `/org/idown/Manager1`.
+///
+/// `/`, or elements of letters, digits and underscores, each after a slash. There is no limit of
+/// length. D-Bus specification, "Valid Object Paths".
+public struct ObjectPath: ValidatedName {
+    /// The name as it goes over the wire.
+    public let rawValue: String
+
+    /// Checks a string against the specification's rules for object paths.
+    ///
+    /// - Throws: ``InvalidName`` with the rule that the string breaks.
+    public init(validating text: String) throws(InvalidName) {
+        if let reason = Self.fault(in: text) {
+            throw InvalidName(kind: "object path", text: text, reason: reason)
+        }
+        rawValue = text
+    }
+
+    /// Takes what libdbus has already checked in a message that it received.
+    init(checked text: String) {
+        rawValue = text
+    }
+
+    /// The path `/`.
+    public static let root: ObjectPath = "/"
+
+    /// The path one element deeper.
+    ///
+    /// - Throws: ``InvalidName`` if the element is empty or holds anything but letters, digits and
+    ///   underscores.
+    public func appending(_ element: String) throws(InvalidName) -> ObjectPath {
+        let path = self == .root ? "/" + element : rawValue + "/" + element
+        guard !element.utf8.contains(UInt8(ascii: "/")) else {
+            throw InvalidName(kind: "object path", text: path, reason: "a slash in an element")
+        }
+        return try ObjectPath(validating: path)
+    }
+
+    /// The path without its last element; nil for the root.
+    public var parent: ObjectPath? {
+        guard self != .root, let slash = rawValue.utf8.lastIndex(of: UInt8(ascii: "/")) else {
+            return nil
+        }
+        return slash == rawValue.startIndex
+            ? .root : ObjectPath(checked: String(rawValue[..<slash]))
+    }
+
+    /// What follows the last slash; nil for the root.
+    public var lastElement: String? {
+        guard self != .root, let slash = rawValue.utf8.lastIndex(of: UInt8(ascii: "/")) else {
+            return nil
+        }
+        return String(rawValue[rawValue.utf8.index(after: slash)...])
+    }
+
+    /// Whether this path is `prefix` or lies below it.
+    public func hasPrefix(_ prefix: ObjectPath) -> Bool {
+        guard self != prefix, prefix != .root else { return true }
+        return rawValue.utf8.starts(with: prefix.rawValue.utf8)
+            && rawValue.utf8.dropFirst(prefix.rawValue.utf8.count).first == UInt8(ascii: "/")
+    }
+
+    private static func fault(in text: String) -> String? {
+        guard text.utf8.first == UInt8(ascii: "/") else { return "it does not start with a slash" }
+        guard text != "/" else { return nil }
+        let elements = text.utf8.dropFirst().split(
+            separator: UInt8(ascii: "/"),
+            omittingEmptySubsequences: false
+        )
+        guard elements.allSatisfy({ !$0.isEmpty }) else { return "an empty element" }
+        guard elements.allSatisfy({ $0.allSatisfy(NameRules.isWordCharacter) }) else {
+            return "a character that is not allowed"
+        }
+        return nil
+    }
+}

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Steps over the complete types of a signature and names the first broken rule.
+struct SignatureScanner {
+    /// The deepest nesting of arrays, and that of structures: "Valid Signatures".
+    static let maximumDepth = 32
+
+    private var rest: Substring.UTF8View
+    private var arrays = 0
+    private var structures = 0
+
+    init(_ text: String) {
+        rest = text.utf8[...]
+    }
+
+    var isAtEnd: Bool {
+        rest.isEmpty
+    }
+
+    /// Steps over one complete type; answers the rule that it breaks, nil if none.
+    mutating func skipType() -> String? {
+        guard let byte = rest.popFirst() else { return "a type is missing" }
+        switch TypeCode(rawValue: byte) {
+        case .array: return skipArray()
+        case .structureStart: return skipStructure()
+        case .dictionaryStart: return "a dictionary entry outside of an array"
+        case .structureEnd, .dictionaryEnd: return "a bracket that closes nothing"
+        case nil: return "an unknown type code"
+        default: return nil
+        }
+    }
+
+    private mutating func skipArray() -> String? {
+        arrays += 1
+        defer { arrays -= 1 }
+        guard arrays <= Self.maximumDepth else { return "more than 32 nested arrays" }
+        guard rest.first == TypeCode.dictionaryStart.rawValue else { return skipType() }
+        rest.removeFirst()
+        return skipDictionaryEntry()
+    }
+
+    private mutating func skipDictionaryEntry() -> String? {
+        // An entry counts as a structure: so does libdbus.
+        structures += 1
+        defer { structures -= 1 }
+        guard structures <= Self.maximumDepth else { return "more than 32 nested structures" }
+        guard let key = rest.popFirst().flatMap(TypeCode.init(rawValue:)), key.isBasic else {
+            return "a dictionary key that is no basic type"
+        }
+        if let reason = skipType() { return reason }
+        guard rest.popFirst() == TypeCode.dictionaryEnd.rawValue else {
+            return "a dictionary entry without exactly two types"
+        }
+        return nil
+    }
+
+    private mutating func skipStructure() -> String? {
+        structures += 1
+        defer { structures -= 1 }
+        guard structures <= Self.maximumDepth else { return "more than 32 nested structures" }
+        guard rest.first != TypeCode.structureEnd.rawValue else { return "an empty structure" }
+        while rest.first != TypeCode.structureEnd.rawValue {
+            if let reason = skipType() { return reason }
+        }
+        rest.removeFirst()
+        return nil
+    }
+}

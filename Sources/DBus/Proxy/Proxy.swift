@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// One interface of one object of another connection.
+public struct Proxy: Sendable {
+    /// The connection that calls go over.
+    public let connection: Connection
+    /// Who owns the object, by its unique or well-known name.
+    public let destination: BusName
+    /// The object.
+    public let path: ObjectPath
+    /// The interface.
+    public let interface: InterfaceName
+
+    /// Names an interface; nothing is asked of the bus.
+    public init(
+        _ connection: Connection,
+        _ destination: BusName,
+        _ path: ObjectPath,
+        _ interface: InterfaceName
+    ) {
+        self.connection = connection
+        self.destination = destination
+        self.path = path
+        self.interface = interface
+    }
+
+    /// Calls a method.
+    ///
+    /// ```swift
+    /// let sum = try await calculator.call("Add", Int64(1), Int64(2), returning: Int64.self)
+    /// ```
+    ///
+    /// - Throws: The error reply; `InconsistentMessage` if the reply is not of the types asked for;
+    ///   and what ``Connection/call(_:_:_:_:_:timeout:startService:)`` throws.
+    public func call<each Input: BusType, each Output: BusType>(
+        _ member: MemberName,
+        _ arguments: repeat each Input,
+        returning types: repeat (each Output).Type,
+        timeout: Duration = .seconds(25)
+    ) async throws(BusError) -> (repeat each Output) {
+        var values: [Value] = []
+        repeat values.append((each arguments).busValue)
+        let results = try await connection.call(
+            destination,
+            path,
+            interface,
+            member,
+            values,
+            timeout: timeout
+        )
+        var reader = ReplyReader(member: member, values: results)
+        return (repeat try reader.next(each types))
+    }
+
+    /// The value of a property.
+    public func get<Content: BusType>(
+        _ property: MemberName,
+        as type: Content.Type = Content.self
+    ) async throws(BusError) -> Content {
+        let names = [Value.string(interface.rawValue), .string(property.rawValue)]
+        let results = try await properties("Get", names)
+        var reader = ReplyReader(member: property, values: results)
+        return try reader.decode(try reader.next(Value.self))
+    }
+
+    /// All properties of the interface.
+    public func getAll() async throws(BusError) -> [String: Value] {
+        let results = try await properties("GetAll", [.string(interface.rawValue)])
+        var reader = ReplyReader(member: "GetAll", values: results)
+        return try reader.next([String: Value].self)
+    }
+
+    /// Sets a property.
+    public func set(_ property: MemberName, to content: some BusType) async throws(BusError) {
+        _ = try await properties(
+            "Set",
+            [
+                .string(interface.rawValue), .string(property.rawValue),
+                .variant(content.busValue),
+            ]
+        )
+    }
+
+    /// The signals of one name of this interface; of all names if none is given.
+    public func signals(_ member: MemberName? = nil) async throws(BusError) -> SignalSequence {
+        try await connection.signals(
+            MatchRule(sender: destination, interface: interface, member: member, path: path)
+        )
+    }
+
+    private func properties(
+        _ member: MemberName,
+        _ arguments: [Value]
+    ) async throws(BusError) -> [Value] {
+        try await connection.call(
+            destination,
+            path,
+            "org.freedesktop.DBus.Properties",
+            member,
+            arguments
+        )
+    }
+}
+
+/// Hands out the values of a reply one by one, as Swift types.
+private struct ReplyReader {
+    let member: MemberName
+    let values: [Value]
+    private var position = 0
+
+    init(member: MemberName, values: [Value]) {
+        self.member = member
+        self.values = values
+    }
+
+    mutating func next<Content: BusType>(_ type: Content.Type) throws(BusError) -> Content {
+        guard position < values.count else {
+            throw .inconsistentMessage("\(member) answered only \(values.count) values")
+        }
+        defer { position += 1 }
+        return try decode(values[position])
+    }
+
+    func decode<Content: BusType>(_ value: Value) throws(BusError) -> Content {
+        do throws(DecodingFailure) {
+            return try Content(busValue: value)
+        } catch {
+            throw .inconsistentMessage("\(member) answered something else: \(error)")
+        }
+    }
+}

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Which signals to receive: D-Bus specification, "Match Rules".
+///
+/// What is nil matches everything.
+public struct MatchRule: Hashable, Sendable {
+    /// Who sends; a well-known name follows its owner.
+    public var sender: BusName?
+    /// The interface of the signal.
+    public var interface: InterfaceName?
+    /// The signal.
+    public var member: MemberName?
+    /// The object that sends.
+    public var path: ObjectPath?
+    /// The object that sends, or one above it; not together with ``path``.
+    public var pathNamespace: ObjectPath?
+    /// Values of string arguments, by their place, 0 to 63.
+    public var arguments: [Int: String]
+
+    /// Makes a rule of any of its parts.
+    public init(
+        sender: BusName? = nil,
+        interface: InterfaceName? = nil,
+        member: MemberName? = nil,
+        path: ObjectPath? = nil,
+        pathNamespace: ObjectPath? = nil,
+        arguments: [Int: String] = [:]
+    ) {
+        self.sender = sender
+        self.interface = interface
+        self.member = member
+        self.path = path
+        self.pathNamespace = pathNamespace
+        self.arguments = arguments
+    }
+
+    /// The rule as the bus takes it.
+    ///
+    /// - Throws: `InvalidArgs` for a path together with a namespace, an argument's place beyond 63,
+    ///   or a value with U+0000.
+    public func text() throws(BusError) -> String {
+        guard path == nil || pathNamespace == nil else {
+            throw .invalidArguments("a match rule has a path or a path namespace, not both")
+        }
+        var parts = ["type='signal'"]
+        if let sender { parts.append("sender='\(sender)'") }
+        if let interface { parts.append("interface='\(interface)'") }
+        if let member { parts.append("member='\(member)'") }
+        if let path { parts.append("path='\(path)'") }
+        if let pathNamespace { parts.append("path_namespace='\(pathNamespace)'") }
+        for (place, value) in arguments.sorted(by: { $0.key < $1.key }) {
+            guard (0...63).contains(place) else {
+                throw .invalidArguments("a match rule has no argument \(place)")
+            }
+            guard !value.utf8.contains(0) else {
+                throw .invalidArguments("argument \(place) of a match rule holds U+0000")
+            }
+            // Within quotes everything stands for itself but the quote: close, escape, open.
+            parts.append("arg\(place)='\(value.replacing("'", with: "'\\''"))'")
+        }
+        return parts.joined(separator: ",")
+    }
+}

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+
+extension Interface {
+    /// `org.freedesktop.DBus.Introspectable`, answered from the connection's table of objects.
+    static let introspectable = Interface(
+        "org.freedesktop.DBus.Introspectable",
+        [
+            .method("Introspect", out: ["xml_data"]) { (call: Call) async throws -> String in
+                try await call.connection.introspection(at: call.path)
+            }
+        ]
+    )
+
+    /// `org.freedesktop.DBus.Peer`: listed here, answered by libdbus itself on every path.
+    static let peer = Interface(
+        "org.freedesktop.DBus.Peer",
+        [
+            .method("Ping") { (_: Call) in },
+            .method("GetMachineId", out: ["machine_uuid"]) { (_: Call) async throws -> String in
+                throw BusError.failed("libdbus answers this call")
+            },
+        ]
+    )
+}
+
+extension Connection {
+    /// The introspection document of an object or of a path that leads to one.
+    ///
+    /// - Throws: `UnknownObject`.
+    public func introspection(at path: ObjectPath) throws(BusError) -> String {
+        guard let object = objects.object(at: path) else {
+            throw .unknownObject("there is no object at \(path)")
+        }
+        return IntrospectionDocument(object.interfaces, children: objects.children(of: path)).text
+    }
+}

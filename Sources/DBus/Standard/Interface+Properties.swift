@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+
+extension Interface {
+    /// `org.freedesktop.DBus.Properties` for the properties of some interfaces.
+    static func properties(of interfaces: [Interface]) -> Interface {
+        let table = PropertyTable(interfaces)
+        return Interface(
+            "org.freedesktop.DBus.Properties",
+            [
+                .method("Get", in: ["interface_name", "property_name"], out: ["value"]) {
+                    (call: Call, interface: String, name: String) async throws -> Value in
+                    try await table.property(interface, name).get(call)
+                },
+                .method("GetAll", in: ["interface_name"], out: ["props"]) {
+                    (call: Call, interface: String) async throws -> [String: Value] in
+                    try await table.all(interface, call)
+                },
+                .method("Set", in: ["interface_name", "property_name", "value"]) {
+                    (call: Call, interface: String, name: String, value: Value) async throws in
+                    try await table.set(interface, name, value, call)
+                },
+                .signal(
+                    "PropertiesChanged",
+                    arguments: [
+                        ("interface_name", String.self),
+                        ("changed_properties", [String: Value].self),
+                        ("invalidated_properties", [String].self),
+                    ]
+                ),
+            ]
+        )
+    }
+}
+
+/// The properties of an object, found by the names in a call.
+private struct PropertyTable: Sendable {
+    private let interfaces: [Interface]
+
+    init(_ interfaces: [Interface]) {
+        self.interfaces = interfaces
+    }
+
+    /// The interfaces meant; an empty name means all of them: "org.freedesktop.DBus.Properties".
+    private func meant(_ name: String) throws(BusError) -> [Interface] {
+        let meant = name.isEmpty ? interfaces : interfaces.filter { $0.name.rawValue == name }
+        guard !meant.isEmpty else { throw .unknownInterface("there is no interface \(name) here") }
+        return meant
+    }
+
+    func property(_ interface: String, _ name: String) throws(BusError) -> Property {
+        for interface in try meant(interface) {
+            if let property = interface.properties[name] { return property }
+        }
+        throw .unknownProperty("there is no property \(name) here")
+    }
+
+    func all(_ interface: String, _ call: Call) async throws -> [String: Value] {
+        var values: [String: Value] = [:]
+        for interface in try meant(interface) {
+            for (name, property) in interface.properties where values[name] == nil {
+                values[name] = try await property.get(call)
+            }
+        }
+        return values
+    }
+
+    func set(_ interface: String, _ name: String, _ value: Value, _ call: Call) async throws {
+        let property = try property(interface, name)
+        guard let set = property.set else {
+            throw BusError.propertyReadOnly("the property \(name) can only be read")
+        }
+        guard value.signature == property.type else {
+            throw BusError.invalidArguments(
+                "the property \(name) is of type \(property.type), not \(value.signature)"
+            )
+        }
+        try await set(call, value)
+    }
+}

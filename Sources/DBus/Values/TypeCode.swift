@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The characters of a signature: D-Bus specification, "Summary of types".
+enum TypeCode: UInt8 {
+    case byte = 0x79  // y
+    case boolean = 0x62  // b
+    case int16 = 0x6E  // n
+    case uint16 = 0x71  // q
+    case int32 = 0x69  // i
+    case uint32 = 0x75  // u
+    case int64 = 0x78  // x
+    case uint64 = 0x74  // t
+    case double = 0x64  // d
+    case string = 0x73  // s
+    case objectPath = 0x6F  // o
+    case signature = 0x67  // g
+    case unixDescriptor = 0x68  // h
+    case array = 0x61  // a
+    case variant = 0x76  // v
+    case structureStart = 0x28  // (
+    case structureEnd = 0x29  // )
+    case dictionaryStart = 0x7B  // {
+    case dictionaryEnd = 0x7D  // }
+
+    /// What an iterator of libdbus calls a structure; never part of a signature.
+    static let structureInIterator = CInt(UInt8(ascii: "r"))
+
+    /// What an iterator of libdbus calls a dictionary entry; never part of a signature.
+    static let dictionaryEntryInIterator = CInt(UInt8(ascii: "e"))
+
+    /// Whether values of this type hold no others; only these can be dictionary keys.
+    var isBasic: Bool {
+        switch self {
+        case .byte, .boolean, .int16, .uint16, .int32, .uint32, .int64, .uint64, .double, .string,
+            .objectPath, .signature, .unixDescriptor:
+            true
+        case .array, .variant, .structureStart, .structureEnd, .dictionaryStart, .dictionaryEnd:
+            false
+        }
+    }
+}

@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import DBus
+import Synchronization
+import Testing
+import iDownTesting
+
+@Suite struct HandlerTests {
+    /// Lets handlers wait until the test opens it.
+    private actor Gate {
+        private var isOpen = false
+        private var waiters: [CheckedContinuation<Void, Never>] = []
+
+        func pass() async {
+            guard !isOpen else { return }
+            await withCheckedContinuation { waiters.append($0) }
+        }
+
+        func open() {
+            isOpen = true
+            for waiter in waiters { waiter.resume() }
+            waiters = []
+        }
+    }
+
+    /// Notes what happened, in order.
+    private final class Journal: Sendable {
+        private let state = Mutex<[UInt32]>([])
+
+        func note(_ number: UInt32) {
+            state.withLock { $0.append(number) }
+        }
+
+        var numbers: [UInt32] {
+            state.withLock { $0 }
+        }
+    }
+
+    @Test func `handlers start in the order of arrival although none has ended`() async throws {
+        let gate = Gate()
+        let journal = Journal()
+        let interface = Interface(
+            sampleInterface,
+            [
+                .method("Wait", in: ["number"], out: ["number"]) {
+                    (_: Call, number: UInt32) async throws -> UInt32 in
+                    journal.note(number)
+                    await gate.pass()
+                    return number
+                },
+                .method("Open") { (_: Call) in await gate.open() },
+            ]
+        )
+        try await withServiceAndClient { service, client, _ in
+            try await service.export([interface], at: samplePath)
+            let proxy = Proxy(client, await service.uniqueName, samplePath, sampleInterface)
+            try await withThrowingTaskGroup(of: UInt32.self) { group in
+                for number in 0..<UInt32(300) {
+                    // Immediate: the calls leave in this order.
+                    group.addImmediateTask {
+                        try await proxy.call("Wait", number, returning: UInt32.self)
+                    }
+                }
+                try await proxy.call("Open")
+                var answered: Set<UInt32> = []
+                for try await number in group { answered.insert(number) }
+                #expect(answered.count == 300)
+            }
+        }
+        #expect(journal.numbers == Array(0..<300))
+    }
+
+    @Test func `a handler runs on the connection's executor`() async throws {
+        let interface = Interface(
+            sampleInterface,
+            [
+                .method("Check") { (call: Call) in
+                    call.connection.preconditionIsolated()
+                    await Task.yield()
+                    call.connection.preconditionIsolated()
+                }
+            ]
+        )
+        try await withServiceAndClient { service, client, _ in
+            try await service.export([interface], at: samplePath)
+            try await Proxy(client, await service.uniqueName, samplePath, sampleInterface)
+                .call("Check")
+        }
+    }
+
+    @Test func `every call is answered exactly once`() async throws {
+        let interface = Interface(
+            sampleInterface,
+            [
+                .method("Work", in: ["number"], out: ["number"]) {
+                    (_: Call, number: UInt32) async throws -> UInt32 in
+                    for _ in 0..<number % 4 { await Task.yield() }
+                    guard number % 3 != 0 else { throw BusError.failed("a third fails") }
+                    return number
+                }
+            ]
+        )
+        try await withServiceAndClient { service, client, bus in
+            try await service.export([interface], at: samplePath)
+            let name = await service.uniqueName
+            let proxy = Proxy(client, name, samplePath, sampleInterface)
+            let rules = ["type='method_return',sender='\(name)'", "type='error',sender='\(name)'"]
+            try await withChild("dbus-monitor", ["--address", bus.address, "--profile"] + rules) {
+                monitor in
+                // The monitor's first lines tell that it watches: a header, then NameLost to itself.
+                _ = await monitor.nextLine()
+                await withTaskGroup { group in
+                    for number in 0..<UInt32(240) {
+                        group.addTask {
+                            let result = try? await proxy.call(
+                                "Work",
+                                number,
+                                returning: UInt32.self
+                            )
+                            #expect(result == (number % 3 == 0 ? nil : number))
+                        }
+                    }
+                }
+                try? await proxy.call("NoSuchMethodMarksTheEnd")
+                var serials: [Substring] = []
+                while let line = await monitor.nextLine() {
+                    // Kind, time, serial, sender, destination, serial of the call.
+                    let fields = line.split(separator: "\t")
+                    guard fields.count == 6, fields[3] == name.rawValue else { continue }
+                    serials.append(fields[5])
+                    if serials.count == 241 { break }
+                }
+                #expect(serials.count == 241)
+                #expect(Set(serials).count == 241)
+            }
+        }
+    }
+
+    @Test func `a call that wants no reply gets none`() async throws {
+        try await withServiceAndClient { service, _, bus in
+            let (calls, report) = AsyncStream<Bool>.makeStream()
+            let interface = Interface(
+                sampleInterface,
+                [
+                    .method("Note") { (call: Call) async throws in
+                        report.yield(call.wantsReply)
+                        throw BusError.failed("nobody hears this")
+                    }
+                ]
+            )
+            try await service.export([interface], at: samplePath)
+            let name = await service.uniqueName
+            let sent = try await ChildProcess.run(
+                "busctl",
+                [
+                    "--address=\(bus.address)", "--expect-reply=no", "call", name.rawValue,
+                    samplePath.rawValue, sampleInterface.rawValue, "Note",
+                ]
+            )
+            #expect(sent.succeeded)
+            let wantsReply = await calls.first { _ in true }
+            #expect(wantsReply == false)
+        }
+    }
+
+    @Test func `closing the connection cancels the handlers`() async throws {
+        let (events, report) = AsyncStream<String>.makeStream()
+        let interface = Interface(
+            sampleInterface,
+            [
+                .method("Hang") { (_: Call) async throws in
+                    report.yield("started")
+                    do {
+                        try await Task.sleep(for: .seconds(3600))
+                    } catch {
+                        report.yield("cancelled")
+                        throw error
+                    }
+                }
+            ]
+        )
+        try await withServiceAndClient { service, client, _ in
+            try await service.export([interface], at: samplePath)
+            let proxy = Proxy(client, await service.uniqueName, samplePath, sampleInterface)
+            let hanging = Task { try await proxy.call("Hang") }
+            var iterator = events.makeAsyncIterator()
+            #expect(await iterator.next() == "started")
+            await service.close()
+            #expect(await iterator.next() == "cancelled")
+            let error = await #expect(throws: BusError.self) { try await hanging.value }
+            #expect(error?.name == "org.freedesktop.DBus.Error.NoReply")
+        }
+    }
+
+    @Test func `a handler may close its own connection`() async throws {
+        let interface = Interface(
+            sampleInterface,
+            [.method("Quit") { (call: Call) in await call.connection.close() }]
+        )
+        try await withServiceAndClient { service, client, _ in
+            try await service.export([interface], at: samplePath)
+            let proxy = Proxy(client, await service.uniqueName, samplePath, sampleInterface)
+            await #expect(throws: BusError.self) { try await proxy.call("Quit") }
+            await service.waitUntilClosed()
+            #expect(await !service.isOpen)
+        }
+    }
+}

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import DBus
+import iDownTesting
+
+/// Runs `body` with a service's and a client's connection to a bus of their own.
+func withServiceAndClient(
+    _ body: (_ service: Connection, _ client: Connection, _ bus: PrivateBus) async throws -> Void
+) async throws {
+    try await withPrivateBus { bus in
+        let service = try await Connection.open(.address(bus.address))
+        let client = try await Connection.open(.address(bus.address))
+        do {
+            try await body(service, client, bus)
+        } catch {
+            await service.close()
+            await client.close()
+            throw error
+        }
+        await service.close()
+        await client.close()
+    }
+}
+
+/// An interface that tries every kind of member.
+let sampleInterface: InterfaceName = "org.example.Sample1"
+
+/// Where it is exported.
+let samplePath: ObjectPath = "/org/example/Sample1"
+
+/// The table of the sample.
+func sample() -> Interface {
+    Interface(
+        sampleInterface,
+        [
+            .method("Nothing") { (_: Call) in },
+            .method("Echo", in: ["value"], out: ["value"]) { (_: Call, value: Value) in value },
+            .method("Join", in: ["left", "right"], out: ["whole"]) {
+                (_: Call, left: String, right: String) in left + right
+            },
+            .method("Split", in: ["range"], out: ["first", "second"]) {
+                (_: Call, range: Pair<UInt64, UInt64>) in (range.first, range.second)
+            },
+            .method("Refuse", in: ["text"]) { (_: Call, text: String) async throws in
+                throw BusError("org.example.Error.Refused", text)
+            },
+            .method("Break") { (_: Call) async throws in throw Broken(part: "wheel") },
+            .property("Version", .constant, get: { "1.0" }),
+            .property("Size", get: { UInt32(7) }, set: { (_: UInt32) in }),
+            .property("Rate", .never, get: { Int64(-1) }),
+            .property("Names", .invalidates, get: { ["a", "b"] }),
+            .signal("Changed", arguments: [("id", String.self), ("values", [String: Value].self)]),
+        ]
+    )
+}
+
+/// An error that the bus knows nothing of.
+struct Broken: Error {
+    let part: String
+}
