@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// What Swift cannot import of libcurl: variadic functions. Each shim below fixes one type of the
+// last argument, so that a wrong pairing of option and value is at least a wrong name on the
+// Swift side. The parentheses around the function's name keep curl's type-checking macros away:
+// they need an option known at compile time, and here it is a parameter.
+
+#ifndef CCURL_SHIM_H
+#define CCURL_SHIM_H
+
+#include <curl/curl.h>
+
+// CURLOPTTYPE_LONG and CURLOPTTYPE_VALUES.
+static inline CURLcode ccurl_setopt_long(CURL *handle, CURLoption option, long value) {
+    return (curl_easy_setopt)(handle, option, value);
+}
+
+// CURLOPTTYPE_STRINGPOINT: libcurl copies the string; NULL resets the option.
+static inline CURLcode ccurl_setopt_string(CURL *handle, CURLoption option, const char *value) {
+    return (curl_easy_setopt)(handle, option, value);
+}
+
+// CURLOPTTYPE_CBPOINT and CURLOPTTYPE_OBJECTPOINT: kept as it is, and owned by the caller.
+static inline CURLcode ccurl_setopt_pointer(CURL *handle, CURLoption option, void *value) {
+    return (curl_easy_setopt)(handle, option, value);
+}
+
+// CURLOPTTYPE_SLISTPOINT: the list stays the caller's and must outlive the transfer.
+static inline CURLcode ccurl_setopt_list(CURL *handle, CURLoption option,
+                                         struct curl_slist *value) {
+    return (curl_easy_setopt)(handle, option, value);
+}
+
+// CURLOPT_WRITEFUNCTION and CURLOPT_HEADERFUNCTION, which share one type.
+static inline CURLcode ccurl_setopt_write_function(CURL *handle, CURLoption option,
+                                                   curl_write_callback value) {
+    return (curl_easy_setopt)(handle, option, value);
+}
+
+// CURLOPT_OPENSOCKETFUNCTION.
+static inline CURLcode ccurl_setopt_open_socket_function(CURL *handle,
+                                                         curl_opensocket_callback value) {
+    return (curl_easy_setopt)(handle, CURLOPT_OPENSOCKETFUNCTION, value);
+}
+
+// CURLINFO_LONG.
+static inline CURLcode ccurl_getinfo_long(CURL *handle, CURLINFO info, long *value) {
+    return (curl_easy_getinfo)(handle, info, value);
+}
+
+// CURLINFO_OFF_T.
+static inline CURLcode ccurl_getinfo_offset(CURL *handle, CURLINFO info, curl_off_t *value) {
+    return (curl_easy_getinfo)(handle, info, value);
+}
+
+// CURLINFO_STRING: the text is the handle's, valid until its next transfer.
+static inline CURLcode ccurl_getinfo_string(CURL *handle, CURLINFO info, const char **value) {
+    return (curl_easy_getinfo)(handle, info, (char **)value);
+}
+
+// CURLINFO_PRIVATE: what CURLOPT_PRIVATE set.
+static inline CURLcode ccurl_getinfo_private(CURL *handle, void **value) {
+    return (curl_easy_getinfo)(handle, CURLINFO_PRIVATE, (char **)value);
+}
+
+// CURLMOPTTYPE_LONG.
+static inline CURLMcode ccurl_multi_setopt_long(CURLM *handle, CURLMoption option, long value) {
+    return (curl_multi_setopt)(handle, option, value);
+}
+
+#endif

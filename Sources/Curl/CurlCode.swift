@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CCurl
+
+/// How a transfer ended, as libcurl numbers it (libcurl-errors(3)).
+///
+/// Codes that have no name here keep their number: a newer library never surprises the caller.
+public struct CurlCode: RawRepresentable, Hashable, Sendable {
+    /// The number in libcurl's headers.
+    public let rawValue: Int32
+
+    /// Takes any number, known or not.
+    public init(rawValue: Int32) { self.rawValue = rawValue }
+
+    init(_ code: CURLcode) { self.init(rawValue: Int32(truncatingIfNeeded: code.rawValue)) }
+
+    /// The transfer went through; the HTTP status may still say otherwise.
+    public static let ok = CurlCode(CURLE_OK)
+    /// A scheme that is not allowed, or an answer that is no HTTP/1 or HTTP/2.
+    public static let unsupportedProtocol = CurlCode(CURLE_UNSUPPORTED_PROTOCOL)
+    /// The library or a handle could not be made ready.
+    public static let failedInitialization = CurlCode(CURLE_FAILED_INIT)
+    /// The URL is none.
+    public static let malformedURL = CurlCode(CURLE_URL_MALFORMAT)
+    /// The proxy's name has no address.
+    public static let couldNotResolveProxy = CurlCode(CURLE_COULDNT_RESOLVE_PROXY)
+    /// The host's name has no address.
+    public static let couldNotResolveHost = CurlCode(CURLE_COULDNT_RESOLVE_HOST)
+    /// Nobody accepted the connection; see ``TransferOutcome/osError``.
+    public static let couldNotConnect = CurlCode(CURLE_COULDNT_CONNECT)
+    /// The answer cannot be read: wrong header lines or lengths.
+    public static let weirdServerReply = CurlCode(CURLE_WEIRD_SERVER_REPLY)
+    /// A fault of HTTP/2's framing layer.
+    public static let http2 = CurlCode(CURLE_HTTP2)
+    /// The connection ended before the announced length.
+    public static let partialFile = CurlCode(CURLE_PARTIAL_FILE)
+    /// The sink aborted.
+    public static let writeError = CurlCode(CURLE_WRITE_ERROR)
+    /// No memory.
+    public static let outOfMemory = CurlCode(CURLE_OUT_OF_MEMORY)
+    /// Connecting took too long, or the line was silent too long.
+    public static let timedOut = CurlCode(CURLE_OPERATION_TIMEDOUT)
+    /// The TLS handshake failed.
+    public static let tlsConnect = CurlCode(CURLE_SSL_CONNECT_ERROR)
+    /// The transfer was cancelled, or its pool shut down.
+    public static let aborted = CurlCode(CURLE_ABORTED_BY_CALLBACK)
+    /// The request holds what cannot be sent, for example a line feed in a header.
+    public static let badRequest = CurlCode(CURLE_BAD_FUNCTION_ARGUMENT)
+    /// The announced length is more than the library can count.
+    public static let fileTooLarge = CurlCode(CURLE_FILESIZE_EXCEEDED)
+    /// The server sent nothing at all.
+    public static let gotNothing = CurlCode(CURLE_GOT_NOTHING)
+    /// Sending failed.
+    public static let sendError = CurlCode(CURLE_SEND_ERROR)
+    /// Receiving failed, for example by a reset.
+    public static let receiveError = CurlCode(CURLE_RECV_ERROR)
+    /// The peer's certificate is not to be trusted.
+    public static let peerVerification = CurlCode(CURLE_PEER_FAILED_VERIFICATION)
+    /// The chunked or compressed body cannot be read.
+    public static let badContentEncoding = CurlCode(CURLE_BAD_CONTENT_ENCODING)
+    /// An HTTP/2 stream was closed by the server.
+    public static let http2Stream = CurlCode(CURLE_HTTP2_STREAM)
+    /// The proxy refused or failed.
+    public static let proxy = CurlCode(CURLE_PROXY)
+}
+
+extension CurlCode: CustomStringConvertible {
+    /// The library's own sentence for the code, in English; `curl_easy_strerror`.
+    public var description: String {
+        let code = CURLcode(UInt32(bitPattern: rawValue))
+        return curl_easy_strerror(code).map { String(cString: $0) } ?? "error \(rawValue)"
+    }
+}

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CCurl
+
+extension EasyHandle {
+    /// Turns a request into options; the handle must be fresh or reset.
+    func apply(_ request: TransferRequest) throws(CurlFailure) {
+        if let objection = request.objection {
+            throw CurlFailure(code: .badRequest, description: objection)
+        }
+        try collectFailureText()
+        try applyHouseRules()
+        try applyAddress(request)
+        try applyLimits(request)
+        try set(headerLines: Self.headerLines(of: request))
+        if let range = request.range {
+            // Never RESUME_FROM: with it libcurl takes 416, and a 200 of the wrong length, for
+            // success.
+            try set(CURLOPT_RANGE, range)
+        }
+        if request.decodesContent {
+            // libcurl decodes what it set Accept-Encoding for itself.
+            try set(CURLOPT_ACCEPT_ENCODING, "identity")
+            try set(CURLOPT_HTTP_CONTENT_DECODING, 1)
+        }
+        if !request.userAgent.isEmpty { try set(CURLOPT_USERAGENT, request.userAgent) }
+    }
+
+    /// What holds for every transfer.
+    private func applyHouseRules() throws(CurlFailure) {
+        // Signals are the process's; name lookup has a thread of its own and needs none.
+        try set(CURLOPT_NOSIGNAL, 1)
+        // A lookup that hangs must not hang the whole pool when its transfer is given up.
+        try set(CURLOPT_QUICK_EXIT, 1)
+        // The caller follows redirects, judges statuses and says when a body is to be decoded.
+        try set(CURLOPT_FOLLOWLOCATION, 0)
+        try set(CURLOPT_FAILONERROR, 0)
+        try set(CURLOPT_HTTP_CONTENT_DECODING, 0)
+        try set(CURLOPT_PROTOCOLS_STR, "http,https")
+        try set(CURLOPT_HTTP09_ALLOWED, 0)
+        // The proxy's answer to CONNECT is none of the host's.
+        try set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
+        try set(CURLOPT_TCP_KEEPALIVE, 1)
+    }
+
+    /// URL and login apart, so that no message of libcurl's can repeat the login.
+    private func applyAddress(_ request: TransferRequest) throws(CurlFailure) {
+        try set(CURLOPT_URL, request.url.withoutUserInfo)
+        if let user = request.credentials?.user ?? request.url.user {
+            try set(CURLOPT_USERNAME, user)
+        }
+        if let password = request.credentials?.password ?? request.url.password {
+            try set(CURLOPT_PASSWORD, password)
+        }
+        switch request.httpVersion {
+        case .http1:
+            try set(CURLOPT_HTTP_VERSION, CURL_HTTP_VERSION_1_1)
+        case .http2:
+            try set(CURLOPT_HTTP_VERSION, CURL_HTTP_VERSION_2TLS)
+            // Rather a stream of a connection that is about to stand than a connection more.
+            try set(CURLOPT_PIPEWAIT, 1)
+        }
+    }
+
+    private func applyLimits(_ request: TransferRequest) throws(CurlFailure) {
+        try set(CURLOPT_CONNECTTIMEOUT_MS, request.connectTimeout.wholeMilliseconds)
+        let silence = request.silenceTimeout.wholeMilliseconds
+        if silence > 0 {
+            // Less than a byte a second for so long. A paused transfer is not looked at, and
+            // resuming it starts the count anew (lib/speedcheck.c, lib/easy.c).
+            try set(CURLOPT_LOW_SPEED_LIMIT, 1)
+            try set(CURLOPT_LOW_SPEED_TIME, silence / 1000 + (silence % 1000 == 0 ? 0 : 1))
+        }
+        // The bounds that libcurl would hold it to (CURL_MAX_READ_SIZE).
+        let size = min(max(request.receiveBufferSize, 1024), 10 * 1024 * 1024)
+        try set(CURLOPT_BUFFERSIZE, size)
+    }
+
+    private static func headerLines(of request: TransferRequest) -> [String] {
+        let hasEncoding =
+            request.decodesContent
+            || request.headers.contains { $0.name.lowercased() == "accept-encoding" }
+        return (hasEncoding ? [] : ["Accept-Encoding: identity"]) + request.headers.map(\.line)
+    }
+}
+
+extension Duration {
+    /// Milliseconds for libcurl: not negative, rounded up, held within what it takes as an int.
+    var wholeMilliseconds: Int {
+        let (seconds, attoseconds) = components
+        let limit = Int64(Int32.max)
+        guard seconds >= 0, attoseconds >= 0 else { return 0 }
+        guard seconds < limit / 1000 else { return Int(limit) }
+        let (quotient, remainder) = attoseconds.quotientAndRemainder(
+            dividingBy: 1_000_000_000_000_000
+        )
+        return Int(seconds * 1000 + quotient + (remainder > 0 ? 1 : 0))
+    }
+}

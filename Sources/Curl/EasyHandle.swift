@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CCurl
+
+/// One easy handle with all that must live as long as its transfer.
+///
+/// Belongs to the pool's thread. It is used for many transfers, one after the other.
+final class EasyHandle {
+    let pointer: UnsafeMutableRawPointer
+    private let funnel: Funnel
+    private var headers: UnsafeMutablePointer<curl_slist>?
+    private let errorText: UnsafeMutableBufferPointer<CChar>
+
+    /// `curl_easy_init`.
+    init(_ funnel: Funnel) throws(CurlFailure) {
+        pointer = try funnel.call("curl_easy_init") { curl_easy_init() }
+        self.funnel = funnel
+        errorText = .allocate(capacity: Int(CURL_ERROR_SIZE))
+        errorText.initialize(repeating: 0)
+    }
+
+    deinit {
+        // Also takes the handle out of a multi handle that it is still in.
+        curl_easy_cleanup(pointer)
+        curl_slist_free_all(headers)
+        errorText.deallocate()
+    }
+
+    /// Forgets the last transfer's options, keeps what makes the next one cheap; `curl_easy_reset`.
+    func reset() {
+        curl_easy_reset(pointer)
+        curl_slist_free_all(headers)
+        headers = nil
+        errorText.update(repeating: 0)
+    }
+
+    /// What libcurl wrote on the failure: more exact than the code's sentence; often empty.
+    var failureText: String {
+        let bytes = UnsafeRawBufferPointer(errorText).prefix { $0 != 0 }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    // MARK: Options
+
+    /// Has failures described in ``failureText``.
+    func collectFailureText() throws(CurlFailure) {
+        try set(CURLOPT_ERRORBUFFER, errorText.baseAddress.map(UnsafeMutableRawPointer.init))
+    }
+
+    func set(_ option: CURLoption, _ value: Int) throws(CurlFailure) {
+        try funnel.call("curl_easy_setopt") { ccurl_setopt_long(pointer, option, value) }
+    }
+
+    func set(_ option: CURLoption, _ value: String) throws(CurlFailure) {
+        try funnel.call("curl_easy_setopt") { ccurl_setopt_string(pointer, option, value) }
+    }
+
+    /// What is behind the pointer must outlive the transfer.
+    func set(_ option: CURLoption, _ value: UnsafeMutableRawPointer?) throws(CurlFailure) {
+        try funnel.call("curl_easy_setopt") { ccurl_setopt_pointer(pointer, option, value) }
+    }
+
+    func set(
+        _ option: CURLoption,
+        function: @escaping curl_write_callback
+    ) throws(CurlFailure) {
+        try funnel.call("curl_easy_setopt") {
+            ccurl_setopt_write_function(pointer, option, function)
+        }
+    }
+
+    func set(openSocket function: @escaping curl_opensocket_callback) throws(CurlFailure) {
+        try funnel.call("curl_easy_setopt") { ccurl_setopt_open_socket_function(pointer, function) }
+    }
+
+    func set(headerLines: [String]) throws(CurlFailure) {
+        for line in headerLines {
+            headers = try funnel.call("curl_slist_append") { curl_slist_append(headers, line) }
+        }
+        try funnel.call("curl_easy_setopt") {
+            ccurl_setopt_list(pointer, CURLOPT_HTTPHEADER, headers)
+        }
+    }
+
+    /// Reading goes on, perhaps with calls of the callbacks from within; `curl_easy_pause`.
+    func unpause() throws(CurlFailure) {
+        try funnel.call("curl_easy_pause") { curl_easy_pause(pointer, CURLPAUSE_CONT) }
+    }
+
+    // MARK: What is known afterwards. A fact that cannot be had is no failure of the transfer.
+
+    func number(_ info: CURLINFO) -> Int? {
+        var value = 0
+        return read { ccurl_getinfo_long(pointer, info, &value) } ? value : nil
+    }
+
+    func microseconds(_ info: CURLINFO) -> Duration? {
+        var value: curl_off_t = 0
+        return read { ccurl_getinfo_offset(pointer, info, &value) } ? .microseconds(value) : nil
+    }
+
+    func text(_ info: CURLINFO) -> String? {
+        var value: UnsafePointer<CChar>?
+        guard read({ ccurl_getinfo_string(pointer, info, &value) }) else { return nil }
+        return value.map { String(cString: $0) }
+    }
+
+    private func read(_ body: () -> CURLcode) -> Bool {
+        do throws(CurlFailure) {
+            try funnel.call("curl_easy_getinfo", body)
+            return true
+        } catch {
+            return false
+        }
+    }
+}

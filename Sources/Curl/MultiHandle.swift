@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CCurl
+
+/// The multi handle: all transfers of a pool and the connections that they leave behind.
+///
+/// Unchecked, because the pool's thread uses it while any thread may call ``wakeUp()``. That is
+/// safe: `pointer` never changes, curl_multi_wakeup(3) is the one function that libcurl allows
+/// from other threads, and ``PoolThread`` calls it only under the lock with which it also marks
+/// its end, after which ``close()`` is called. All other methods are called by the pool's thread
+/// alone, or before there is one.
+final class MultiHandle: @unchecked Sendable {
+    private let funnel: Funnel
+    private let pointer: UnsafeMutableRawPointer
+
+    /// Keeps up to `maximumIdleConnections` for later transfers; `curl_multi_init`.
+    init(_ funnel: Funnel, maximumIdleConnections: Int) throws(CurlFailure) {
+        pointer = try funnel.call("curl_multi_init") { curl_multi_init() }
+        self.funnel = funnel
+        do throws(CurlFailure) {
+            try funnel.call("curl_multi_setopt") {
+                ccurl_multi_setopt_long(pointer, CURLMOPT_MAXCONNECTS, maximumIdleConnections)
+            }
+            // Out of descriptors libcurl makes a handle that cannot be woken, and says nothing.
+            try funnel.call("curl_multi_wakeup") { curl_multi_wakeup(pointer) }
+        } catch {
+            close()
+            throw error
+        }
+    }
+
+    /// Frees everything; nothing may be called afterwards; `curl_multi_cleanup`.
+    func close() { curl_multi_cleanup(pointer) }
+
+    func add(_ easy: EasyHandle) throws(CurlFailure) {
+        try funnel.call("curl_multi_add_handle") { curl_multi_add_handle(pointer, easy.pointer) }
+    }
+
+    func remove(_ easy: EasyHandle) throws(CurlFailure) {
+        try funnel.call("curl_multi_remove_handle") {
+            curl_multi_remove_handle(pointer, easy.pointer)
+        }
+    }
+
+    /// Lets every transfer do what it can do now.
+    func perform() throws(CurlFailure) {
+        var running: Int32 = 0
+        try funnel.call("curl_multi_perform") { curl_multi_perform(pointer, &running) }
+    }
+
+    /// Waits until a transfer can go on or someone calls ``wakeUp()``; without transfers that is
+    /// the only thing that ends it.
+    func wait() throws(CurlFailure) {
+        // Three weeks: libcurl knows no "for ever" here. Its own timers end the wait earlier.
+        try funnel.call("curl_multi_poll") { curl_multi_poll(pointer, nil, 0, .max, nil) }
+    }
+
+    /// Ends the present wait, or the next one; from any thread, until ``close()``.
+    func wakeUp() {
+        do throws(CurlFailure) {
+            try funnel.call("curl_multi_wakeup") { curl_multi_wakeup(pointer) }
+        } catch {
+            // It was proven to work when the handle was made, and nobody can be told here.
+            curl_multi_wakeup(pointer)
+        }
+    }
+
+    /// The next transfer that ended by itself, by its easy handle's pointer.
+    func nextEnded() -> (easy: UnsafeMutableRawPointer, code: CurlCode)? {
+        var left: Int32 = 0
+        while let message = curl_multi_info_read(pointer, &left) {
+            guard message.pointee.msg == CURLMSG_DONE, let easy = message.pointee.easy_handle else {
+                continue
+            }
+            return (easy, CurlCode(message.pointee.data.result))
+        }
+        return nil
+    }
+}

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Dispatch
+import Glibc
+import Synchronization
+
+/// The thread of a pool, and the executor of its actor.
+///
+/// The thread runs what was posted, in order of arrival, then lets the pool take a turn, which
+/// ends with waiting inside libcurl. With nothing to do it sleeps there without a time limit.
+final class PoolThread: SerialExecutor {
+    /// Something to do on the thread.
+    typealias Command = @Sendable (isolated TransferPool) -> Void
+
+    private enum Item {
+        case job(UnownedJob)
+        case command(Command)
+    }
+
+    private enum Phase {
+        case running, stopping, ended
+    }
+
+    private struct State {
+        var items: [Item] = []
+        var phase = Phase.running
+        var thread: pthread_t?
+        var endWaiters: [CheckedContinuation<Void, Never>] = []
+    }
+
+    private let multi: MultiHandle
+    private let state = Mutex(State())
+    /// The thread's id as long as it runs, else 0.
+    private let current = Atomic<UInt>(0)
+    /// Where an actor's jobs run that come after the thread's end.
+    private let afterlife = DispatchQueue(label: "curl.pool.ended")
+
+    init(_ multi: MultiHandle) { self.multi = multi }
+
+    /// Starts the thread, which keeps the pool alive until it ends; `pthread_create`.
+    func start(_ pool: TransferPool) throws(CurlFailure) {
+        let start = Unmanaged.passRetained(Start(thread: self, pool: pool))
+        var thread = pthread_t()
+        let code = pthread_create(&thread, nil, runPoolThread, start.toOpaque())
+        guard code == 0 else {
+            start.release()
+            throw CurlFailure(
+                code: .failedInitialization,
+                description: "pthread_create: \(String(cString: strerror(code)))"
+            )
+        }
+        state.withLock { $0.thread = thread }
+    }
+
+    /// Runs `command` on the thread; false if the thread has ended.
+    func post(_ command: @escaping Command) -> Bool { add(.command(command)) }
+
+    /// Lets the thread run what is posted and end; the pool has no transfers any more by then.
+    func stop() { state.withLock { $0.phase = $0.phase == .ended ? .ended : .stopping } }
+
+    /// Returns when the thread has ended and is gone.
+    func join() async {
+        await withCheckedContinuation { continuation in
+            let hasEnded = state.withLock { state in
+                if state.phase != .ended { state.endWaiters.append(continuation) }
+                return state.phase == .ended
+            }
+            if hasEnded { continuation.resume() }
+        }
+        // The thread is in its last instructions now, so this does not block.
+        if let thread = state.withLock({ $0.thread.take() }) { pthread_join(thread, nil) }
+    }
+
+    private func add(_ item: Item) -> Bool {
+        state.withLock { state in
+            guard state.phase != .ended else { return false }
+            state.items.append(item)
+            // One wake-up takes everything that has come by then.
+            if state.items.count == 1 { multi.wakeUp() }
+            return true
+        }
+    }
+
+    // MARK: SerialExecutor
+
+    func enqueue(_ job: consuming ExecutorJob) {
+        let job = UnownedJob(job)
+        guard !add(.job(job)) else { return }
+        afterlife.async { job.runSynchronously(on: self.asUnownedSerialExecutor()) }
+    }
+
+    func checkIsolated() {
+        guard current.load(ordering: .relaxed) != UInt(pthread_self()) else { return }
+        dispatchPrecondition(condition: .onQueue(afterlife))
+    }
+
+    // MARK: On the thread
+
+    fileprivate func run(_ pool: TransferPool) {
+        current.store(UInt(pthread_self()), ordering: .relaxed)
+        while let items = takeItems() {
+            for item in items {
+                switch item {
+                case .job(let job): job.runSynchronously(on: asUnownedSerialExecutor())
+                case .command(let command): pool.assumeIsolated { command($0) }
+                }
+            }
+            pool.assumeIsolated { $0.turn() }
+        }
+        current.store(0, ordering: .relaxed)
+        multi.close()
+        let waiters = state.withLock { state in
+            defer { state.endWaiters = [] }
+            return state.endWaiters
+        }
+        for waiter in waiters { waiter.resume() }
+    }
+
+    /// What came since the last turn; nil when the thread is to end.
+    private func takeItems() -> [Item]? {
+        state.withLock { state in
+            if state.items.isEmpty, state.phase == .stopping {
+                state.phase = .ended
+                return nil
+            }
+            defer { state.items = [] }
+            return state.items
+        }
+    }
+
+    /// What a new thread gets to know.
+    fileprivate final class Start {
+        let thread: PoolThread
+        let pool: TransferPool
+
+        init(thread: PoolThread, pool: TransferPool) {
+            self.thread = thread
+            self.pool = pool
+        }
+    }
+}
+
+private func runPoolThread(_ context: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
+    guard let context else { return nil }
+    // The process's signals are for its other threads. OpenSSL writes to sockets without
+    // MSG_NOSIGNAL, so a broken connection would otherwise end the process with SIGPIPE.
+    var signals = sigset_t()
+    sigfillset(&signals)
+    for fault in [SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT] { sigdelset(&signals, fault) }
+    pthread_sigmask(SIG_SETMASK, &signals, nil)
+    let start = Unmanaged<PoolThread.Start>.fromOpaque(context).takeRetainedValue()
+    start.thread.run(start.pool)
+    return nil
+}

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// How a transfer ended and what is known of it.
+public struct TransferOutcome: Hashable, Sendable {
+    /// The version of HTTP that the server spoke.
+    public enum HTTPVersion: Int, Hashable, Sendable {
+        /// HTTP/1.0.
+        case http10 = 1
+        /// HTTP/1.1.
+        case http11 = 2
+        /// HTTP/2.
+        case http2 = 3
+        /// HTTP/3.
+        case http3 = 30
+    }
+
+    /// ``CurlCode/ok``, or why it failed.
+    public var result: CurlCode
+    /// A sentence on the failure, of one line and without user and password; empty on success.
+    public var message: String
+    /// The last status that was received; 0 where none was.
+    public var status = 0
+    /// Nil where no answer was received.
+    public var httpVersion: HTTPVersion?
+    /// The address of the host, or of the proxy, as text; empty where there was no connection.
+    public var primaryAddress = ""
+    /// How many bytes of the body the sink took.
+    public var received: Int64 = 0
+    /// The system's error number of a failed connection; 0 where there is none.
+    public var osError: Int32 = 0
+    /// How many connections were made; 0 means that one was used again.
+    public var openedConnections = 0
+    /// Whether ``TransferRequest/admits`` refused an address.
+    public var wasRefusedAddress = false
+    /// From the start until the connection stood, without TLS; 0 where it did not, or was there.
+    public var connectTime = Duration.zero
+    /// From the start until the first byte of the answer; 0 where none came.
+    public var firstByteTime = Duration.zero
+    /// From the start to the end.
+    public var totalTime = Duration.zero
+
+    /// An outcome of which nothing is known but its reason.
+    init(_ result: CurlCode, _ message: String) {
+        self.result = result
+        self.message = Self.presentable(message)
+    }
+
+    /// One line without controls, and without what stands before an `@` of a URL.
+    package static func presentable(_ text: String) -> String {
+        let line = text.unicodeScalars.map { scalar in
+            scalar.properties.generalCategory == .control ? " " : String(scalar)
+        }
+        let pieces = line.joined().split(separator: "//", omittingEmptySubsequences: false)
+        let withoutUserInfo = pieces.dropFirst().map { piece in
+            let authority = piece.prefix { !"/?# ".contains($0) }
+            guard let at = authority.lastIndex(of: "@") else { return piece }
+            return piece[piece.index(after: at)...]
+        }
+        return (pieces.prefix(1) + withoutUserInfo).joined(separator: "//")
+    }
+}

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+
+/// Runs transfers on one thread of its own, as many at once as are begun.
+///
+/// Owns one multi handle of libcurl with its connections, which later transfers use again. The
+/// thread is the actor's executor, so everything that touches libcurl is isolated to the actor.
+/// The thread keeps the pool alive until ``shutDown()``.
+public actor TransferPool {
+    /// How many connections wait for a next transfer; a descriptor each.
+    private static let maximumIdleConnections = 64
+    /// How many easy handles wait for a next transfer; about 6 kB each.
+    private static let maximumSpareHandles = 32
+
+    private let funnel: Funnel
+    private let multi: MultiHandle
+    private nonisolated let thread: PoolThread
+    private var transfers: [ObjectIdentifier: Transfer] = [:]
+    private var running: [UnsafeMutableRawPointer: Transfer] = [:]
+    private var spares: [EasyHandle] = []
+    private var isShutDown = false
+    private var hasFailedToWait = false
+
+    /// How often the thread has gone around; for tests of idleness.
+    package private(set) var turns = 0
+
+    /// The pool's thread.
+    public nonisolated var unownedExecutor: UnownedSerialExecutor {
+        thread.asUnownedSerialExecutor()
+    }
+
+    /// Makes libcurl ready and starts the thread.
+    ///
+    /// - Throws: ``CurlFailure`` when there is no memory, no thread or no descriptor.
+    public init() throws(CurlFailure) { try self.init(faults: nil) }
+
+    /// Makes a pool whose calls into libcurl a test can make fail.
+    package init(faults: CurlFaultPlan?) throws(CurlFailure) {
+        funnel = Funnel(plan: faults)
+        try CurlLibrary.initialize(funnel)
+        multi = try MultiHandle(
+            funnel,
+            maximumIdleConnections: Self.maximumIdleConnections
+        )
+        thread = PoolThread(multi)
+        do throws(CurlFailure) {
+            try thread.start(self)
+        } catch {
+            multi.close()
+            throw error
+        }
+    }
+
+    /// Begins a transfer at once and returns without waiting for anything.
+    ///
+    /// - Parameters:
+    ///   - request: What to get; one that cannot be sent has the outcome
+    ///     ``CurlCode/badRequest``.
+    ///   - sink: Where the answer goes; kept until the outcome is there.
+    /// - Returns: The handle of the transfer, whose outcome tells every failure.
+    public nonisolated func begin(
+        _ request: TransferRequest,
+        sink: any TransferSink
+    ) -> TransferHandle {
+        let handle = TransferHandle(pool: self)
+        let isPosted = thread.post { pool in pool.start(request, sink: sink, handle: handle) }
+        if !isPosted { handle.settle(Self.shutDownOutcome) }
+        return handle
+    }
+
+    /// Cancels all transfers, ends the thread and frees everything; may be called again.
+    public nonisolated func shutDown() async {
+        _ = thread.post { pool in pool.tearDown() }
+        await thread.join()
+    }
+
+    nonisolated func resume(_ handle: TransferHandle) {
+        _ = thread.post { pool in pool.unpause(handle) }
+    }
+
+    nonisolated func cancel(_ handle: TransferHandle) {
+        _ = thread.post { pool in
+            guard let transfer = pool.transfers[ObjectIdentifier(handle)] else { return }
+            pool.end(transfer, .aborted, message: "the transfer was cancelled")
+        }
+    }
+}
+
+// MARK: On the thread
+
+extension TransferPool {
+    /// One round: transfers do what they can, those that ended are reported, then wait.
+    func turn() {
+        turns += 1
+        guard !isShutDown else { return }
+        do throws(CurlFailure) {
+            try multi.perform()
+            while let (easy, code) = multi.nextEnded() {
+                if let transfer = running[easy] { end(transfer, code) }
+            }
+            try multi.wait()
+            hasFailedToWait = false
+        } catch {
+            // It says nothing about a single transfer, so none can be trusted to go on.
+            for transfer in transfers.values {
+                end(transfer, error.code, message: error.description)
+            }
+            // Never seen twice in a row; should it happen, it must not keep a processor busy.
+            if hasFailedToWait { poll(nil, 0, 100) }
+            hasFailedToWait = true
+        }
+    }
+
+    private func start(
+        _ request: TransferRequest,
+        sink: any TransferSink,
+        handle: TransferHandle
+    ) {
+        guard !isShutDown else { return handle.settle(Self.shutDownOutcome) }
+        do throws(CurlFailure) {
+            let easy = try spareHandle()
+            let transfer = try Transfer(request, on: easy, sink: sink, handle: handle)
+            try multi.add(easy)
+            transfers[ObjectIdentifier(handle)] = transfer
+            running[easy.pointer] = transfer
+        } catch {
+            handle.settle(TransferOutcome(error.code, error.description))
+        }
+    }
+
+    private func spareHandle() throws(CurlFailure) -> EasyHandle {
+        guard let spare = spares.popLast() else { return try EasyHandle(funnel) }
+        return spare
+    }
+
+    private func unpause(_ handle: TransferHandle) {
+        guard let transfer = transfers[ObjectIdentifier(handle)] else { return }
+        do throws(CurlFailure) {
+            try transfer.resume()
+        } catch {
+            // Without this the transfer would hang: libcurl does not look at it again.
+            end(transfer, error.code, message: nil)
+        }
+    }
+
+    /// The only way out for a transfer: out of libcurl first, so that no callback can come after
+    /// the outcome.
+    private func end(_ transfer: Transfer, _ result: CurlCode, message: String? = nil) {
+        let outcome = transfer.outcome(result, message: message)
+        transfers[ObjectIdentifier(transfer.handle)] = nil
+        running[transfer.easy.pointer] = nil
+        do throws(CurlFailure) {
+            try multi.remove(transfer.easy)
+            if spares.count < Self.maximumSpareHandles {
+                transfer.easy.reset()
+                spares.append(transfer.easy)
+            }
+        } catch {
+            // The handle is freed with the transfer, which takes it out of the multi handle.
+        }
+        transfer.handle.settle(outcome)
+    }
+
+    private func tearDown() {
+        isShutDown = true
+        for transfer in transfers.values {
+            end(transfer, .aborted, message: Self.shutDownOutcome.message)
+        }
+        spares = []
+        thread.stop()
+    }
+
+    private static let shutDownOutcome = TransferOutcome(.aborted, "the pool was shut down")
+}

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What a sink says to a header line.
+public enum HeaderVerdict: Sendable {
+    /// Go on.
+    case proceed
+    /// End the transfer with ``CurlCode/writeError``.
+    case abort
+}
+
+/// What a sink says to a piece of the body.
+public enum BodyVerdict: Sendable {
+    /// The bytes are the sink's now.
+    case taken
+    /// Not now: the transfer stops reading, and the same bytes are offered again, perhaps in other
+    /// pieces, once ``TransferHandle/resume()`` was called.
+    case pause
+    /// End the transfer with ``CurlCode/writeError``.
+    case abort
+}
+
+/// Where the answer of one transfer goes.
+///
+/// Called synchronously on the pool's thread, never concurrently for one transfer and never after
+/// its outcome. The bytes belong to libcurl and are gone when the call returns. A sink that takes
+/// long holds up every transfer of the pool.
+public protocol TransferSink: AnyObject, Sendable {
+    /// One raw line of a header with its line end: those of 1xx answers, the status line, the
+    /// empty line at the end, and trailers after the body.
+    func receive(headerLine: UnsafeRawBufferPointer) -> HeaderVerdict
+
+    /// A piece of the body, 1 byte to 16 KiB, transfer coding removed, content coding left on.
+    func receive(body: UnsafeRawBufferPointer) -> BodyVerdict
+}

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CCurl
+import Glibc
+
+/// One parser of libcurl's URL interface; used by one thread and thrown away.
+final class URLHandle {
+    /// What a URL is made of, as libcurl gives it.
+    struct Parts {
+        var scheme: String
+        var user: String?
+        var password: String?
+        var userInfo: String
+        var host: String
+        var port: Int?
+        var defaultPort: Int?
+        var path: String
+        var query: String?
+    }
+
+    private let funnel: Funnel
+    private let pointer: OpaquePointer
+
+    /// `curl_url`.
+    init(_ funnel: Funnel) throws(URLFailure) {
+        do throws(CurlFailure) {
+            pointer = try funnel.call("curl_url") { curl_url() }
+        } catch {
+            throw .outOfMemory
+        }
+        self.funnel = funnel
+    }
+
+    deinit { curl_url_cleanup(pointer) }
+
+    /// Reads an absolute URL, or one relative to what was read before; `curl_url_set`.
+    func set(_ text: String) throws(URLFailure) {
+        try set(CURLUPART_URL, text, flags: CURLU_NON_SUPPORT_SCHEME)
+    }
+
+    /// Takes the URL apart; `curl_url_get`.
+    func parts() throws(URLFailure) -> Parts {
+        guard let scheme = try get(CURLUPART_SCHEME) else { throw .malformed(.scheme) }
+        let host = try normalizedHost()
+        let user = try get(CURLUPART_USER)
+        let password = try get(CURLUPART_PASSWORD)
+        let port = try get(CURLUPART_PORT).map { Int($0) ?? 0 }
+        if let port, !(1...65535).contains(port) { throw .malformed(.port) }
+        // The scheme's own port, which libcurl tells only where the URL names none.
+        try clear(CURLUPART_PORT)
+        let defaultPort = try get(CURLUPART_PORT, flags: CURLU_DEFAULT_PORT)
+        var userInfo = ""
+        if user != nil || password != nil {
+            userInfo = "\(user ?? "")\(password.map { ":\($0)" } ?? "")@"
+        }
+        return Parts(
+            scheme: scheme,
+            user: try get(CURLUPART_USER, flags: CURLU_URLDECODE),
+            password: try get(CURLUPART_PASSWORD, flags: CURLU_URLDECODE),
+            userInfo: userInfo,
+            host: host,
+            port: port,
+            defaultPort: defaultPort.flatMap { Int($0) },
+            path: try get(CURLUPART_PATH) ?? "/",
+            query: try get(CURLUPART_QUERY)
+        )
+    }
+
+    /// The host in lowercase ASCII.
+    private func normalizedHost() throws(URLFailure) -> String {
+        guard let given = try get(CURLUPART_HOST), !given.isEmpty else { throw .malformed(.noHost) }
+        let host = given.utf8.allSatisfy { $0 < 0x80 } ? given : try asciiHost()
+        let name = host.lowercased()
+        guard name != "." else { throw .malformed(.host) }
+        guard let zone = try get(CURLUPART_ZONEID), name.hasSuffix("]") else { return name }
+        return "\(name.dropLast())%25\(zone)]"
+    }
+
+    /// An international host in its ASCII form (RFC 5891).
+    private func asciiHost() throws(URLFailure) -> String {
+        // libidn2 reads the name in the locale's encoding, and programs run in the C locale.
+        guard let unicode = newlocale(LC_CTYPE_MASK, "C.UTF-8", nil) else {
+            throw .malformed(.host)
+        }
+        let previous = uselocale(unicode)
+        defer {
+            uselocale(previous)
+            freelocale(unicode)
+        }
+        let host: String
+        do throws(URLFailure) {
+            host = try get(CURLUPART_HOST, flags: CURLU_PUNYCODE) ?? ""
+        } catch {
+            // For a name that IDNA refuses, this version of libcurl speaks of missing memory.
+            throw .malformed(.host)
+        }
+        guard host.utf8.allSatisfy({ $0 < 0x80 }) else { throw .malformed(.host) }
+        return host
+    }
+
+    private func set(_ part: CURLUPart, _ text: String, flags: Int32) throws(URLFailure) {
+        let code = funnel.call("curl_url_set") {
+            curl_url_set(pointer, part, text, UInt32(bitPattern: flags))
+        }
+        try check(code)
+    }
+
+    private func clear(_ part: CURLUPart) throws(URLFailure) {
+        try check(funnel.call("curl_url_set") { curl_url_set(pointer, part, nil, 0) })
+    }
+
+    /// Nil where the URL has no such part.
+    private func get(_ part: CURLUPart, flags: Int32 = 0) throws(URLFailure) -> String? {
+        var text: UnsafeMutablePointer<CChar>?
+        let code = funnel.call("curl_url_get") {
+            curl_url_get(pointer, part, &text, UInt32(bitPattern: flags))
+        }
+        defer { curl_free(text) }
+        switch code {
+        case CURLUE_NO_SCHEME, CURLUE_NO_USER, CURLUE_NO_PASSWORD, CURLUE_NO_OPTIONS,
+            CURLUE_NO_HOST, CURLUE_NO_PORT, CURLUE_NO_QUERY, CURLUE_NO_FRAGMENT, CURLUE_NO_ZONEID:
+            return nil
+        default:
+            try check(code)
+            return text.map { String(cString: $0) }
+        }
+    }
+
+    private func check(_ code: CURLUcode) throws(URLFailure) {
+        switch code {
+        case CURLUE_OK: return
+        case CURLUE_OUT_OF_MEMORY: throw .outOfMemory
+        case CURLUE_BAD_SCHEME, CURLUE_UNSUPPORTED_SCHEME, CURLUE_NO_SCHEME:
+            throw .malformed(.scheme)
+        case CURLUE_BAD_SLASHES: throw .malformed(.slashes)
+        case CURLUE_NO_HOST: throw .malformed(.noHost)
+        case CURLUE_BAD_HOSTNAME, CURLUE_BAD_IPV6, CURLUE_LACKS_IDN: throw .malformed(.host)
+        case CURLUE_BAD_PORT_NUMBER: throw .malformed(.port)
+        case CURLUE_BAD_LOGIN, CURLUE_BAD_USER, CURLUE_BAD_PASSWORD, CURLUE_URLDECODE:
+            throw .malformed(.userInfo)
+        default: throw .malformed(.syntax)
+        }
+    }
+}

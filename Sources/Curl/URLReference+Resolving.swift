@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+
+extension URLReference {
+    /// The URL that a `Location` field means, seen from this one (RFC 3986 section 5).
+    ///
+    /// A relative location on the same host keeps user and password.
+    ///
+    /// - Throws: ``URLFailure``, by the same rules as ``init(_:)``.
+    public func resolving(_ location: String) throws(URLFailure) -> URLReference {
+        let trimmed = Self.trimmed(location)
+        guard Self.scheme(of: location) == nil else { return try URLReference(location) }
+        guard !trimmed.hasPrefix("//") else {
+            return try URLReference("\(scheme):\(trimmed)")
+        }
+        let relative = try Self.encodedReference(trimmed)
+        let handle = try URLHandle(Funnel(plan: nil))
+        try handle.set(text)
+        // Nothing but a fragment means this URL itself.
+        if !relative.isEmpty { try handle.set(relative) }
+        return try URLReference(handle)
+    }
+}

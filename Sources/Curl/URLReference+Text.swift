@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// What is settled before libcurl's parser sees a text, because that parser is more lenient than
+// we are: it takes one to three slashes, and blanks or bytes beyond ASCII wherever they stand.
+
+extension URLReference {
+    /// The scheme at the start of any text, lowercase; nil where there is none (RFC 3986 3.1).
+    ///
+    /// Says `javascript` for `javascript:alert(1)`, which is no ``URLReference``.
+    public static func scheme(of text: String) -> String? {
+        let bytes = trimmed(text).utf8
+        guard let colon = bytes.firstIndex(of: UInt8(ascii: ":")),
+            let first = bytes.first, isLetter(first)
+        else { return nil }
+        let name = bytes[..<colon]
+        let isValid = name.allSatisfy { byte in
+            isLetter(byte) || (0x30...0x39).contains(byte) || "+-.".utf8.contains(byte)
+        }
+        return isValid ? String(name)?.lowercased() : nil
+    }
+
+    /// An absolute URL that is fit for `curl_url_set`: trimmed, encoded, without a fragment.
+    static func preparedText(_ text: String) throws(URLFailure) -> String {
+        let encoded = try encodedReference(trimmed(text))
+        guard let scheme = scheme(of: encoded) else { throw .malformed(.scheme) }
+        let rest = encoded.utf8.dropFirst(scheme.utf8.count + 1)
+        guard rest.starts(with: "//".utf8) else { throw .malformed(.slashes) }
+        let authority = rest.dropFirst(2)
+        if authority.first == UInt8(ascii: "/") { throw .malformed(.slashes) }
+        if authority.isEmpty || authority.first == UInt8(ascii: "?") { throw .malformed(.noHost) }
+        return encoded
+    }
+
+    /// A reference, relative or not, with its path and query in printable ASCII and without a
+    /// fragment.
+    ///
+    /// In the authority only the user's part is encoded: the host has rules of its own.
+    static func encodedReference(_ text: Substring) throws(URLFailure) -> String {
+        let bytes = text.utf8
+        guard bytes.count <= maximumLength else { throw .malformed(.tooLong) }
+        for byte in bytes {
+            if byte < 0x20 || byte == 0x7F { throw .malformed(.controlCharacter) }
+            if byte == UInt8(ascii: "\\") { throw .malformed(.backslash) }
+        }
+        let whole = bytes.prefix { $0 != UInt8(ascii: "#") }
+        let host = hostPart(of: whole)
+        var encoded: [UInt8] = []
+        encoded.reserveCapacity(whole.count)
+        for index in whole.indices {
+            let byte = whole[index]
+            if host.contains(index) || (0x21...0x7E).contains(byte) {
+                encoded.append(byte)
+            } else {
+                encoded.append(UInt8(ascii: "%"))
+                encoded.append(hexadecimal(byte >> 4))
+                encoded.append(hexadecimal(byte & 0xF))
+            }
+        }
+        return String(decoding: encoded, as: UTF8.self)
+    }
+
+    /// The text without the blanks around it; line ends are no blanks, they are refused.
+    static func trimmed(_ text: String) -> Substring {
+        let isBlank: (Character) -> Bool = { $0 == " " || $0 == "\t" }
+        let start = text.drop(while: isBlank)
+        guard let last = start.lastIndex(where: { !isBlank($0) }) else { return "" }
+        return start[...last]
+    }
+
+    /// Where host and port stand, behind the last `@` of the authority; empty in a relative
+    /// reference.
+    private static func hostPart(of bytes: Substring.UTF8View.SubSequence) -> Range<String.Index> {
+        let end = bytes.endIndex
+        guard let colon = bytes.firstIndex(of: UInt8(ascii: ":")),
+            bytes[..<colon].allSatisfy({ $0 != UInt8(ascii: "/") && $0 != UInt8(ascii: "?") }),
+            bytes[colon...].dropFirst().starts(with: "//".utf8)
+        else { return end..<end }
+        let authority = bytes[colon...].dropFirst(3).prefix { byte in
+            byte != UInt8(ascii: "/") && byte != UInt8(ascii: "?")
+        }
+        guard let at = authority.lastIndex(of: UInt8(ascii: "@")) else {
+            return authority.startIndex..<authority.endIndex
+        }
+        return bytes.index(after: at)..<authority.endIndex
+    }
+
+    private static func isLetter(_ byte: UInt8) -> Bool { (0x61...0x7A).contains(byte | 0x20) }
+
+    private static func hexadecimal(_ digit: UInt8) -> UInt8 {
+        digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "A") + digit - 10
+    }
+}

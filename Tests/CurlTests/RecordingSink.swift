@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Curl
+import Synchronization
+import iDownTesting
+
+/// Keeps all that it is given; says what a test wants it to say at one point of the body.
+final class RecordingSink: TransferSink {
+    private struct State {
+        var lines: [String] = []
+        var body: [UInt8] = []
+        var point: (offset: Int, verdict: BodyVerdict)?
+    }
+
+    /// Opened when the body has come to the point.
+    let reachedPoint = FaultServer.Gate()
+    private let state: Mutex<State>
+    private let headerVerdict: HeaderVerdict
+
+    /// From `offset` bytes on the next piece gets `verdict`, once; every header line gets
+    /// `headerVerdict`.
+    init(
+        at offset: Int? = nil,
+        _ verdict: BodyVerdict = .taken,
+        headerVerdict: HeaderVerdict = .proceed
+    ) {
+        state = Mutex(State(point: offset.map { ($0, verdict) }))
+        self.headerVerdict = headerVerdict
+    }
+
+    var lines: [String] { state.withLock(\.lines) }
+    var body: [UInt8] { state.withLock(\.body) }
+
+    func receive(headerLine: UnsafeRawBufferPointer) -> HeaderVerdict {
+        state.withLock { $0.lines.append(String(decoding: headerLine, as: UTF8.self)) }
+        return headerVerdict
+    }
+
+    func receive(body: UnsafeRawBufferPointer) -> BodyVerdict {
+        let verdict: BodyVerdict = state.withLock { state in
+            if let point = state.point, state.body.count >= point.offset {
+                state.point = nil
+                return point.verdict
+            }
+            state.body.append(contentsOf: body)
+            return .taken
+        }
+        if case .taken = verdict { return verdict }
+        reachedPoint.open()
+        return verdict
+    }
+}
+
+/// Runs `body` with a pool of its own and shuts the pool down afterwards.
+func withPool<Value>(
+    faults: CurlFaultPlan? = nil,
+    _ body: (TransferPool) async throws -> Value
+) async throws -> Value {
+    let pool = try TransferPool(faults: faults)
+    do {
+        let value = try await body(pool)
+        await pool.shutDown()
+        return value
+    } catch {
+        await pool.shutDown()
+        throw error
+    }
+}
+
+extension TransferPool {
+    /// One transfer from its start to its end.
+    nonisolated func run(
+        _ request: TransferRequest,
+        sink: any TransferSink = RecordingSink()
+    ) async -> TransferOutcome {
+        await begin(request, sink: sink).outcome()
+    }
+}

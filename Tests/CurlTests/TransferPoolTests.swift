@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Curl
+import Testing
+import iDownTesting
+
+@Suite(.timeLimit(.minutes(1)))
+struct TransferPoolTests {
+    private let content = TestContent(seed: 1, count: 1_000_003)
+
+    @Test func `a transfer brings the bytes of the file`() async throws {
+        let server = try FaultServer.serving(ServedFile(content))
+        defer { server.stop() }
+        try await withPool { pool in
+            let sink = RecordingSink()
+            let outcome = await pool.run(.init(url: try URLReference(server.url("/f"))), sink: sink)
+            #expect(outcome.result == .ok)
+            #expect(outcome.message == "")
+            #expect(outcome.status == 200)
+            #expect(outcome.httpVersion == .http11)
+            #expect(outcome.primaryAddress == "127.0.0.1")
+            #expect(outcome.received == content.count)
+            #expect(outcome.openedConnections == 1)
+            #expect(sink.body == content.bytes)
+            #expect(sink.lines.first == "HTTP/1.1 200 OK\r\n")
+            #expect(sink.lines.last == "\r\n")
+        }
+    }
+
+    @Test func `nginx serves a range`() async throws {
+        try await withTemporaryFolder { folder in
+            try content.write(toFile: folder + "/f")
+            try await withNginx(root: folder) { nginx in
+                try await withPool { pool in
+                    let sink = RecordingSink()
+                    let url = try URLReference(nginx.url("/f"))
+                    let outcome = await pool.run(.init(url: url, range: "5-1000"), sink: sink)
+                    #expect(outcome.status == 206)
+                    #expect(sink.body == content.bytes(in: 5..<1001))
+                }
+            }
+        }
+    }
+
+    @Test func `1xx answers and trailers reach the sink`() async throws {
+        let server = try FaultServer(
+            script: .init { _ in
+                [
+                    .rawHead("HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n"),
+                    .head("200 OK", [("Transfer-Encoding", "chunked"), ("Trailer", "X-Sum")]),
+                    .chunk(Array("abc".utf8)), .chunk(Array("de".utf8)),
+                    .lastChunk(trailers: [("X-Sum", "5")]),
+                ]
+            }
+        )
+        defer { server.stop() }
+        try await withPool { pool in
+            let sink = RecordingSink()
+            let outcome = await pool.run(.init(url: try URLReference(server.url())), sink: sink)
+            #expect(outcome.result == .ok)
+            #expect(outcome.status == 200)
+            #expect(sink.body == Array("abcde".utf8))
+            #expect(
+                sink.lines == [
+                    "HTTP/1.1 103 Early Hints\r\n", "Link: </a>\r\n", "\r\n",
+                    "HTTP/1.1 200 OK\r\n", "Transfer-Encoding: chunked\r\n", "Trailer: X-Sum\r\n",
+                    "\r\n", "X-Sum: 5\r\n",
+                ]
+            )
+        }
+    }
+
+    @Test func `a second transfer uses the connection of the first`() async throws {
+        let server = try FaultServer.serving(ServedFile(content))
+        defer { server.stop() }
+        try await withPool { pool in
+            let request = TransferRequest(url: try URLReference(server.url()))
+            #expect(await pool.run(request).openedConnections == 1)
+            #expect(await pool.run(request).openedConnections == 0)
+            #expect(server.requests.map(\.connection) == [1, 1])
+        }
+    }
+
+    @Test func `five hundred transfers run at once`() async throws {
+        let arrived = FaultServer.Gate()
+        let server = try FaultServer(
+            script: .init { request in
+                // Nobody is answered before everybody has asked.
+                if request.number == 500 { arrived.open() }
+                return [.head("200 OK", [("Content-Length", "\(request.path.utf8.count)")])]
+                    + [.wait(for: arrived), .text(request.path)]
+            }
+        )
+        defer { server.stop() }
+        try await withPool { pool in
+            let transfers = try (1...500).map { number in
+                let sink = RecordingSink()
+                let url = try URLReference(server.url("/\(number)"))
+                return (number, sink, pool.begin(.init(url: url), sink: sink))
+            }
+            for (number, sink, handle) in transfers {
+                #expect(await handle.outcome().result == .ok)
+                #expect(sink.body == Array("/\(number)".utf8))
+            }
+        }
+    }
+
+    @Test func `a pool with nothing to do does not wake up`() async throws {
+        let server = try FaultServer.serving(ServedFile(content))
+        defer { server.stop() }
+        try await withPool { idle in
+            _ = await idle.run(.init(url: try URLReference(server.url())))
+            let before = await idle.turns
+            // Another pool's timeout of a second is the clock.
+            let silent = try FaultServer(script: .init { _ in [.stall] })
+            defer { silent.stop() }
+            try await withPool { busy in
+                let url = try URLReference(silent.url())
+                let outcome = await busy.run(.init(url: url, silenceTimeout: .seconds(1)))
+                #expect(outcome.result == .timedOut)
+                #expect(outcome.totalTime >= .seconds(1))
+            }
+            // One turn ran what asked for the number before; one is for this question.
+            #expect(await idle.turns <= before + 2)
+        }
+    }
+
+    @Test func `shutting down ends all transfers and refuses new ones`() async throws {
+        let server = try FaultServer(script: .init { _ in [.head("200 OK"), .stall] })
+        defer { server.stop() }
+        let pool = try TransferPool()
+        let request = TransferRequest(url: try URLReference(server.url()))
+        let running = pool.begin(request, sink: RecordingSink())
+        await server.waitForRequest()
+        await pool.shutDown()
+        #expect(await running.outcome().result == .aborted)
+        #expect(await pool.run(request).result == .aborted)
+        await pool.shutDown()
+        // The actor still answers, though its thread is gone.
+        #expect(await pool.turns > 0)
+    }
+}
