@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What a person or a program asks of a task.
+///
+/// May be refused.
+package enum Command: String, CaseIterable, Sendable {
+    case pause, resume, retry, cancel, remove
+}
+
+/// Why a command was not carried out.
+///
+/// Nothing has changed.
+package enum Refusal: Error, Hashable, Sendable {
+    /// The state does not know the verb: the contract's `InvalidState`.
+    case invalidState(Command, TaskState.Kind)
+    /// The finished file is being given its name at this moment; ask again when that is over.
+    case publishing
+    /// The task is being removed: for everybody outside it is gone.
+    case gone
+}

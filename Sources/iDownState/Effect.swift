@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What is to be done after a decision, in the order given: persisted before announced.
+package enum Effect: Hashable, Sendable {
+    /// Save the record, in the transaction of the decision.
+    case persist
+    /// Delete the record, in the transaction of the decision.
+    case erase
+    /// Tell everybody what is different now.
+    case announce
+    case announceRemoved
+    case startTransfer(AttemptNumber)
+    /// End it; the bytes on disk are kept and checkpointed.
+    case stopTransfer(AttemptNumber)
+    /// Carry out the intent to delete, once no transfer holds the file.
+    case deletePartial
+    /// Report `retryDue` after this time, measured by a clock that runs during sleep.
+    case scheduleRetry(after: Duration)
+    /// A slot or a task to fill one may have become free.
+    case fillSlots
+}

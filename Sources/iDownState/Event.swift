@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What a transfer reports.
+///
+/// It waits for each to be committed before it goes on.
+package enum TransferEvent: Hashable, Sendable {
+    /// The answer is judged and the file is open: `segments` of it may be kept, as part of this
+    /// version. Comes before the first byte, and again before bytes on disk lose their worth.
+    case opened(LocalFile, RemoteVersion, keeping: SegmentMap)
+    /// These bytes are on disk and synced.
+    case checkpointed(SegmentMap)
+    /// All bytes are on disk and synced; the file is about to be renamed to this name.
+    case publishing(name: String)
+    /// The file stands under its final name, and the folder is synced.
+    case completed(name: String, size: Int64, Integrity)
+    /// It is over without the file.
+    case failed(Failure)
+}
+
+/// What happens to a task without being asked.
+///
+/// Never an error: what comes too late is dropped.
+package enum Event: Hashable, Sendable {
+    /// The scheduler gives it a slot; `order` is its place among all starts.
+    case slotGranted(order: Int64)
+    /// The scheduler takes its slot away.
+    case displaced
+    /// The time of the back-off is over.
+    case retryDue
+    /// The service has just started: nothing runs yet.
+    case serviceStarted
+    /// The partial file was looked at: its size in bytes, nil when it is not there or not ours.
+    case partialFound(size: Int64?)
+    /// At the start the file of an open publication was found under its final name.
+    case publicationFound(name: String, size: Int64)
+    /// The partial file of an intent to delete is gone.
+    case partialDeleted
+    case transfer(TransferEvent, of: AttemptNumber)
+}

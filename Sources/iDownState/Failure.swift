@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Why a task failed: the contract's ErrorCode, grouped by origin and never renamed.
+package enum FailureCode: String, CaseIterable, Sendable {
+    case networkUnreachable = "Network.Unreachable"
+    case networkTimeout = "Network.Timeout"
+    case networkStalled = "Network.Stalled"
+    case networkReset = "Network.Reset"
+    case networkTLS = "Network.TLS"
+    case networkDNS = "Network.DNS"
+
+    case serverNotFound = "Server.NotFound"
+    case serverForbidden = "Server.Forbidden"
+    case serverAuthRequired = "Server.AuthRequired"
+    case serverBusy = "Server.Busy"
+    case serverFailed = "Server.Failed"
+    case serverRangeRefused = "Server.RangeRefused"
+    case serverTruncated = "Server.Truncated"
+    case serverContentChanged = "Server.ContentChanged"
+    case serverTooManyRedirects = "Server.TooManyRedirects"
+    case serverBadResponse = "Server.BadResponse"
+
+    case fileNoSpace = "File.NoSpace"
+    case fileAccessDenied = "File.AccessDenied"
+    case fileNameTooLong = "File.NameTooLong"
+    case fileExists = "File.Exists"
+    case fileVanished = "File.Vanished"
+    case fileFailed = "File.Failed"
+
+    case checksumMismatch = "Integrity.ChecksumMismatch"
+    case sizeMismatch = "Integrity.SizeMismatch"
+
+    /// After these the bytes on disk are worth nothing: the next try starts from zero.
+    package var spoilsContent: Bool {
+        switch self {
+        case .checksumMismatch, .sizeMismatch, .serverContentChanged: true
+        case .networkUnreachable, .networkTimeout, .networkStalled, .networkReset, .networkTLS,
+            .networkDNS, .serverNotFound, .serverForbidden, .serverAuthRequired, .serverBusy,
+            .serverFailed, .serverRangeRefused, .serverTruncated, .serverTooManyRedirects,
+            .serverBadResponse, .fileNoSpace, .fileAccessDenied, .fileNameTooLong, .fileExists,
+            .fileVanished, .fileFailed:
+            false
+        }
+    }
+}
+
+/// One failure of a transfer, as data.
+package struct Failure: Error, Hashable, Sendable {
+    package var code: FailureCode
+    /// A sentence for people.
+    ///
+    /// Never holds a password, a query, a cookie or a header's value.
+    package var message: String
+    /// Whether the same request may well succeed a little later.
+    package var isTransient: Bool
+    /// How long the server asked to be left alone (RFC 9110 section 10.2.3).
+    package var retryAfter: Duration?
+
+    package init(
+        _ code: FailureCode,
+        _ message: String,
+        isTransient: Bool = false,
+        retryAfter: Duration? = nil
+    ) {
+        self.code = code
+        self.message = message
+        self.isTransient = isTransient
+        self.retryAfter = retryAfter
+    }
+}

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Who runs: by priority, then in the order of adding, as many as there are slots.
+package enum Scheduler {
+    package struct Running: Hashable, Sendable {
+        package let id: TaskID
+        package let priority: Int32
+        package let startOrder: Int64
+
+        package init(id: TaskID, priority: Int32, startOrder: Int64) {
+            self.id = id
+            self.priority = priority
+            self.startOrder = startOrder
+        }
+    }
+
+    package enum Decision: Hashable, Sendable {
+        case start(TaskID)
+        case displace(TaskID)
+    }
+
+    /// Brings the number of running tasks to `slots`.
+    ///
+    /// Fewer slots than runners: the last-started of the lowest priority go back to the queue.
+    /// A higher priority in the queue never displaces what runs.
+    ///
+    /// - Parameters:
+    ///   - slots: how many tasks may run.
+    ///   - running: those that do.
+    ///   - candidates: tasks that may start, best first; no more than `slots` are read.
+    /// - Returns: starts or displacements, in the order to carry them out.
+    package static func decide(
+        slots: Int,
+        running: [Running],
+        candidates: [TaskID]
+    ) -> [Decision] {
+        let surplus = running.count - slots
+        guard surplus <= 0 else {
+            return
+                running
+                .sorted { ($0.priority, -$0.startOrder) < ($1.priority, -$1.startOrder) }
+                .prefix(surplus)
+                .map { .displace($0.id) }
+        }
+        return candidates.prefix(-surplus).map { .start($0) }
+    }
+}

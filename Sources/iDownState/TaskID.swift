@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The name of a task, for ever: a positive number that is never given twice.
+///
+/// On the bus it is its decimal text, which is safe as an element of an object path.
+package struct TaskID: Hashable, Comparable, Sendable, LosslessStringConvertible {
+    /// 1 or more.
+    package let rawValue: Int64
+
+    package init?(rawValue: Int64) {
+        guard rawValue > 0 else { return nil }
+        self.rawValue = rawValue
+    }
+
+    /// Reads the canonical decimal form only: no sign, no leading zero, no blanks.
+    package init?(_ description: String) {
+        guard let number = Int64(description), String(number) == description else { return nil }
+        self.init(rawValue: number)
+    }
+
+    package var description: String { String(rawValue) }
+
+    package static func < (left: TaskID, right: TaskID) -> Bool { left.rawValue < right.rawValue }
+}
+
+/// The number of a transfer within its task: 0 before the first, one more for each start.
+///
+/// An event carries the number of the transfer that it comes from, so that what an older one
+/// still says is recognised and dropped.
+package struct AttemptNumber: Hashable, Comparable, Sendable {
+    package let rawValue: Int64
+
+    package init(rawValue: Int64) { self.rawValue = rawValue }
+
+    package static let none = AttemptNumber(rawValue: 0)
+
+    package var next: AttemptNumber { AttemptNumber(rawValue: rawValue &+ 1) }
+
+    package static func < (left: AttemptNumber, right: AttemptNumber) -> Bool {
+        left.rawValue < right.rawValue
+    }
+}

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+
+extension TaskRecord {
+    /// Carries out a command as the contract's state table says.
+    ///
+    /// A verb for what the task already is succeeds and does nothing: no effects.
+    package mutating func apply(_ command: Command) throws(Refusal) -> [Effect] {
+        guard intent != .remove else { throw .gone }
+        if case .publish = intent { throw .publishing }
+        switch command {
+        case .pause: return try pause()
+        case .resume: return try resume()
+        case .retry: return try retry()
+        case .cancel: return try cancel()
+        case .remove: return remove()
+        }
+    }
+
+    private mutating func pause() throws(Refusal) -> [Effect] {
+        switch state {
+        case .waiting:
+            state = .paused
+            return [.persist, .announce]
+        case .downloading:
+            state = .paused
+            return [.persist, .stopTransfer(attempt), .announce, .fillSlots]
+        case .paused:
+            return []
+        case .failed, .completed, .cancelled:
+            throw .invalidState(.pause, state.kind)
+        }
+    }
+
+    private mutating func resume() throws(Refusal) -> [Effect] {
+        switch state {
+        case .waiting, .downloading: []
+        case .paused, .failed, .cancelled: restart()
+        case .completed: throw .invalidState(.resume, .completed)
+        }
+    }
+
+    private mutating func retry() throws(Refusal) -> [Effect] {
+        switch state {
+        case .waiting(.queue), .downloading:
+            return []
+        case .waiting(.retry), .paused, .failed, .cancelled:
+            return restart()
+        case .completed:
+            // The finished file stays where it is; the next one gets a free name beside it.
+            forgetContent()
+            file = nil
+            integrity = nil
+            finishedAt = nil
+            return restart()
+        }
+    }
+
+    private mutating func cancel() throws(Refusal) -> [Effect] {
+        let wasDownloading = state == .downloading
+        switch state {
+        case .waiting, .downloading, .paused, .failed: state = .cancelled
+        case .cancelled: return []
+        case .completed: throw .invalidState(.cancel, .completed)
+        }
+        var effects: [Effect] = [.persist]
+        if wasDownloading { effects.append(.stopTransfer(attempt)) }
+        effects.append(.announce)
+        if file != nil {
+            intent = .discard
+            effects.append(.deletePartial)
+        }
+        if wasDownloading { effects.append(.fillSlots) }
+        return effects
+    }
+
+    private mutating func remove() -> [Effect] {
+        let wasDownloading = state == .downloading
+        // A finished file is the user's; only what is unfinished goes with its task.
+        guard state != .completed, file != nil || wasDownloading else {
+            return [.erase, .announceRemoved]
+        }
+        intent = .remove
+        state = .cancelled
+        var effects: [Effect] = [.persist]
+        if wasDownloading { effects.append(.stopTransfer(attempt)) }
+        effects += [.announceRemoved, .deletePartial]
+        if wasDownloading { effects.append(.fillSlots) }
+        return effects
+    }
+
+    /// Back into the queue by a verb: the past failures no longer count.
+    private mutating func restart() -> [Effect] {
+        if failure?.code.spoilsContent == true { forgetContent() }
+        failure = nil
+        tries = 0
+        stretchStart = segments.byteCount
+        state = .waiting(.queue)
+        return [.persist, .announce, .fillSlots]
+    }
+
+    /// The bytes on disk are worth nothing any more.
+    mutating func forgetContent() {
+        segments = SegmentMap()
+        stretchStart = 0
+        remote = RemoteVersion()
+    }
+}

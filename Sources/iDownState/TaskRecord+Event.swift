@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+
+extension TaskRecord {
+    /// Takes note of an event.
+    ///
+    /// What is stale changes nothing and has no effects.
+    ///
+    /// - Parameters:
+    ///   - event: what happened.
+    ///   - now: the calendar's time, for the record.
+    ///   - jitter: 0 up to 1, for the back-off.
+    /// - Returns: what is to be done about it.
+    package mutating func apply(_ event: Event, at now: WallTime, jitter: Double) -> [Effect] {
+        switch event {
+        case .slotGranted(let order): grantSlot(order)
+        case .displaced: displace()
+        case .retryDue: endBackOff()
+        case .serviceStarted: comeBack(at: now)
+        case .partialFound(let size): measurePartial(size)
+        case .publicationFound(let name, let size): findPublication(name, size, at: now)
+        case .partialDeleted: finishDeletion()
+        case .transfer(let event, let number): apply(event, of: number, at: now, jitter: jitter)
+        }
+    }
+
+    private mutating func grantSlot(_ order: Int64) -> [Effect] {
+        guard state == .waiting(.queue), intent == nil else { return [] }
+        state = .downloading
+        attempt = attempt.next
+        startOrder = order
+        return [.persist, .announce, .startTransfer(attempt)]
+    }
+
+    private mutating func displace() -> [Effect] {
+        guard state == .downloading, intent == nil else { return [] }
+        state = .waiting(.queue)
+        return [.persist, .stopTransfer(attempt), .announce]
+    }
+
+    private mutating func endBackOff() -> [Effect] {
+        guard case .waiting(.retry) = state else { return [] }
+        state = .waiting(.queue)
+        return [.persist, .announce, .fillSlots]
+    }
+
+    private mutating func comeBack(at now: WallTime) -> [Effect] {
+        switch state {
+        case .downloading:
+            // With an open publication the file is looked for first.
+            state = .waiting(.queue)
+            return [.persist, .announce]
+        case .waiting(.retry(let deadline)):
+            let rest = RetryPolicy.remaining(until: deadline, now: now, after: failure)
+            state = .waiting(.retry(at: now.advanced(by: rest)))
+            return [.persist, .scheduleRetry(after: rest)]
+        case .waiting(.queue), .paused, .completed, .failed, .cancelled:
+            return []
+        }
+    }
+
+    private mutating func measurePartial(_ size: Int64?) -> [Effect] {
+        guard state != .completed, state != .downloading, file != nil else { return [] }
+        let before = self
+        switch intent {
+        case .discard, .remove: return []
+        case .publish, nil: intent = nil
+        }
+        if let size {
+            // A crash may have cut the file shorter than what the record once knew.
+            segments.truncate(to: size)
+        } else {
+            file = nil
+            forgetContent()
+        }
+        stretchStart = min(stretchStart, segments.byteCount)
+        guard self != before else { return [] }
+        return before.intent == nil ? [.persist, .announce] : [.persist, .announce, .fillSlots]
+    }
+
+    private mutating func findPublication(
+        _ name: String,
+        _ size: Int64,
+        at now: WallTime
+    ) -> [Effect] {
+        guard state != .downloading, case .publish = intent else { return [] }
+        return complete(name, size, remote.provenIntegrity, at: now)
+    }
+
+    private mutating func finishDeletion() -> [Effect] {
+        switch intent {
+        case .remove:
+            return [.erase]
+        case .discard:
+            intent = nil
+            file = nil
+            forgetContent()
+            return [.persist, .announce, .fillSlots]
+        case .publish, nil:
+            return []
+        }
+    }
+
+    mutating func complete(
+        _ name: String,
+        _ size: Int64,
+        _ integrity: Integrity,
+        at now: WallTime
+    ) -> [Effect] {
+        state = .completed
+        intent = nil
+        file?.name = name
+        remote.total = size
+        segments = SegmentMap(ByteRange(first: 0, length: size).map { [$0] } ?? [])
+        self.integrity = integrity
+        failure = nil
+        tries = 0
+        finishedAt = now
+        return [.persist, .announce, .fillSlots]
+    }
+}

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+
+extension TaskRecord {
+    /// Takes note of what the transfer with this number reports; an older one's word is dropped.
+    mutating func apply(
+        _ event: TransferEvent,
+        of number: AttemptNumber,
+        at now: WallTime,
+        jitter: Double
+    ) -> [Effect] {
+        guard number == attempt, attempt != .none else { return [] }
+        switch event {
+        case .opened(let file, let remote, let kept): return open(file, remote, kept)
+        case .checkpointed(let segments): return checkpoint(segments)
+        case .publishing(let name): return beginPublication(name)
+        case .completed(let name, let size, let integrity):
+            guard case .publish = intent else { return [] }
+            return complete(name, size, integrity, at: now)
+        case .failed(let failure): return fail(failure, at: now, jitter: jitter)
+        }
+    }
+
+    private mutating func open(
+        _ file: LocalFile,
+        _ remote: RemoteVersion,
+        _ kept: SegmentMap
+    ) -> [Effect] {
+        guard state == .downloading, intent == nil else { return [] }
+        self.file = file
+        self.remote = remote
+        segments = kept
+        stretchStart = min(stretchStart, kept.byteCount)
+        return [.persist, .announce]
+    }
+
+    /// A stopped transfer's last checkpoint counts too: only its place on disk matters.
+    private mutating func checkpoint(_ segments: SegmentMap) -> [Effect] {
+        guard state != .completed, state != .cancelled, file != nil else { return [] }
+        switch intent {
+        case nil, .publish: break
+        case .discard, .remove: return []
+        }
+        self.segments = segments
+        noteProgress()
+        // Progress has its own pace; what a stopped transfer has kept is told at once.
+        return state == .downloading ? [.persist] : [.persist, .announce]
+    }
+
+    private mutating func beginPublication(_ name: String) -> [Effect] {
+        guard state == .downloading, file != nil else { return [] }
+        // Once more with the next name, when the first turned out to be taken.
+        switch intent {
+        case nil, .publish: intent = .publish(name: name)
+        case .discard, .remove: return []
+        }
+        return [.persist]
+    }
+
+    /// Ends the stretch once enough has come since it began; bytes that were given up do not count.
+    private mutating func noteProgress() {
+        stretchStart = min(stretchStart, segments.byteCount)
+        guard segments.byteCount - stretchStart >= RetryPolicy.progress else { return }
+        tries = 0
+        stretchStart = segments.byteCount
+    }
+
+    private mutating func fail(
+        _ failure: Failure,
+        at now: WallTime,
+        jitter: Double
+    ) -> [Effect] {
+        guard state == .downloading else { return [] }
+        if case .publish = intent { intent = nil }
+        noteProgress()
+        tries = tries == .max ? .max : tries + 1
+        self.failure = failure
+        switch RetryPolicy.verdict(on: failure, tries: tries, jitter: jitter) {
+        case .giveUp:
+            state = .failed
+            return [.persist, .announce, .fillSlots]
+        case .retry(let wait):
+            // By a verb, `restart` forgets them.
+            if failure.code.spoilsContent { forgetContent() }
+            state = .waiting(.retry(at: now.advanced(by: wait)))
+            return [.persist, .announce, .scheduleRetry(after: wait), .fillSlots]
+        }
+    }
+}

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The file that idown made for a task: what proves, later, that it is ours.
+package struct LocalFile: Hashable, Sendable {
+    /// The final name, one path element.
+    ///
+    /// While unfinished, the bytes stand under `partName`.
+    package var name: String
+    /// The device and inode of the file that was made; the latter with its time of birth mixed
+    /// in, since a file system gives a free inode away at once.
+    package var device: UInt64
+    package var inode: UInt64
+
+    package init(name: String, device: UInt64, inode: UInt64) {
+        self.name = name
+        self.device = device
+        self.inode = inode
+    }
+
+    package static let partSuffix = ".part"
+
+    /// The name that the file bears until it is complete.
+    package var partName: String { name + Self.partSuffix }
+}
+
+/// A change to files that was committed before it is made, so that a crash leaves no half.
+package enum Intent: Hashable, Sendable {
+    /// Rename the partial file to this final name.
+    case publish(name: String)
+    /// Delete the partial file, keep the task.
+    case discard
+    /// Delete the partial file, then the task.
+    case remove
+}
+
+/// All that is kept of a task.
+///
+/// Commands and events change it, and nothing else does.
+package struct TaskRecord: Hashable, Sendable {
+    package let id: TaskID
+    package var request: TaskRequest
+    package var state: TaskState
+    /// Higher first; in the order of ids within one priority.
+    package var priority: Int32
+    /// The number of the latest transfer.
+    package var attempt: AttemptNumber
+    /// When the latest transfer started, as a place in the order of all starts.
+    package var startOrder: Int64
+    /// Failed tries in the present stretch without progress.
+    package var tries: UInt32
+    /// The bytes on disk when the count of tries was last begun anew.
+    package var stretchStart: Int64
+    /// The last failure; nil again once completed or restarted by a verb.
+    package var failure: Failure?
+    /// The file on disk; nil before the first answer.
+    package var file: LocalFile?
+    /// The version at the other end that `segments` belong to.
+    package var remote: RemoteVersion
+    package var segments: SegmentMap
+    package var intent: Intent?
+    /// Of a completed task.
+    package var integrity: Integrity?
+    package var createdAt: WallTime
+    package var finishedAt: WallTime?
+
+    package init(id: TaskID, request: TaskRequest, createdAt: WallTime, priority: Int32 = 0) {
+        self.id = id
+        self.request = request
+        self.state = .waiting(.queue)
+        self.priority = priority
+        self.attempt = .none
+        self.startOrder = 0
+        self.tries = 0
+        self.stretchStart = 0
+        self.failure = nil
+        self.file = nil
+        self.remote = RemoteVersion()
+        self.segments = SegmentMap()
+        self.intent = nil
+        self.integrity = nil
+        self.createdAt = createdAt
+        self.finishedAt = nil
+    }
+
+    /// The name to show: the file's, else the one asked for; empty before either is known.
+    package var displayName: String { file?.name ?? request.fileName ?? "" }
+
+    /// Whether it waits for its next try.
+    package var isInBackOff: Bool {
+        if case .waiting(.retry) = state { return true }
+        return false
+    }
+
+    /// Where the finished file stands; nil before.
+    package var path: String? {
+        guard state == .completed, let file else { return nil }
+        return request.directory == "/" ? "/" + file.name : request.directory + "/" + file.name
+    }
+}

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A header field that the client gave, for the origin of its URL alone.
+package struct HeaderField: Hashable, Sendable {
+    package let name: String
+    package let value: String
+
+    package init(name: String, value: String) {
+        self.name = name
+        self.value = value
+    }
+}
+
+/// What to do when the name that the client asked for is taken.
+package enum OnExisting: String, Sendable {
+    /// Take the next free name: `file (1).iso`.
+    case rename
+    /// Refuse.
+    case fail
+}
+
+/// What a client asked for.
+///
+/// Secrets stand in it: it is stored, but never announced.
+package struct TaskRequest: Hashable, Sendable {
+    /// The URL in normal form, user and password included.
+    package var url: String
+    /// The folder, absolute, links resolved.
+    package var directory: String
+    /// The name that the client wants; nil leaves it to the server's answer.
+    package var fileName: String?
+    package var headers: [HeaderField]
+    package var referrer: String?
+    package var userAgent: String?
+    /// The most connections at once, 1…16; nil takes the service's setting.
+    package var connections: Int?
+    package var onExisting: OnExisting
+
+    package init(
+        url: String,
+        directory: String,
+        fileName: String? = nil,
+        headers: [HeaderField] = [],
+        referrer: String? = nil,
+        userAgent: String? = nil,
+        connections: Int? = nil,
+        onExisting: OnExisting = .rename
+    ) {
+        self.url = url
+        self.directory = directory
+        self.fileName = fileName
+        self.headers = headers
+        self.referrer = referrer
+        self.userAgent = userAgent
+        self.connections = connections
+        self.onExisting = onExisting
+    }
+}

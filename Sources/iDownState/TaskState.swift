@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Why a waiting task does not start.
+package enum Hold: Hashable, Sendable {
+    /// All slots are taken.
+    case queue
+    /// The last try failed; the next comes at this time.
+    case retry(at: WallTime)
+}
+
+/// Where a task stands.
+///
+/// Legal successors, besides being removed: waiting → downloading, paused, cancelled, at a start completed; downloading →
+/// waiting, paused, completed, failed, cancelled; paused → waiting, cancelled; failed → waiting,
+/// cancelled; completed → waiting; cancelled → waiting.
+package enum TaskState: Hashable, Sendable {
+    case waiting(Hold)
+    case downloading
+    case paused
+    case completed
+    case failed
+    case cancelled
+
+    /// The six kinds, as the contract names them.
+    package enum Kind: String, CaseIterable, Sendable {
+        case waiting, downloading, paused, completed, failed, cancelled
+    }
+
+    package var kind: Kind {
+        switch self {
+        case .waiting: .waiting
+        case .downloading: .downloading
+        case .paused: .paused
+        case .completed: .completed
+        case .failed: .failed
+        case .cancelled: .cancelled
+        }
+    }
+
+    /// Another AddURL of the same file means this task.
+    package var isUnfinished: Bool {
+        switch self {
+        case .waiting, .downloading, .paused, .failed: true
+        case .completed, .cancelled: false
+        }
+    }
+}
+
+/// What is known of a finished file's bytes.
+package enum Integrity: String, Sendable {
+    /// A digest matched.
+    case checksum
+    /// Every response carried the same strong validator.
+    case validators
+    /// The length is right.
+    case length
+    /// Nothing: the server gave no length.
+    case none
+}

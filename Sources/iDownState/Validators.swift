@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// An entity tag as a server gave it (RFC 9110 section 8.8.3).
+package struct EntityTag: Hashable, Sendable {
+    /// The opaque part with its quotes, as it goes into If-Range.
+    package let opaque: String
+    /// Whether it came with `W/`: equal weak tags do not promise equal bytes.
+    package let isWeak: Bool
+
+    package init(opaque: String, isWeak: Bool) {
+        self.opaque = opaque
+        self.isWeak = isWeak
+    }
+
+    /// The field's form: `"abc"` or `W/"abc"`.
+    package var field: String { isWeak ? "W/" + opaque : opaque }
+}
+
+/// A modification time as a server gave it, and whether it may stand for the bytes.
+package struct LastModified: Hashable, Sendable {
+    /// The field's text, to be sent back letter by letter (RFC 9110 section 13.1.5).
+    package let field: String
+    /// Strong by RFC 9110 section 8.8.2.2: at least a second before the response's Date.
+    package let isStrong: Bool
+
+    package init(field: String, isStrong: Bool) {
+        self.field = field
+        self.isStrong = isStrong
+    }
+}
+
+/// What is recorded of the file at the other end, so that it is known again.
+package struct RemoteVersion: Hashable, Sendable {
+    /// Bytes in all; nil while unknown.
+    package var total: Int64?
+    package var entityTag: EntityTag?
+    package var lastModified: LastModified?
+    /// The media type without parameters, in small letters; empty when none was given.
+    package var mimeType: String
+    /// The server said or showed that it serves ranges.
+    package var servesRanges: Bool
+    /// The server said or showed that it does not; with neither, asking for one is a try.
+    package var refusesRanges: Bool
+    /// The host answered If-Range as if the content had changed although it had not.
+    package var dislikesIfRange: Bool
+
+    package init(
+        total: Int64? = nil,
+        entityTag: EntityTag? = nil,
+        lastModified: LastModified? = nil,
+        mimeType: String = "",
+        servesRanges: Bool = false,
+        refusesRanges: Bool = false,
+        dislikesIfRange: Bool = false
+    ) {
+        self.total = total
+        self.entityTag = entityTag
+        self.lastModified = lastModified
+        self.mimeType = mimeType
+        self.servesRanges = servesRanges
+        self.refusesRanges = refusesRanges
+        self.dislikesIfRange = dislikesIfRange
+    }
+
+    /// The validator that promises equal bytes, for If-Range; nil where there is none.
+    package var strongValidator: String? {
+        if let entityTag, !entityTag.isWeak { return entityTag.opaque }
+        if let lastModified, lastModified.isStrong { return lastModified.field }
+        return nil
+    }
+
+    /// Ranges and a strong validator: an interrupted transfer can go on where it stood.
+    package var isResumable: Bool { servesRanges && strongValidator != nil && total != nil }
+
+    /// Whether `other` carries this version's strong validator, and nothing that speaks against it.
+    ///
+    /// A weak tag, or a validator that the other answer lacks, proves nothing.
+    package func isSame(as other: RemoteVersion) -> Bool {
+        if let entityTag, !entityTag.isWeak {
+            return other.entityTag == entityTag && !isContradicted(by: other.lastModified)
+        }
+        guard let lastModified, lastModified.isStrong else { return false }
+        return other.lastModified?.field == lastModified.field && other.entityTag == entityTag
+    }
+
+    private func isContradicted(by other: LastModified?) -> Bool {
+        guard let lastModified, let other else { return false }
+        return lastModified.field != other.field
+    }
+
+    /// The same version at a server that is never asked for a range again.
+    package var withoutRanges: RemoteVersion {
+        var version = self
+        version.servesRanges = false
+        version.refusesRanges = true
+        return version
+    }
+
+    /// What a file is known to be whose every response was held against this version.
+    package var provenIntegrity: Integrity {
+        // Without a length nobody can tell an early end from the right one.
+        guard total != nil else { return .none }
+        return strongValidator == nil ? .length : .validators
+    }
+}

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+import iDownState
+
+@Suite struct AskTests {
+    private static let strong = EntityTag(opaque: "\"a\"", isWeak: false)
+    private static let weak = EntityTag(opaque: "\"a\"", isWeak: true)
+    private static let date = LastModified(field: "Sat, 01 Aug 2026 10:00:00 GMT", isStrong: true)
+    private static let fresh = LastModified(field: "Sat, 01 Aug 2026 10:00:00 GMT", isStrong: false)
+
+    struct Row: Sendable, CustomTestStringConvertible {
+        let testDescription: String
+        let held: Int64
+        let known: RemoteVersion
+        let ask: Ask
+
+        init(_ description: String, held: Int64 = 3, _ known: RemoteVersion, _ ask: Ask) {
+            testDescription = description
+            self.held = held
+            self.known = known
+            self.ask = ask
+        }
+    }
+
+    @Test(arguments: [
+        Row("nothing is known", held: 0, RemoteVersion(), .whole),
+        Row("nothing is on disk", held: 0, RemoteVersion(total: 8, entityTag: strong), .whole),
+        Row(
+            "a strong tag",
+            RemoteVersion(total: 8, entityTag: strong),
+            .rest(from: 3, ifRange: "\"a\"")
+        ),
+        Row(
+            "a strong tag before a date",
+            RemoteVersion(total: 8, entityTag: strong, lastModified: date),
+            .rest(from: 3, ifRange: "\"a\"")
+        ),
+        Row(
+            "a strong date",
+            RemoteVersion(total: 8, lastModified: date),
+            .rest(from: 3, ifRange: "Sat, 01 Aug 2026 10:00:00 GMT")
+        ),
+        Row("a weak tag is never sent", RemoteVersion(total: 8, entityTag: weak), .whole),
+        Row("a date too fresh to be sent", RemoteVersion(total: 8, lastModified: fresh), .whole),
+        Row("no validator", RemoteVersion(total: 8, servesRanges: true), .whole),
+        Row("no length", RemoteVersion(entityTag: strong, servesRanges: true), .whole),
+        Row(
+            "a server that refuses ranges",
+            RemoteVersion(total: 8, entityTag: strong, refusesRanges: true),
+            .whole
+        ),
+        Row(
+            "a host that dislikes If-Range",
+            RemoteVersion(total: 8, entityTag: strong, dislikesIfRange: true),
+            .rest(from: 3, ifRange: nil)
+        ),
+    ])
+    func `the first request asks for what is missing where that is safe`(row: Row) {
+        #expect(Ask.first(for: Sample.first(row.held), of: row.known) == row.ask)
+    }
+
+    @Test func `the rest begins at the first gap`() throws {
+        let segments = SegmentMap([
+            try #require(ByteRange(first: 0, length: 2)),
+            try #require(ByteRange(first: 5, length: 2)),
+        ])
+        let known = RemoteVersion(total: 8, entityTag: Self.strong)
+        #expect(Ask.first(for: segments, of: known) == .rest(from: 2, ifRange: "\"a\""))
+    }
+
+    @Test func `without the file's first bytes it is asked for as a whole`() throws {
+        let segments = SegmentMap([try #require(ByteRange(first: 5, length: 2))])
+        let known = RemoteVersion(total: 8, entityTag: Self.strong)
+        #expect(Ask.first(for: segments, of: known) == .whole)
+    }
+
+    @Test func `a whole file begins at 0, a rest at its offset`() {
+        #expect(Ask.whole.offset == 0)
+        #expect(Ask.decoded.offset == 0)
+        #expect(Ask.rest(from: 3, ifRange: nil).offset == 3)
+    }
+}

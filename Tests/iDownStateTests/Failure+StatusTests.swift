@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+import iDownState
+
+@Suite struct FailureStatusTests {
+    private static let transient: Set<Int> =
+        Set([408, 425, 429, 500, 502, 503, 504]).union(520...529)
+
+    @Test(arguments: 400...599)
+    func `every error status has the contract's code`(status: Int) {
+        let code: FailureCode =
+            switch status {
+            case 404, 410: .serverNotFound
+            case 403, 451: .serverForbidden
+            case 401, 407: .serverAuthRequired
+            case 408, 425, 429, 503: .serverBusy
+            case 416: .serverRangeRefused
+            case 500...599: .serverFailed
+            default: .serverBadResponse
+            }
+        let failure = Failure.status(status)
+        #expect(failure.code == code)
+        #expect(failure.isTransient == Self.transient.contains(status))
+        #expect(failure.message.contains("\(status)"))
+        #expect(failure.retryAfter == nil)
+    }
+
+    @Test(arguments: [0, -1, 600, 999, .max, .min])
+    func `a status that is none is a bad response`(status: Int) {
+        let failure = Failure.status(status)
+        #expect(failure.code == .serverBadResponse)
+        #expect(!failure.isTransient)
+    }
+
+    @Test(arguments: [408, 425, 429, 500, 502, 503, 504, 521])
+    func `a wish to wait up to an hour is kept`(status: Int) {
+        for wish in [Duration.zero, .seconds(30), .seconds(3600)] {
+            let failure = Failure.status(status, retryAfter: wish)
+            #expect(failure.isTransient)
+            #expect(failure.retryAfter == wish)
+            #expect(failure.code == Failure.status(status).code)
+        }
+    }
+
+    @Test(arguments: [408, 425, 429, 500, 502, 503, 504, 521])
+    func `a wish beyond an hour fails the task as busy, and says how long`(status: Int) {
+        let failure = Failure.status(status, retryAfter: .seconds(7200))
+        #expect(failure.code == .serverBusy)
+        #expect(!failure.isTransient)
+        #expect(failure.message.contains("7200 seconds"))
+    }
+
+    @Test(arguments: [401, 403, 404, 410, 416, 501])
+    func `what will not pass by waiting takes no note of such a wish`(status: Int) {
+        #expect(Failure.status(status, retryAfter: .seconds(9)) == Failure.status(status))
+    }
+}

@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+import iDownState
+
+/// The ladder's rules 7 and 8: encoded bodies, and answers that cannot be a file.
+@Suite struct JudgementBodiesTests {
+    typealias Row = JudgementRow
+
+    // MARK: Rule 7: encodings
+
+    @Test(arguments: [
+        Row("asked as it is", .whole, Heads.whole(encoding: "gzip"), held: 0, .askDecoded),
+        Row("asked for the rest", Heads.rest, Heads.whole(encoding: "gzip"), .askDecoded),
+        Row("asked decoded", .decoded, Heads.whole(encoding: "gzip"), held: 0, .begin),
+        Row("asked decoded, bytes on disk", .decoded, Heads.whole(encoding: "br"), .begin),
+        Row("an encoded part", Heads.rest, Heads.part(encoding: "gzip"), .askWhole),
+        Row(
+            "a file that is itself compressed",
+            .whole,
+            Heads.whole(encoding: "gzip"),
+            held: 0,
+            keepsEncoding: true,
+            .begin
+        ),
+        Row(
+            "the same, bytes on disk",
+            .whole,
+            Heads.whole(encoding: "gzip"),
+            keepsEncoding: true,
+            .compare
+        ),
+        Row(
+            "an encoded part of a compressed file",
+            Heads.rest,
+            Heads.part(encoding: "gzip"),
+            keepsEncoding: true,
+            .askWhole
+        ),
+        Row(
+            "two codings",
+            .whole,
+            Heads.whole(encoding: "gzip, br"),
+            held: 0,
+            .askDecoded
+        ),
+        Row(
+            "a word that is no coding",
+            .whole,
+            Heads.whole(encoding: "utf-8"),
+            held: 0,
+            .begin
+        ),
+        Row(
+            "a compressed file sent plainly",
+            Heads.rest,
+            Heads.part(),
+            keepsEncoding: true,
+            .resume
+        ),
+    ])
+    func `an encoded body is one stream`(row: Row) {
+        #expect(Verdict(row.judgement) == row.verdict)
+    }
+
+    @Test func `a decoded file has no known length and no ranges`() throws {
+        let judgement = Heads.whole(encoding: "gzip").judge(
+            asked: .decoded,
+            known: RemoteVersion(),
+            onDisk: SegmentMap()
+        )
+        let version = try #require(judgement.version)
+        #expect(version.total == nil)
+        #expect(!version.servesRanges && version.refusesRanges)
+    }
+
+    @Test func `the length counts when what was to be decoded comes plain`() throws {
+        let judgement = Heads.whole().judge(
+            asked: .decoded,
+            known: RemoteVersion(),
+            onDisk: SegmentMap()
+        )
+        #expect(Verdict(judgement) == .begin)
+        #expect(judgement.version?.total == 8)
+    }
+
+    @Test func `a compressed file keeps its encoding, its length, and has no ranges`() throws {
+        let judgement = Heads.whole(encoding: "gzip").judge(
+            asked: .whole,
+            known: RemoteVersion(),
+            onDisk: SegmentMap(),
+            keepsEncoding: true
+        )
+        let version = try #require(judgement.version)
+        #expect(version.total == 8)
+        #expect(!version.servesRanges && version.refusesRanges)
+    }
+
+    // MARK: Rule 8: what cannot be a file
+
+    @Test(arguments: [
+        100, 101, 103, 199, 201, 202, 204, 205, 207, 226, 300, 304, 305, 306, 399, 400, 405, 418,
+        600, 999, 0, -1, 99,
+    ])
+    func `a status that brings no file is a bad response`(status: Int) {
+        for ask in [Ask.whole, .decoded, Heads.rest, Heads.plainRest] {
+            let facts = ResponseFacts(
+                status: status,
+                contentLength: .bytes(8),
+                entityTag: Heads.tag
+            )
+            let judgement = facts.judge(asked: ask, known: Heads.known, onDisk: Sample.first(3))
+            #expect(judgement.failure?.code == .serverBadResponse)
+            #expect(judgement.failure?.isTransient == false)
+        }
+    }
+
+    @Test(arguments: [200, 206, 301, 416, 503])
+    func `a length that is none is a bad response, whatever the status`(status: Int) {
+        let facts = ResponseFacts(
+            status: status,
+            contentLength: .invalid,
+            contentRange: Heads.range(3, 8, of: 8),
+            entityTag: Heads.tag,
+            location: "/there"
+        )
+        let judgement = facts.judge(
+            asked: Heads.rest,
+            known: Heads.known,
+            onDisk: Sample.first(3)
+        )
+        #expect(judgement.failure?.code == .serverBadResponse)
+    }
+
+    @Test(arguments: [false, true])
+    func `what has no status line is a bad response`(keepsEncoding: Bool) {
+        var facts = Heads.whole(encoding: "gzip")
+        facts.isUnreadable = true
+        let judgement = facts.judge(
+            asked: .whole,
+            known: Heads.known,
+            onDisk: SegmentMap(),
+            keepsEncoding: keepsEncoding
+        )
+        #expect(judgement.failure?.code == .serverBadResponse)
+    }
+
+    @Test(arguments: [301, 302, 303, 307, 308])
+    func `a redirect leads to its Location`(status: Int) {
+        let facts = ResponseFacts(status: status, location: "/there")
+        for ask in [Ask.whole, .decoded, Heads.rest] {
+            let judgement = facts.judge(asked: ask, known: Heads.known, onDisk: Sample.first(3))
+            #expect(judgement == .redirect(to: "/there"))
+        }
+    }
+
+    @Test(arguments: [301, 302, 303, 307, 308], [nil, ""])
+    func `a redirect to nowhere is a bad response`(status: Int, location: String?) {
+        let facts = ResponseFacts(status: status, location: location)
+        let judgement = facts.judge(asked: .whole, known: Heads.known, onDisk: SegmentMap())
+        #expect(judgement.failure?.code == .serverBadResponse)
+    }
+
+    @Test(arguments: [401, 403, 404, 408, 410, 429, 451, 500, 501, 503, 520])
+    func `an error status fails with its own code and the server's wish`(status: Int) {
+        let facts = ResponseFacts(
+            status: status,
+            contentLength: .bytes(8),
+            entityTag: Heads.tag,
+            retryAfter: .seconds(7)
+        )
+        for ask in [Ask.whole, .decoded, Heads.rest] {
+            let judgement = facts.judge(asked: ask, known: Heads.known, onDisk: Sample.first(3))
+            #expect(judgement == .fail(.status(status, retryAfter: .seconds(7))))
+        }
+    }
+
+    @Test func `only a length that was given is one`() {
+        #expect(ContentLength.bytes(0).bytes == 0)
+        #expect(ContentLength.unknown.bytes == nil)
+        #expect(ContentLength.invalid.bytes == nil)
+    }
+}

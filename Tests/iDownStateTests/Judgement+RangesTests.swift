@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+import iDownState
+
+/// The ladder's rules 5 and 6: ranges gone wrong.
+@Suite struct JudgementRangesTests {
+    typealias Row = JudgementRow
+
+    // MARK: Rule 5: ranges gone wrong
+
+    @Test(arguments: [
+        Row("from 0", Heads.rest, Heads.part(Heads.range(0, 8, of: 8)), .askWhole),
+        Row("too early", Heads.rest, Heads.part(Heads.range(2, 8, of: 8)), .askWhole),
+        Row("too late", Heads.rest, Heads.part(Heads.range(4, 8, of: 8)), .askWhole),
+        Row("past its own end", Heads.rest, Heads.part(Heads.range(3, 9, of: 8)), .askWhole),
+        Row("past the known end", Heads.rest, Heads.part(Heads.range(3, 9, of: nil)), .askWhole),
+        Row("no Content-Range", Heads.rest, Heads.part(nil), .askWhole),
+        Row(
+            "no Content-Range, the rest's length",
+            Heads.rest,
+            Heads.part(nil, length: .bytes(5)),
+            .askWhole
+        ),
+        Row(
+            "no Content-Range, the whole length",
+            Heads.rest,
+            Heads.part(nil, length: .bytes(8)),
+            .askWhole
+        ),
+        Row("the form of a 416", Heads.rest, Heads.part(.unsatisfied(total: 8)), .askWhole),
+        Row(
+            "multipart",
+            Heads.rest,
+            Heads.part(nil, mimeType: "multipart/byteranges"),
+            .askWhole
+        ),
+        Row(
+            "multipart with a Content-Range",
+            Heads.rest,
+            Heads.part(mimeType: "multipart/byteranges"),
+            .askWhole
+        ),
+        // The right words over the whole body: gopeed #1460.
+        Row(
+            "the whole length under the right range",
+            Heads.rest,
+            Heads.part(length: .bytes(8)),
+            .askWhole
+        ),
+        Row(
+            "a length below its own range's",
+            Heads.rest,
+            Heads.part(length: .bytes(4)),
+            .askWhole
+        ),
+    ])
+    func `a range that is not what was asked for brings the file as a whole`(row: Row) {
+        let judgement = row.judgement
+        #expect(Verdict(judgement) == row.verdict)
+        #expect(judgement.version == Heads.known.withoutRanges)
+    }
+
+    @Test(arguments: [Heads.tag, Heads.otherTag])
+    func `a server that got a range wrong is never asked for one again`(tag: EntityTag) throws {
+        let wrong = Heads.part(Heads.range(0, 8, of: 8)).judge(
+            asked: Heads.rest,
+            known: Heads.known,
+            onDisk: Sample.first(3)
+        )
+        let known = try #require(wrong.version)
+        let judgement = Heads.whole(tag).judge(
+            asked: .whole,
+            known: known,
+            onDisk: Sample.first(3)
+        )
+        let version = try #require(judgement.version)
+        #expect(Ask.first(for: Sample.first(3), of: version) == .whole)
+        #expect(!version.isResumable)
+    }
+
+    @Test(arguments: [Heads.tag, Heads.otherTag])
+    func `a host's dislike of If-Range outlives a whole answer`(tag: EntityTag) throws {
+        var shy = Heads.known
+        shy.dislikesIfRange = true
+        let judgement = Heads.whole(tag).judge(
+            asked: .whole,
+            known: shy,
+            onDisk: Sample.first(3)
+        )
+        let version = try #require(judgement.version)
+        #expect(Ask.first(for: Sample.first(3), of: version) == .rest(from: 3, ifRange: nil))
+    }
+
+    @Test(arguments: [
+        Row("all of it", .whole, Heads.part(Heads.range(0, 8, of: 8)), held: 0, .begin),
+        Row("all of it, bytes on disk", .whole, Heads.part(Heads.range(0, 8, of: 8)), .compare),
+        Row(
+            "all of it, another version",
+            .whole,
+            Heads.part(Heads.range(0, 8, of: 8), Heads.otherTag),
+            .begin
+        ),
+        Row("a beginning", .whole, Heads.part(Heads.range(0, 5, of: 8)), held: 0, .fail),
+        Row("an end", .whole, Heads.part(), held: 0, .fail),
+        Row("an unknown total", .whole, Heads.part(Heads.range(0, 8, of: nil)), held: 0, .fail),
+        Row("no Content-Range", .whole, Heads.part(nil), held: 0, .fail),
+        Row(
+            "encoded",
+            .whole,
+            Heads.part(Heads.range(0, 8, of: 8), encoding: "gzip"),
+            held: 0,
+            .fail
+        ),
+    ])
+    func `a 206 that nobody asked for is taken only when it is the whole file`(row: Row) {
+        #expect(Verdict(row.judgement) == row.verdict)
+        if let failure = row.judgement.failure { #expect(failure.code == .serverBadResponse) }
+    }
+
+    // MARK: Rule 6: the 416
+
+    @Test(arguments: [
+        Row(
+            "our total, our tag",
+            .rest(from: 8, ifRange: "\"a\""),
+            Heads.unsatisfied(.unsatisfied(total: 8)),
+            held: 8,
+            .complete
+        ),
+        Row(
+            "our total, another tag",
+            .rest(from: 8, ifRange: "\"a\""),
+            Heads.unsatisfied(.unsatisfied(total: 8), Heads.otherTag),
+            held: 8,
+            .askWhole
+        ),
+        Row(
+            "our total, no tag",
+            .rest(from: 8, ifRange: "\"a\""),
+            Heads.unsatisfied(.unsatisfied(total: 8), nil),
+            held: 8,
+            .askWhole
+        ),
+        Row(
+            "no total",
+            .rest(from: 8, ifRange: "\"a\""),
+            Heads.unsatisfied(nil),
+            held: 8,
+            .askWhole
+        ),
+        Row(
+            "the form of a 206",
+            .rest(from: 8, ifRange: "\"a\""),
+            Heads.unsatisfied(Heads.range(0, 8, of: 8)),
+            held: 8,
+            .askWhole
+        ),
+        Row(
+            "it shrank",
+            .rest(from: 6, ifRange: "\"a\""),
+            Heads.unsatisfied(.unsatisfied(total: 4)),
+            held: 6,
+            .askWhole
+        ),
+        Row(
+            "it grew",
+            .rest(from: 8, ifRange: "\"a\""),
+            Heads.unsatisfied(.unsatisfied(total: 9)),
+            held: 8,
+            .askWhole
+        ),
+        Row(
+            "it ends where we stand, short of what is known",
+            Heads.rest,
+            Heads.unsatisfied(.unsatisfied(total: 3)),
+            .askWhole
+        ),
+        Row(
+            "our total, but not all bytes are here",
+            Heads.rest,
+            Heads.unsatisfied(.unsatisfied(total: 8)),
+            .askWhole
+        ),
+        Row(
+            "our total, more asked than held",
+            .rest(from: 8, ifRange: "\"a\""),
+            Heads.unsatisfied(.unsatisfied(total: 8)),
+            held: 7,
+            .askWhole
+        ),
+        Row(
+            "nobody asked for a range",
+            .whole,
+            Heads.unsatisfied(.unsatisfied(total: 8)),
+            held: 8,
+            .fail
+        ),
+    ])
+    func `a 416 is success only for all our bytes of our version`(row: Row) {
+        #expect(Verdict(row.judgement) == row.verdict)
+    }
+
+    @Test func `a 416 to a plain GET is a refused range`() {
+        let judgement = Heads.unsatisfied(nil).judge(
+            asked: .whole,
+            known: Heads.known,
+            onDisk: SegmentMap()
+        )
+        #expect(judgement.failure?.code == .serverRangeRefused)
+    }
+}

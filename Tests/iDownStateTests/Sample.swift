@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+import iDownState
+
+/// The values that the machine's tests are written in: a file of 8 MiB, half of it on disk.
+enum Sample {
+    static let now = WallTime(microseconds: 1_700_000_000_000_000)
+    static let total: Int64 = 8 << 20
+    static let half: Int64 = 4 << 20
+    static let name = "file.iso"
+    static let otherName = "file (1).iso"
+
+    static let file = LocalFile(name: name, device: 1, inode: 2)
+    static let otherFile = LocalFile(name: otherName, device: 1, inode: 3)
+    static let remote = RemoteVersion(
+        total: total,
+        entityTag: EntityTag(opaque: "\"a\"", isWeak: false),
+        servesRanges: true
+    )
+    static let otherRemote = RemoteVersion(
+        total: total,
+        entityTag: EntityTag(opaque: "\"b\"", isWeak: false),
+        servesRanges: true
+    )
+
+    /// The number of the sample's latest transfer, and of those around it.
+    static let attempt = AttemptNumber(rawValue: 3)
+    static let olderAttempt = AttemptNumber(rawValue: 2)
+
+    static let deadline = now.advanced(by: .seconds(10))
+    static let reset = Failure(.networkReset, "the connection was cut", isTransient: true)
+    static let missing = Failure(.serverNotFound, "the server answered HTTP 404")
+    static let mismatch = Failure(.checksumMismatch, "the digest is another")
+    static let vanished = Failure(.fileVanished, "the partial file is gone")
+
+    /// The file's first bytes, as many as given.
+    static func first(_ count: Int64) -> SegmentMap {
+        SegmentMap([ByteRange(first: 0, length: count)].compactMap(\.self))
+    }
+
+    /// A task that was just added.
+    static func record() throws -> TaskRecord {
+        TaskRecord(
+            id: try #require(TaskID(rawValue: 7)),
+            request: TaskRequest(url: "https://host/file.iso", directory: "/home/u/Downloads"),
+            createdAt: WallTime(microseconds: 1)
+        )
+    }
+}

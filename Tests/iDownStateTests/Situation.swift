@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+import iDownState
+
+/// Everything that tells one task from another in the eyes of the machine.
+enum Situation: String, CaseIterable, Sendable {
+    /// Just added: nothing on disk.
+    case queued
+    case queuedWithBytes
+    case backingOff
+    /// Downloading, no answer yet.
+    case connecting
+    case downloading
+    /// Downloading; the file is being given its name.
+    case publishing
+    /// The service ended while the file was being given its name.
+    case publicationInterrupted
+    case paused
+    case pausedWithBytes
+    case failed
+    /// Failed so that the bytes on disk are worth nothing.
+    case spoiled
+    case completed
+    case cancelled
+    /// Cancelled; the partial file is being deleted.
+    case discarding
+    case queuedWhileDiscarding
+    case pausedWhileDiscarding
+    case removing
+
+    func record() throws -> TaskRecord {
+        var record = try Sample.record()
+        record.state = state
+        record.intent = intent
+        if self != .queued { record.attempt = Sample.attempt }
+        if hasFile {
+            record.file = Sample.file
+            record.remote = Sample.remote
+            record.segments = Sample.first(Sample.half)
+        }
+        switch self {
+        case .publishing, .publicationInterrupted:
+            record.segments = Sample.first(Sample.total)
+        case .backingOff:
+            record.failure = Sample.reset
+            record.tries = 1
+            record.stretchStart = Sample.half
+        case .failed:
+            record.failure = Sample.missing
+            record.tries = 1
+            record.stretchStart = Sample.half
+        case .spoiled:
+            record.failure = Sample.mismatch
+            record.segments = Sample.first(Sample.total)
+        case .completed:
+            record.segments = Sample.first(Sample.total)
+            record.integrity = .validators
+            record.finishedAt = Sample.now
+        case .queued, .queuedWithBytes, .connecting, .downloading, .paused, .pausedWithBytes,
+            .cancelled, .discarding, .queuedWhileDiscarding, .pausedWhileDiscarding, .removing:
+            break
+        }
+        return record
+    }
+
+    private var state: TaskState {
+        switch self {
+        case .queued, .queuedWithBytes, .publicationInterrupted, .queuedWhileDiscarding:
+            .waiting(.queue)
+        case .backingOff: .waiting(.retry(at: Sample.deadline))
+        case .connecting, .downloading, .publishing: .downloading
+        case .paused, .pausedWithBytes, .pausedWhileDiscarding: .paused
+        case .failed, .spoiled: .failed
+        case .completed: .completed
+        case .cancelled, .discarding, .removing: .cancelled
+        }
+    }
+
+    private var intent: Intent? {
+        switch self {
+        case .publishing, .publicationInterrupted: .publish(name: Sample.name)
+        case .discarding, .queuedWhileDiscarding, .pausedWhileDiscarding: .discard
+        case .removing: .remove
+        case .queued, .queuedWithBytes, .backingOff, .connecting, .downloading, .paused,
+            .pausedWithBytes, .failed, .spoiled, .completed, .cancelled:
+            nil
+        }
+    }
+
+    private var hasFile: Bool {
+        switch self {
+        case .queued, .connecting, .paused, .cancelled: false
+        case .queuedWithBytes, .backingOff, .downloading, .publishing, .publicationInterrupted,
+            .pausedWithBytes, .failed, .spoiled, .completed, .discarding,
+            .queuedWhileDiscarding, .pausedWhileDiscarding, .removing:
+            true
+        }
+    }
+}

@@ -1,0 +1,297 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+import iDownState
+
+/// What happens to a task by itself: a row for every situation and event.
+@Suite struct TaskRecordEventTests {
+    enum Happening: String, CaseIterable, Sendable {
+        case slotGranted, displaced, retryDue, serviceStarted
+        case partialWhole, partialShort, partialGone, publicationFound, partialDeleted
+        case opened, checkpointed, publishing, completed
+        case failedForNow, failedForGood, failedSpoiling, vanished
+
+        func event(of attempt: AttemptNumber) -> Event {
+            switch self {
+            case .slotGranted: .slotGranted(order: 9)
+            case .displaced: .displaced
+            case .retryDue: .retryDue
+            case .serviceStarted: .serviceStarted
+            case .partialWhole: .partialFound(size: Sample.total)
+            case .partialShort: .partialFound(size: 1 << 20)
+            case .partialGone: .partialFound(size: nil)
+            case .publicationFound: .publicationFound(name: Sample.name, size: Sample.total)
+            case .partialDeleted: .partialDeleted
+            case .opened:
+                .transfer(
+                    .opened(Sample.otherFile, Sample.otherRemote, keeping: Sample.first(1)),
+                    of: attempt
+                )
+            case .checkpointed: .transfer(.checkpointed(Sample.first(Sample.total)), of: attempt)
+            case .publishing: .transfer(.publishing(name: Sample.otherName), of: attempt)
+            case .completed:
+                .transfer(
+                    .completed(name: Sample.name, size: Sample.total, .checksum),
+                    of: attempt
+                )
+            case .failedForNow: .transfer(.failed(Sample.reset), of: attempt)
+            case .failedForGood: .transfer(.failed(Sample.missing), of: attempt)
+            case .failedSpoiling: .transfer(.failed(Sample.mismatch), of: attempt)
+            case .vanished: .transfer(.failed(Sample.vanished), of: attempt)
+            }
+        }
+
+        var isOfTransfer: Bool {
+            if case .transfer = event(of: .none) { return true }
+            return false
+        }
+    }
+
+    struct Row: Sendable, CustomTestStringConvertible {
+        let situation: Situation
+        let happening: Happening
+        /// Nil: the event is dropped.
+        var becomes: (state: TaskState, intent: Intent?, effects: [Effect])?
+
+        var testDescription: String { "\(situation), \(happening)" }
+    }
+
+    private static func row(
+        _ situation: Situation,
+        _ happening: Happening,
+        _ state: TaskState,
+        _ effects: [Effect],
+        intent: Intent? = nil
+    ) -> Row {
+        Row(situation: situation, happening: happening, becomes: (state, intent, effects))
+    }
+
+    private static let queue = TaskState.waiting(.queue)
+    private static let backOff = TaskState.waiting(.retry(at: Sample.deadline))
+    private static let retry = TaskState.waiting(.retry(at: Sample.now.advanced(by: .seconds(1))))
+    private static let publish = Intent.publish(name: Sample.name)
+    private static let publishOther = Intent.publish(name: Sample.otherName)
+    private static let stop = Effect.stopTransfer(Sample.attempt)
+    private static let start = Effect.startTransfer(Sample.attempt.next)
+    private static let told: [Effect] = [.persist, .announce]
+    private static let freed: [Effect] = [.persist, .announce, .fillSlots]
+    private static let retried: [Effect] = [
+        .persist, .announce, .scheduleRetry(after: .seconds(1)), .fillSlots,
+    ]
+
+    /// The pairs that change something; in every other one the event is dropped.
+    static let consequences: [Row] = [
+        row(.queued, .slotGranted, .downloading, told + [.startTransfer(AttemptNumber.none.next)]),
+
+        row(.queuedWithBytes, .slotGranted, .downloading, told + [start]),
+        row(.queuedWithBytes, .partialShort, queue, told),
+        row(.queuedWithBytes, .partialGone, queue, told),
+        row(.queuedWithBytes, .checkpointed, queue, told),
+
+        row(.backingOff, .retryDue, queue, freed),
+        row(
+            .backingOff,
+            .serviceStarted,
+            backOff,
+            [.persist, .scheduleRetry(after: .seconds(10))]
+        ),
+        row(.backingOff, .partialShort, backOff, told),
+        row(.backingOff, .partialGone, backOff, told),
+        row(.backingOff, .checkpointed, backOff, told),
+
+        row(.connecting, .displaced, queue, [.persist, stop, .announce]),
+        row(.connecting, .serviceStarted, queue, told),
+        row(.connecting, .opened, .downloading, told),
+        row(.connecting, .failedForNow, retry, retried),
+        row(.connecting, .failedForGood, .failed, freed),
+        row(.connecting, .failedSpoiling, .failed, freed),
+        row(.connecting, .vanished, .failed, freed),
+
+        row(.downloading, .displaced, queue, [.persist, stop, .announce]),
+        row(.downloading, .serviceStarted, queue, told),
+        row(.downloading, .opened, .downloading, told),
+        row(.downloading, .checkpointed, .downloading, [.persist]),
+        row(.downloading, .publishing, .downloading, [.persist], intent: publishOther),
+        row(.downloading, .failedForNow, retry, retried),
+        row(.downloading, .failedForGood, .failed, freed),
+        row(.downloading, .failedSpoiling, .failed, freed),
+        row(.downloading, .vanished, .failed, freed),
+
+        row(.publishing, .serviceStarted, queue, told, intent: publish),
+        row(.publishing, .publishing, .downloading, [.persist], intent: publishOther),
+        row(.publishing, .checkpointed, .downloading, [.persist], intent: publish),
+        row(.publishing, .completed, .completed, freed),
+        row(.publishing, .failedForNow, retry, retried),
+        row(.publishing, .failedForGood, .failed, freed),
+        row(.publishing, .failedSpoiling, .failed, freed),
+        row(.publishing, .vanished, .failed, freed),
+
+        // A task that can start once more asks for a slot.
+        row(.publicationInterrupted, .partialWhole, queue, freed),
+        row(.publicationInterrupted, .partialShort, queue, freed),
+        row(.publicationInterrupted, .partialGone, queue, freed),
+        row(.publicationInterrupted, .publicationFound, .completed, freed),
+        row(.publicationInterrupted, .checkpointed, queue, told, intent: publish),
+        row(.publicationInterrupted, .completed, .completed, freed),
+
+        row(.pausedWithBytes, .partialShort, .paused, told),
+        row(.pausedWithBytes, .partialGone, .paused, told),
+        row(.pausedWithBytes, .checkpointed, .paused, told),
+
+        row(.failed, .partialShort, .failed, told),
+        row(.failed, .partialGone, .failed, told),
+        row(.failed, .checkpointed, .failed, told),
+
+        row(.spoiled, .partialShort, .failed, told),
+        row(.spoiled, .partialGone, .failed, told),
+        row(.spoiled, .checkpointed, .failed, told),
+
+        row(.discarding, .partialDeleted, .cancelled, freed),
+        row(.queuedWhileDiscarding, .partialDeleted, queue, freed),
+        row(.pausedWhileDiscarding, .partialDeleted, .paused, freed),
+        row(.removing, .partialDeleted, .cancelled, [.erase], intent: .remove),
+    ]
+
+    static let rows: [Row] = Situation.allCases.flatMap { situation in
+        Happening.allCases.map { happening in
+            consequences.first { $0.situation == situation && $0.happening == happening }
+                ?? Row(situation: situation, happening: happening)
+        }
+    }
+
+    @Test func `no pair stands twice in the table`() {
+        let pairs = Self.consequences.map(\.testDescription)
+        #expect(Set(pairs).count == pairs.count)
+    }
+
+    @Test(arguments: rows)
+    func `an event does what the table says, or is dropped`(row: Row) throws {
+        let before = try row.situation.record()
+        var after = before
+        let event = row.happening.event(of: before.attempt)
+        let effects = after.apply(event, at: Sample.now, jitter: 1)
+        guard let becomes = row.becomes else {
+            #expect(effects.isEmpty)
+            #expect(after == before)
+            return
+        }
+        #expect(effects == becomes.effects)
+        #expect(after.state == becomes.state)
+        #expect(after.intent == becomes.intent)
+    }
+
+    @Test(arguments: Situation.allCases, Happening.allCases.filter(\.isOfTransfer))
+    func `what another transfer says is dropped`(
+        situation: Situation,
+        happening: Happening
+    ) throws {
+        let before = try situation.record()
+        for number in [Sample.olderAttempt, .none, before.attempt.next] {
+            var after = before
+            let event = happening.event(of: number)
+            #expect(after.apply(event, at: Sample.now, jitter: 1).isEmpty)
+            #expect(after == before)
+        }
+    }
+
+    // MARK: The scheduler
+
+    @Test func `a start has the next number and its place among all starts`() throws {
+        var record = try Situation.queuedWithBytes.record()
+        _ = record.apply(.slotGranted(order: 41), at: Sample.now, jitter: 0)
+        var expected = try Situation.queuedWithBytes.record()
+        expected.state = .downloading
+        expected.attempt = Sample.attempt.next
+        expected.startOrder = 41
+        #expect(record == expected)
+    }
+
+    @Test func `a displaced task keeps its bytes and its tries`() throws {
+        var record = try Situation.downloading.record()
+        record.tries = 2
+        var expected = record
+        expected.state = .waiting(.queue)
+        _ = record.apply(.displaced, at: Sample.now, jitter: 0)
+        #expect(record == expected)
+    }
+
+    @Test func `a back-off that is over keeps the failure to show and the tries`() throws {
+        var record = try Situation.backingOff.record()
+        var expected = record
+        expected.state = .waiting(.queue)
+        _ = record.apply(.retryDue, at: Sample.now, jitter: 0)
+        #expect(record == expected)
+    }
+
+    // MARK: The start of the service
+
+    @Test(
+        arguments: [
+            (-3_600, .zero), (0, .zero), (10, .seconds(10)), (86_400, .seconds(300)),
+        ] as [(Int64, Duration)]
+    )
+    func `after a restart a back-off lasts its rest, and RetryAt shows that`(
+        seconds: Int64,
+        rest: Duration
+    ) throws {
+        var record = try Situation.backingOff.record()
+        record.state = .waiting(.retry(at: Sample.now.advanced(by: .seconds(seconds))))
+        let effects = record.apply(.serviceStarted, at: Sample.now, jitter: 0)
+        #expect(effects == [.persist, .scheduleRetry(after: rest)])
+        #expect(record.state == .waiting(.retry(at: Sample.now.advanced(by: rest))))
+    }
+
+    @Test func `a partial file that was cut shorter shrinks the map`() throws {
+        var record = try Situation.pausedWithBytes.record()
+        record.stretchStart = Sample.half
+        _ = record.apply(.partialFound(size: 1 << 20), at: Sample.now, jitter: 0)
+        #expect(record.segments == Sample.first(1 << 20))
+        #expect(record.stretchStart == 1 << 20)
+        #expect(record.file == Sample.file)
+        #expect(record.remote == Sample.remote)
+    }
+
+    @Test(arguments: [-1, .min] as [Int64])
+    func `a size that is none leaves nothing, and is no trap`(size: Int64) throws {
+        var record = try Situation.pausedWithBytes.record()
+        _ = record.apply(.partialFound(size: size), at: Sample.now, jitter: 0)
+        #expect(record.segments.isEmpty)
+    }
+
+    @Test func `a partial file that is gone is forgotten with all that was known of it`() throws {
+        var record = try Situation.pausedWithBytes.record()
+        _ = record.apply(.partialFound(size: nil), at: Sample.now, jitter: 0)
+        #expect(record.file == nil)
+        #expect(record.segments.isEmpty)
+        #expect(record.remote == RemoteVersion())
+        #expect(record.stretchStart == 0)
+    }
+
+    @Test func `a file found under its final name completes the task`() throws {
+        var record = try Situation.publicationInterrupted.record()
+        record.failure = Sample.reset
+        record.tries = 3
+        let event = Event.publicationFound(name: Sample.otherName, size: Sample.total)
+        _ = record.apply(event, at: Sample.now, jitter: 0)
+        #expect(record.file?.name == Sample.otherName)
+        #expect(record.file?.inode == Sample.file.inode)
+        #expect(record.integrity == .validators)
+        #expect(record.finishedAt == Sample.now)
+        #expect(record.failure == nil)
+        #expect(record.tries == 0)
+        #expect(record.segments.covers(Sample.total))
+        #expect(record.path == "/home/u/Downloads/file (1).iso")
+    }
+
+    // MARK: Deletions
+
+    @Test(arguments: [Situation.discarding, .queuedWhileDiscarding, .pausedWhileDiscarding])
+    func `with the partial file goes all that was known of it`(situation: Situation) throws {
+        var record = try situation.record()
+        _ = record.apply(.partialDeleted, at: Sample.now, jitter: 0)
+        #expect(record.file == nil)
+        #expect(record.segments.isEmpty)
+        #expect(record.remote == RemoteVersion())
+        #expect(record.stretchStart == 0)
+    }
+}

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+import iDownState
+
+@Suite struct TaskRecordTransferEventTests {
+    /// Has the sample's own transfer report something.
+    @discardableResult
+    private func report(
+        _ event: TransferEvent,
+        to record: inout TaskRecord,
+        jitter: Double = 1
+    ) -> [Effect] {
+        record.apply(.transfer(event, of: record.attempt), at: Sample.now, jitter: jitter)
+    }
+
+    // MARK: Opened, checkpointed
+
+    @Test func `an opened file and its version take the place of what was known`() throws {
+        var record = try Situation.downloading.record()
+        record.stretchStart = Sample.half
+        report(.opened(Sample.otherFile, Sample.otherRemote, keeping: SegmentMap()), to: &record)
+        #expect(record.file == Sample.otherFile)
+        #expect(record.remote == Sample.otherRemote)
+        #expect(record.segments.isEmpty)
+        #expect(record.stretchStart == 0)
+    }
+
+    @Test func `an opened file may keep its bytes`() throws {
+        var record = try Situation.downloading.record()
+        record.stretchStart = 1
+        report(.opened(Sample.file, Sample.otherRemote, keeping: record.segments), to: &record)
+        #expect(record.segments == Sample.first(Sample.half))
+        #expect(record.stretchStart == 1)
+    }
+
+    @Test(arguments: [Situation.downloading, .queuedWithBytes, .pausedWithBytes, .backingOff])
+    func `the last checkpoint of a stopped transfer counts too`(situation: Situation) throws {
+        var record = try situation.record()
+        report(.checkpointed(Sample.first(Sample.total)), to: &record)
+        #expect(record.segments == Sample.first(Sample.total))
+    }
+
+    @Test func `a checkpoint without a file is dropped`() throws {
+        var record = try Situation.connecting.record()
+        #expect(report(.checkpointed(Sample.first(1)), to: &record).isEmpty)
+        #expect(record.segments.isEmpty)
+    }
+
+    // MARK: Completed
+
+    @Test func `a published file completes the task and clears its failures`() throws {
+        var record = try Situation.publishing.record()
+        record.failure = Sample.reset
+        record.tries = 3
+        report(.completed(name: Sample.otherName, size: Sample.total, .checksum), to: &record)
+        #expect(record.file?.name == Sample.otherName)
+        #expect(record.integrity == .checksum)
+        #expect(record.finishedAt == Sample.now)
+        #expect(record.failure == nil)
+        #expect(record.tries == 0)
+        #expect(record.intent == nil)
+    }
+
+    @Test func `a length that was unknown is known at the end`() throws {
+        var record = try Situation.publishing.record()
+        record.remote = RemoteVersion()
+        report(.completed(name: Sample.name, size: 5, .none), to: &record)
+        #expect(record.remote.total == 5)
+        #expect(record.segments == Sample.first(5))
+        #expect(record.integrity == Integrity.none)
+    }
+
+    @Test func `an empty file can be completed`() throws {
+        var record = try Situation.publishing.record()
+        report(.completed(name: Sample.name, size: 0, .length), to: &record)
+        #expect(record.state == .completed)
+        #expect(record.segments.isEmpty)
+        #expect(record.remote.total == 0)
+    }
+
+    // MARK: Failed
+
+    @Test(arguments: 1...8 as ClosedRange<UInt32>)
+    func `tries without progress are counted, and the eighth is the last`(tries: UInt32) throws {
+        var record = try Situation.connecting.record()
+        record.tries = tries - 1
+        let effects = report(.failed(Sample.reset), to: &record)
+        #expect(record.tries == tries)
+        #expect(record.failure == Sample.reset)
+        guard tries < 8 else {
+            #expect(record.state == .failed)
+            #expect(effects == [.persist, .announce, .fillSlots])
+            return
+        }
+        let wait = Duration.seconds(1 << (Int(tries) - 1))
+        #expect(record.state == .waiting(.retry(at: Sample.now.advanced(by: wait))))
+        #expect(effects == [.persist, .announce, .scheduleRetry(after: wait), .fillSlots])
+    }
+
+    @Test func `the server's wish sets the time of the next try`() throws {
+        var record = try Situation.connecting.record()
+        let busy = Failure(.serverBusy, "503", isTransient: true, retryAfter: .seconds(30))
+        report(.failed(busy), to: &record, jitter: 0)
+        #expect(record.state == .waiting(.retry(at: Sample.now.advanced(by: .seconds(30)))))
+    }
+
+    @Test(arguments: [Sample.reset, Sample.missing, Sample.vanished])
+    func `a failure keeps the bytes on disk`(failure: Failure) throws {
+        var record = try Situation.downloading.record()
+        report(.failed(failure), to: &record)
+        #expect(record.segments == Sample.first(Sample.half))
+        #expect(record.file == Sample.file)
+        #expect(record.remote == Sample.remote)
+    }
+
+    @Test func `worthless bytes are not what the next try goes on from by itself`() throws {
+        var record = try Situation.downloading.record()
+        let changed = Failure(.serverContentChanged, "another version", isTransient: true)
+        report(.failed(changed), to: &record)
+        #expect(record.segments.isEmpty)
+        #expect(record.remote == RemoteVersion())
+    }
+
+    // MARK: Stretches
+
+    @Test func `a mebibyte of progress begins the count of tries anew`() throws {
+        var record = try Situation.downloading.record()
+        record.tries = 7
+        record.stretchStart = Sample.half - RetryPolicy.progress
+        report(.failed(Sample.reset), to: &record)
+        #expect(record.tries == 1)
+        #expect(record.stretchStart == Sample.half)
+        #expect(record.state.kind == .waiting)
+    }
+
+    @Test func `a byte less does not`() throws {
+        var record = try Situation.downloading.record()
+        record.tries = 7
+        record.stretchStart = Sample.half - RetryPolicy.progress + 1
+        report(.failed(Sample.reset), to: &record)
+        #expect(record.tries == 8)
+        #expect(record.state == .failed)
+    }
+
+    @Test func `a slow line that moves is never given up`() throws {
+        var record = try Situation.downloading.record()
+        record.segments = SegmentMap()
+        for round in 1...Int64(16) {
+            record.state = .downloading
+            report(.checkpointed(Sample.first(round * (RetryPolicy.progress / 2))), to: &record)
+            report(.failed(Sample.reset), to: &record)
+            #expect(record.state.kind == .waiting, "after \(round) halves of a mebibyte")
+        }
+    }
+
+    @Test func `Attempts is 0 again as soon as the stretch has ended`() throws {
+        var record = try Situation.downloading.record()
+        record.segments = SegmentMap()
+        record.tries = 5
+        report(.checkpointed(Sample.first(RetryPolicy.progress)), to: &record)
+        #expect(record.tries == 0)
+    }
+
+    @Test func `progress is counted from where a map was cut to`() throws {
+        var record = try Situation.downloading.record()
+        record.tries = 7
+        record.stretchStart = Sample.half
+        report(.checkpointed(SegmentMap()), to: &record)
+        report(.checkpointed(Sample.first(RetryPolicy.progress)), to: &record)
+        report(.failed(Sample.reset), to: &record)
+        #expect(record.state.kind == .waiting)
+        #expect(record.tries == 1)
+    }
+}
