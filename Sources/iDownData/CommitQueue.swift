@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import GRDB
+import Synchronization
+
+/// Changes that wait for the writer: all that have gathered meanwhile share one transaction, and
+/// so one fsync.
+final class CommitQueue: Sendable {
+    /// The changes of one call.
+    struct Entry: Sendable {
+        /// Makes the changes; what it returns answers the caller, once they are durable.
+        let run: @Sendable (Transaction) throws -> @Sendable () -> Void
+        /// Answers the caller when they could not be made durable.
+        let fail: @Sendable (StoreFailure) -> Void
+    }
+
+    /// So many rows changed in one commit have filled SQLite's cache with what is not needed soon.
+    private static let manyChanges = 5_000
+
+    private let pool: DatabasePool
+    private let ids: IDReservation
+    private let faults: CommitFaults?
+    private let waiting = Mutex<[Entry]>([])
+
+    init(pool: DatabasePool, ids: IDReservation, faults: CommitFaults?) {
+        self.pool = pool
+        self.ids = ids
+        self.faults = faults
+    }
+
+    /// Queues an entry; entries are carried out in the order of these calls.
+    func submit(_ entry: Entry) {
+        let isFirst = waiting.withLock { waiting in
+            waiting.append(entry)
+            return waiting.count == 1
+        }
+        // Whoever finds the queue empty calls the writer, which takes all that is there by then.
+        guard isFirst else { return }
+        pool.asyncWriteWithoutTransaction { [self] in commitAll(in: $0) }
+    }
+
+    private func commitAll(in database: Database) {
+        let entries = waiting.withLock { waiting in
+            let entries = waiting
+            waiting = []
+            return entries
+        }
+        do {
+            var answers: [@Sendable () -> Void] = []
+            var changes = 0
+            try database.inTransaction(.immediate) {
+                // Not before: SQLite must not be asked about a connection that is closed.
+                let before = database.totalChangesCount
+                let transaction = Transaction(database: database, ids: ids)
+                for entry in entries { answers.append(try entry.run(transaction)) }
+                try faults?.check()
+                changes = database.totalChangesCount - before
+                return .commit
+            }
+            for answer in answers { answer() }
+            if changes > Self.manyChanges { database.releaseMemory() }
+        } catch {
+            let failure = StoreFailure(error)
+            for entry in entries { entry.fail(failure) }
+        }
+    }
+}

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+
+/// The system calls of this room: each goes through `call`, where a test can make it fail.
+///
+/// What is made here is the user's alone: folders 0700, files 0600, whatever the umask.
+struct Files: Sendable {
+    var faults: FileFaults?
+
+    /// Makes a call that answers −1 and sets errno, again when a signal broke into it.
+    @discardableResult
+    func call<Answer: SignedInteger>(
+        _ operation: StaticString,
+        _ path: String,
+        _ body: () -> Answer
+    ) throws(FileFailure) -> Answer {
+        if let code = faults?.next() {
+            throw FileFailure(operation: "\(operation)", path: path, code: code)
+        }
+        while true {
+            let answer = body()
+            if answer != -1 { return answer }
+            let code = errno
+            guard code == EINTR else {
+                throw FileFailure(operation: "\(operation)", path: path, code: code)
+            }
+        }
+    }
+
+    /// Runs `body` with an open descriptor, closed afterwards. open(2)
+    @discardableResult
+    func withDescriptor<R>(
+        _ path: String,
+        _ flags: Int32,
+        _ body: (Int32) throws(FileFailure) -> R
+    ) throws(FileFailure) -> R {
+        let descriptor = try call("open", path) { open(path, flags | O_CLOEXEC, 0o600 as mode_t) }
+        defer { close(descriptor) }
+        return try body(descriptor)
+    }
+
+    /// Makes the folder and those above it that are missing; the folder itself becomes 0700.
+    func makePrivateFolder(_ path: String) throws(FileFailure) {
+        var missing: [String] = []
+        var current = path
+        while current != "/", !current.isEmpty, try status(current) == nil {
+            missing.append(current)
+            current = Self.parent(of: current)
+        }
+        for folder in missing.reversed() {
+            do {
+                // The XDG base directory specification asks for 0700 all the way.
+                try call("mkdir", folder) { mkdir(folder, 0o700) }
+            } catch  where error.code == EEXIST {
+                continue
+            }
+        }
+        try call("chmod", path) { chmod(path, 0o700) }
+    }
+
+    /// Makes a file 0600, empty if it was not there.
+    func makePrivateFile(_ path: String) throws(FileFailure) {
+        try withDescriptor(path, O_RDWR | O_CREAT) { descriptor throws(FileFailure) in
+            try call("fchmod", path) { fchmod(descriptor, 0o600) }
+        }
+    }
+
+    /// What stat(2) says; nil when there is nothing.
+    func status(_ path: String) throws(FileFailure) -> stat? {
+        var answer = stat()
+        do {
+            try call("stat", path) { stat(path, &answer) }
+            return answer
+        } catch  where error.code == ENOENT || error.code == ENOTDIR {
+            return nil
+        }
+    }
+
+    /// The whole file; nil when there is none.
+    ///
+    /// - Throws: `EFBIG` for more than `limit` bytes.
+    func read(_ path: String, limit: Int) throws(FileFailure) -> [UInt8]? {
+        guard try status(path) != nil else { return nil }
+        return try withDescriptor(path, O_RDONLY) { descriptor throws(FileFailure) in
+            var content: [UInt8] = []
+            var piece = [UInt8](repeating: 0, count: 16_384)
+            while true {
+                let count = try call("read", path) {
+                    Glibc.read(descriptor, &piece, piece.count)
+                }
+                if count == 0 { return content }
+                content += piece.prefix(count)
+                guard content.count <= limit else {
+                    throw FileFailure(operation: "read", path: path, code: EFBIG)
+                }
+            }
+        }
+    }
+
+    /// Puts `content` in the place of the file, all or nothing, durable on return.
+    ///
+    /// A crash leaves the old content or the new, and at worst a `.new` file, which the next
+    /// call writes over.
+    func replace(_ path: String, with content: [UInt8]) throws(FileFailure) {
+        let new = path + ".new"
+        let flags = O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW
+        try withDescriptor(new, flags) { descriptor throws(FileFailure) in
+            try call("fchmod", new) { fchmod(descriptor, 0o600) }
+            var rest = content[...]
+            while !rest.isEmpty {
+                let count = try call("write", new) {
+                    rest.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
+                }
+                rest = rest.dropFirst(count)
+            }
+            try call("fsync", new) { fsync(descriptor) }
+        }
+        try rename(new, to: path)
+        try syncFolder(Self.parent(of: path))
+    }
+
+    /// Gives a file another name, in place of what bears it: rename(2).
+    func rename(_ path: String, to target: String) throws(FileFailure) {
+        try call("rename", path) { Glibc.rename(path, target) }
+    }
+
+    /// Removes the file if it is there. unlink(2)
+    func remove(_ path: String) throws(FileFailure) {
+        do {
+            try call("unlink", path) { unlink(path) }
+        } catch  where error.code == ENOENT {
+            return
+        }
+    }
+
+    /// Makes the names in a folder durable. fsync(2)
+    func syncFolder(_ path: String) throws(FileFailure) {
+        try withDescriptor(path, O_RDONLY | O_DIRECTORY) { descriptor throws(FileFailure) in
+            try call("fsync", path) { fsync(descriptor) }
+        }
+    }
+
+    /// The path without its last element.
+    static func parent(of path: String) -> String {
+        guard let slash = path.lastIndex(of: "/") else { return "." }
+        return slash == path.startIndex ? "/" : String(path[..<slash])
+    }
+}

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import FoundationEssentials
+import iDownState
+
+/// Header fields as one JSON text: an array of pairs, since order counts and names may repeat.
+enum HeaderText {
+    /// Nil for no fields.
+    static func text(of fields: [HeaderField]) -> String? {
+        guard !fields.isEmpty else { return nil }
+        let pairs = fields.map { [$0.name, $0.value] }
+        guard let data = try? JSONEncoder().encode(pairs) else { return nil }
+        return String(decoding: data, as: UTF8.self)
+    }
+
+    /// Nil for text that is no such array.
+    static func fields(of text: String) -> [HeaderField]? {
+        guard let pairs = try? JSONDecoder().decode([[String]].self, from: Data(text.utf8)) else {
+            return nil
+        }
+        var fields: [HeaderField] = []
+        for pair in pairs {
+            guard pair.count == 2 else { return nil }
+            fields.append(HeaderField(name: pair[0], value: pair[1]))
+        }
+        return fields
+    }
+}

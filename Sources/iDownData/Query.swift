@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The statements of the store.
+///
+/// Those that run often never walk through the whole table, which a test holds them to.
+/// SQLite takes a partial index only where the query states the index's condition in its words.
+enum Query: String, CaseIterable {
+    case inQueue = """
+        SELECT id, priority FROM task WHERE hold = 'queue' AND intent IS NULL
+        ORDER BY priority DESC, id
+        """
+    case inBackOff = """
+        SELECT id, retryAt FROM task WHERE hold = 'retry' ORDER BY retryAt, id
+        """
+    case running = """
+        SELECT id, priority, startOrder FROM task WHERE state = 'downloading' ORDER BY startOrder
+        """
+    case withIntent = """
+        SELECT id FROM task WHERE intent IS NOT NULL
+        """
+    case unfinished = """
+        SELECT id, url, wantedName, fileName FROM task
+        WHERE urlHash = ? AND directory = ?
+        AND state IN ('waiting', 'downloading', 'paused', 'failed') AND intent IS NOT 'remove'
+        ORDER BY id
+        """
+    case unfinishedWithFile = """
+        SELECT id FROM task WHERE fileName IS NOT NULL
+        AND state IN ('waiting', 'downloading', 'paused', 'failed') AND intent IS NOT 'remove'
+        """
+    case inState = """
+        SELECT id FROM task WHERE state = ? AND intent IS NOT 'remove' ORDER BY id
+        """
+    case counts = """
+        SELECT state, count FROM tally
+        """
+    case idsForToken = """
+        SELECT ids FROM token WHERE token = ?
+        """
+    case remember = """
+        INSERT INTO token (token, ids) VALUES (?, ?)
+        """
+    case saveSegments = """
+        UPDATE task SET segments = ?, bytesOnDisk = ? WHERE id = ?
+        """
+    case delete = """
+        DELETE FROM task WHERE id = ?
+        """
+    case nextID = """
+        SELECT value FROM nextID
+        """
+    case takeNextID = """
+        UPDATE nextID SET value = value + 1 WHERE value < 9223372036854775807
+        RETURNING value - 1
+        """
+    case setNextID = """
+        UPDATE nextID SET value = ?
+        """
+}

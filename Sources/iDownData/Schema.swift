@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import GRDB
+
+/// The tables, version by version.
+///
+/// What was once released is never edited, only added to.
+enum Schema {
+    static var migrator: DatabaseMigrator {
+        var migrator = DatabaseMigrator()
+        migrator.registerMigration("1", foreignKeyChecks: .immediate) { database in
+            try database.execute(sql: version1)
+        }
+        return migrator
+    }
+
+    // Long texts stand last: SQLite then finds the short columns without walking through them.
+    // Each partial index holds only the few rows that its query asks for, so that a task that
+    // rests costs nothing in it; `Query` repeats its condition word by word.
+    private static let version1 = """
+        CREATE TABLE task (
+            id INTEGER PRIMARY KEY NOT NULL,
+            state TEXT NOT NULL,
+            hold TEXT,
+            retryAt INTEGER,
+            intent TEXT,
+            intentName TEXT,
+            priority INTEGER NOT NULL,
+            attempt INTEGER NOT NULL,
+            startOrder INTEGER NOT NULL,
+            tries INTEGER NOT NULL,
+            stretchStart INTEGER NOT NULL,
+            createdAt INTEGER NOT NULL,
+            finishedAt INTEGER,
+            bytesOnDisk INTEGER NOT NULL,
+            total INTEGER,
+            integrity TEXT,
+            urlHash INTEGER NOT NULL,
+            onExisting TEXT NOT NULL,
+            connections INTEGER,
+            fileDevice INTEGER,
+            fileInode INTEGER,
+            servesRanges INTEGER NOT NULL,
+            refusesRanges INTEGER NOT NULL,
+            dislikesIfRange INTEGER NOT NULL,
+            failureCode TEXT,
+            failureIsTransient INTEGER,
+            failureRetryAfter INTEGER,
+            entityTagIsWeak INTEGER,
+            lastModifiedIsStrong INTEGER,
+            lastModified TEXT,
+            mimeType TEXT NOT NULL,
+            fileName TEXT,
+            wantedName TEXT,
+            directory TEXT NOT NULL,
+            segments BLOB NOT NULL,
+            entityTag TEXT,
+            failureMessage TEXT,
+            userAgent TEXT,
+            url TEXT NOT NULL,
+            referrer TEXT,
+            headers TEXT
+        ) STRICT;
+
+        CREATE INDEX taskInQueue ON task(priority DESC)
+            WHERE hold = 'queue' AND intent IS NULL;
+        CREATE INDEX taskInBackOff ON task(retryAt)
+            WHERE hold = 'retry';
+        CREATE INDEX taskRunning ON task(startOrder, priority)
+            WHERE state = 'downloading';
+        CREATE INDEX taskWithIntent ON task(intent)
+            WHERE intent IS NOT NULL;
+        CREATE INDEX taskUnfinished ON task(urlHash)
+            WHERE state IN ('waiting', 'downloading', 'paused', 'failed');
+        CREATE INDEX taskUnfinishedWithFile ON task(fileInode)
+            WHERE fileName IS NOT NULL
+            AND state IN ('waiting', 'downloading', 'paused', 'failed');
+        CREATE INDEX taskByState ON task(state)
+            WHERE intent IS NOT 'remove';
+
+        CREATE TABLE tally (
+            state TEXT PRIMARY KEY NOT NULL,
+            count INTEGER NOT NULL
+        ) STRICT, WITHOUT ROWID;
+        INSERT INTO tally VALUES
+            ('waiting', 0), ('downloading', 0), ('paused', 0),
+            ('completed', 0), ('failed', 0), ('cancelled', 0);
+
+        CREATE TRIGGER taskInserted AFTER INSERT ON task
+        WHEN new.intent IS NOT 'remove' BEGIN
+            UPDATE tally SET count = count + 1 WHERE state = new.state;
+        END;
+        CREATE TRIGGER taskDeleted AFTER DELETE ON task
+        WHEN old.intent IS NOT 'remove' BEGIN
+            UPDATE tally SET count = count - 1 WHERE state = old.state;
+        END;
+        CREATE TRIGGER taskMoved AFTER UPDATE OF state, intent ON task
+        WHEN old.state <> new.state OR (old.intent IS 'remove') <> (new.intent IS 'remove') BEGIN
+            UPDATE tally SET count = count - 1
+                WHERE state = old.state AND old.intent IS NOT 'remove';
+            UPDATE tally SET count = count + 1
+                WHERE state = new.state AND new.intent IS NOT 'remove';
+        END;
+
+        CREATE TABLE token (
+            number INTEGER PRIMARY KEY NOT NULL,
+            token TEXT NOT NULL UNIQUE,
+            ids BLOB NOT NULL
+        ) STRICT;
+
+        CREATE TABLE nextID (
+            value INTEGER NOT NULL
+        ) STRICT;
+        INSERT INTO nextID VALUES (1);
+        """
+}

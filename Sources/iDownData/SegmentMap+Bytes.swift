@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import iDownState
+
+extension SegmentMap {
+    /// For each range the gap before it and its length, as variable-length integers.
+    var bytes: [UInt8] {
+        var bytes: [UInt8] = []
+        var position: Int64 = 0
+        for range in ranges {
+            VariableLengthInteger.append(range.first - position, to: &bytes)
+            VariableLengthInteger.append(range.length, to: &bytes)
+            position = range.end
+        }
+        return bytes
+    }
+
+    /// Nil for bytes that are no map.
+    init?(bytes: [UInt8]) {
+        self.init()
+        var rest = bytes[...]
+        var position: Int64 = 0
+        while !rest.isEmpty {
+            guard let gap = VariableLengthInteger.removeFirst(from: &rest),
+                let length = VariableLengthInteger.removeFirst(from: &rest)
+            else { return nil }
+            let (first, overflow) = position.addingReportingOverflow(gap)
+            guard !overflow, let range = ByteRange(first: first, length: length) else {
+                return nil
+            }
+            insert(range)
+            position = range.end
+        }
+    }
+}

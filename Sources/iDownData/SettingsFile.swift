@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import FoundationEssentials
+import Glibc
+package import iDownState
+
+/// Why the settings could not be read or written.
+package enum SettingsFailure: Error, Hashable, Sendable, CustomStringConvertible {
+    /// Not a JSON object.
+    case unreadable(path: String)
+    /// A value of the wrong type, or out of its range.
+    case invalidValue(path: String, key: String, expected: String)
+    case file(FileFailure)
+
+    package var description: String {
+        switch self {
+        case .unreadable(let path): "\(path) is no JSON object"
+        case .invalidValue(let path, let key, let expected): "\(path): \(key) must be \(expected)"
+        case .file(let failure): failure.description
+        }
+    }
+}
+
+/// The file `settings.json`: one object, its keys named as the properties on the bus.
+///
+/// People may edit it, and an older idown may meet a newer one's: keys that are not known stay
+/// as they are.
+package struct SettingsFile: Sendable {
+    private static let largest = 1_048_576
+
+    private let path: String
+    private let files: Files
+
+    /// - Parameters:
+    ///   - folder: made when first written to.
+    ///   - faults: for tests.
+    package init(folder: String, faults: FileFaults? = nil) {
+        self.path = folder + "/settings.json"
+        self.files = Files(faults: faults)
+    }
+
+    /// The settings in force, and what was wrong with the file; never writes.
+    ///
+    /// The defaults without a file, and as long as anything in it is wrong: half of what the user
+    /// wrote could mean something else than all of it.
+    package func read() -> (settings: Settings, failure: SettingsFailure?) {
+        do {
+            guard let content = try content() else { return (Settings(), nil) }
+            return (try settings(in: content), nil)
+        } catch {
+            return (Settings(), error)
+        }
+    }
+
+    /// Writes the settings, durable on return.
+    ///
+    /// A file that is wrong is moved aside first, as `settings.json.broken-<date>`.
+    package func write(_ settings: Settings, now: WallTime) throws(SettingsFailure) {
+        do {
+            try files.makePrivateFolder(Files.parent(of: path))
+        } catch {
+            throw .file(error)
+        }
+        var content: [String: JSONValue] = [:]
+        do {
+            content = try self.content() ?? [:]
+            _ = try self.settings(in: content)
+        } catch .file(let failure) {
+            throw .file(failure)
+        } catch {
+            content = [:]
+            try moveAside(now: now)
+        }
+        content[Key.maxConcurrentDownloads] = .integer(Int64(settings.maxConcurrentDownloads))
+        content[Key.downloadDirectory] = settings.downloadDirectory.map { .text($0) }
+        content[Key.allowHiddenFolders] = .boolean(settings.allowsHiddenFolders)
+        // What could not be read back is not written.
+        _ = try self.settings(in: content)
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+        guard let data = try? encoder.encode(JSONValue.object(content)) else {
+            throw .unreadable(path: path)
+        }
+        do {
+            try files.replace(path, with: Array(data) + [UInt8(ascii: "\n")])
+        } catch {
+            throw .file(error)
+        }
+    }
+
+    private enum Key {
+        static let maxConcurrentDownloads = "MaxConcurrentDownloads"
+        static let downloadDirectory = "DownloadDirectory"
+        static let allowHiddenFolders = "AllowHiddenFolders"
+    }
+
+    /// The object in the file; nil without a file.
+    private func content() throws(SettingsFailure) -> [String: JSONValue]? {
+        let bytes: [UInt8]?
+        do {
+            bytes = try files.read(path, limit: Self.largest)
+        } catch {
+            guard error.code != EFBIG else { throw .unreadable(path: path) }
+            throw .file(error)
+        }
+        guard let bytes else { return nil }
+        guard let json = try? JSONDecoder().decode(JSONValue.self, from: Data(bytes)),
+            case .object(let content) = json
+        else { throw .unreadable(path: path) }
+        return content
+    }
+
+    private func settings(in content: [String: JSONValue]) throws(SettingsFailure) -> Settings {
+        var settings = Settings()
+        if let value = content[Key.maxConcurrentDownloads] {
+            let range = Settings.concurrentDownloads
+            guard case .integer(let number) = value, let count = Int(exactly: number),
+                range.contains(count)
+            else {
+                let expected = "a number from \(range.lowerBound) to \(range.upperBound)"
+                throw invalid(Key.maxConcurrentDownloads, expected)
+            }
+            settings.maxConcurrentDownloads = count
+        }
+        if let value = content[Key.downloadDirectory], value != .null {
+            guard case .text(let path) = value, path.hasPrefix("/"), !path.contains("\0") else {
+                throw invalid(Key.downloadDirectory, "an absolute path")
+            }
+            settings.downloadDirectory = path
+        }
+        if let value = content[Key.allowHiddenFolders] {
+            guard case .boolean(let allows) = value else {
+                throw invalid(Key.allowHiddenFolders, "true or false")
+            }
+            settings.allowsHiddenFolders = allows
+        }
+        return settings
+    }
+
+    private func invalid(_ key: String, _ expected: String) -> SettingsFailure {
+        .invalidValue(path: path, key: key, expected: expected)
+    }
+
+    private func moveAside(now: WallTime) throws(SettingsFailure) {
+        do {
+            try files.rename(path, to: try BrokenFile.path(for: path, at: now, in: files))
+        } catch {
+            throw .file(error)
+        }
+    }
+}

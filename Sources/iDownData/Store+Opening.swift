@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import GRDB
+import Glibc
+package import iDownState
+
+extension Store {
+    /// Opens the store in a folder, which is made if it is missing.
+    ///
+    /// Blocks. A damaged database is moved aside as `tasks.sqlite.broken-<date>`, and all rows that can
+    /// still be read are carried over into a new one. Any other trouble is thrown, a database of
+    /// a newer idown included, and the database stays as it was.
+    package static func open(
+        folder: String,
+        now: WallTime,
+        commitFaults: CommitFaults? = nil,
+        fileFaults: FileFaults? = nil
+    ) throws(StoreFailure) -> (store: Store, report: OpeningReport) {
+        try translatingErrors {
+            let files = Files(faults: fileFaults)
+            let path = folder + "/tasks.sqlite"
+            try files.makePrivateFolder(folder)
+            let ids = try IDReservation(folder: folder, files: files)
+            // An empty file is what a crash leaves that came right after making it.
+            let isNew = try files.status(path).map { $0.st_size == 0 } ?? true
+            var report = OpeningReport(isNew: isNew, recovery: nil)
+            let file = DatabaseFile(path: path, files: files)
+            if !isNew, let damage = try file.damage() {
+                let salvage = Salvage(path: path, ids: ids, files: files)
+                report.recovery = try salvage.run(reason: damage, now: now)
+            }
+            let pool = try file.open()
+            try settleIDs(ids, in: pool)
+            return (Store(pool: pool, ids: ids, faults: commitFaults), report)
+        }
+    }
+
+    /// Brings the counter in the database and the file `next-id` to the higher of both.
+    private static func settleIDs(_ ids: IDReservation, in pool: DatabasePool) throws {
+        let next = try pool.write { database in
+            let transaction = Transaction(database: database, ids: ids)
+            let stored = try transaction.nextID()
+            if ids.bound > stored { try transaction.setNextID(ids.bound) }
+            return max(ids.bound, stored)
+        }
+        try ids.settle(on: next)
+    }
+}

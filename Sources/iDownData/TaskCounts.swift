@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import iDownState
+
+/// How many tasks there are in each state.
+package struct TaskCounts: Hashable, Sendable {
+    private var counts: [TaskState.Kind: Int] = [:]
+
+    package init() {}
+
+    /// 0 or more.
+    package subscript(kind: TaskState.Kind) -> Int {
+        get { counts[kind, default: 0] }
+        set { counts[kind] = newValue }
+    }
+
+    package var total: Int { counts.values.reduce(0, +) }
+}

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import iDownState
+
+/// A list of ids in a few bytes each: a call may add 100,000 tasks under one token.
+enum TaskIDList {
+    static func bytes(_ ids: [TaskID]) -> [UInt8] {
+        var bytes: [UInt8] = []
+        for id in ids { VariableLengthInteger.append(id.rawValue, to: &bytes) }
+        return bytes
+    }
+
+    /// Nil for bytes that are no list.
+    static func ids(_ bytes: [UInt8]) -> [TaskID]? {
+        var ids: [TaskID] = []
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            guard let number = VariableLengthInteger.removeFirst(from: &rest),
+                let id = TaskID(rawValue: number)
+            else { return nil }
+            ids.append(id)
+        }
+        return ids
+    }
+}

@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import FoundationEssentials
+import GRDB
+import iDownState
+
+/// A row of the table `task`, read with suspicion: whatever stands in it, nothing traps.
+struct TaskRow {
+    /// Made by one of `TaskColumn`'s selects.
+    let row: Row
+
+    /// The record.
+    ///
+    /// - Throws: `StoreFailure.corruptRecord` with the first column that no idown would write.
+    func record() throws(StoreFailure) -> TaskRecord {
+        guard let id = TaskID(rawValue: try integer(.id)) else { throw corrupt(.id) }
+        var record = TaskRecord(
+            id: id,
+            request: try request(),
+            createdAt: WallTime(microseconds: try integer(.createdAt)),
+            priority: try number(.priority)
+        )
+        record.state = try state()
+        record.attempt = AttemptNumber(rawValue: try integer(.attempt))
+        record.startOrder = try integer(.startOrder)
+        record.tries = try number(.tries)
+        record.stretchStart = try integer(.stretchStart)
+        record.failure = try failure()
+        record.file = try file()
+        record.remote = try remote()
+        record.segments = try segments()
+        record.intent = try intent()
+        record.integrity = try name(.integrity)
+        record.finishedAt = try optional(.finishedAt).map { WallTime(microseconds: $0) }
+        return record
+    }
+
+    private func request() throws(StoreFailure) -> TaskRequest {
+        var headers: [HeaderField] = []
+        if let text: String = try optional(.headers) {
+            guard let fields = HeaderText.fields(of: text) else { throw corrupt(.headers) }
+            headers = fields
+        }
+        guard let onExisting: OnExisting = try name(.onExisting) else {
+            throw corrupt(.onExisting)
+        }
+        return TaskRequest(
+            url: try text(.url),
+            directory: try text(.directory),
+            fileName: try optional(.wantedName),
+            headers: headers,
+            referrer: try optional(.referrer),
+            userAgent: try optional(.userAgent),
+            connections: try optional(.connections),
+            onExisting: onExisting
+        )
+    }
+
+    private func state() throws(StoreFailure) -> TaskState {
+        guard let kind: TaskState.Kind = try name(.state) else { throw corrupt(.state) }
+        return switch kind {
+        case .waiting: .waiting(try hold())
+        case .downloading: .downloading
+        case .paused: .paused
+        case .completed: .completed
+        case .failed: .failed
+        case .cancelled: .cancelled
+        }
+    }
+
+    private func hold() throws(StoreFailure) -> Hold {
+        switch try text(.hold) {
+        case "queue": .queue
+        case "retry": .retry(at: WallTime(microseconds: try integer(.retryAt)))
+        default: throw corrupt(.hold)
+        }
+    }
+
+    private func intent() throws(StoreFailure) -> Intent? {
+        switch try optional(.intent) as String? {
+        case nil: nil
+        case "publish": .publish(name: try text(.intentName))
+        case "discard": .discard
+        case "remove": .remove
+        default: throw corrupt(.intent)
+        }
+    }
+
+    private func failure() throws(StoreFailure) -> Failure? {
+        guard let code: FailureCode = try name(.failureCode) else { return nil }
+        return Failure(
+            code,
+            try text(.failureMessage),
+            isTransient: try flag(.failureIsTransient),
+            retryAfter: try optional(.failureRetryAfter).map { .microseconds($0 as Int64) }
+        )
+    }
+
+    private func file() throws(StoreFailure) -> LocalFile? {
+        guard let name: String = try optional(.fileName) else { return nil }
+        return LocalFile(
+            name: name,
+            device: UInt64(bitPattern: try integer(.fileDevice)),
+            inode: UInt64(bitPattern: try integer(.fileInode))
+        )
+    }
+
+    private func remote() throws(StoreFailure) -> RemoteVersion {
+        var remote = RemoteVersion(
+            total: try optional(.total),
+            mimeType: try text(.mimeType),
+            servesRanges: try flag(.servesRanges),
+            refusesRanges: try flag(.refusesRanges),
+            dislikesIfRange: try flag(.dislikesIfRange)
+        )
+        if let opaque: String = try optional(.entityTag) {
+            remote.entityTag = EntityTag(opaque: opaque, isWeak: try flag(.entityTagIsWeak))
+        }
+        if let field: String = try optional(.lastModified) {
+            remote.lastModified = LastModified(
+                field: field,
+                isStrong: try flag(.lastModifiedIsStrong)
+            )
+        }
+        return remote
+    }
+
+    private func segments() throws(StoreFailure) -> SegmentMap {
+        guard let bytes: Data = try optional(.segments), let map = SegmentMap(bytes: Array(bytes))
+        else { throw corrupt(.segments) }
+        return map
+    }
+}
+
+// Typed access to columns.
+extension TaskRow {
+    /// The column's value; nil for NULL, a failure for another type.
+    private func optional<Value: DatabaseValueConvertible>(
+        _ column: TaskColumn
+    ) throws(StoreFailure) -> Value? {
+        // Row's own conversions trap on a mismatch; by way of DatabaseValue they answer nil.
+        let stored: DatabaseValue = row[column.rawValue]
+        guard !stored.isNull else { return nil }
+        guard let value = Value.fromDatabaseValue(stored) else { throw corrupt(column) }
+        return value
+    }
+
+    private func integer(_ column: TaskColumn) throws(StoreFailure) -> Int64 {
+        try number(column)
+    }
+
+    private func number<Number: FixedWidthInteger & DatabaseValueConvertible>(
+        _ column: TaskColumn
+    ) throws(StoreFailure) -> Number {
+        guard let value: Number = try optional(column) else { throw corrupt(column) }
+        return value
+    }
+
+    private func text(_ column: TaskColumn) throws(StoreFailure) -> String {
+        guard let value: String = try optional(column) else { throw corrupt(column) }
+        return value
+    }
+
+    private func flag(_ column: TaskColumn) throws(StoreFailure) -> Bool {
+        guard let value: Bool = try optional(column) else { throw corrupt(column) }
+        return value
+    }
+
+    /// An enumeration by its name; nil for NULL, a failure for an unknown one.
+    private func name<Name: RawRepresentable<String>>(
+        _ column: TaskColumn
+    ) throws(StoreFailure) -> Name? {
+        guard let raw: String = try optional(column) else { return nil }
+        guard let name = Name(rawValue: raw) else { throw corrupt(column) }
+        return name
+    }
+
+    private func corrupt(_ column: TaskColumn) -> StoreFailure {
+        let id: DatabaseValue = row[TaskColumn.id.rawValue]
+        return .corruptRecord(id: Int64.fromDatabaseValue(id) ?? 0, column: column.name)
+    }
+}

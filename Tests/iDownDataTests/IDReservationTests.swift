@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import Testing
+import iDownState
+import iDownTesting
+
+@testable import iDownData
+
+@Suite struct IDReservationTests {
+    @Test func `ids go on without a gap after a clean end`() async throws {
+        try await withTemporaryFolder { folder async throws in
+            var ids: [Int64] = []
+            for _ in 1...3 { ids += try await addTasks(2, folder) }
+            #expect(ids == [1, 2, 3, 4, 5, 6])
+        }
+    }
+
+    @Test func `the id of the last task does not come again when it is deleted`() async throws {
+        try await withTemporaryFolder { folder in
+            let first = try await addTasks(1, folder)
+            let store = try Store.open(folder: folder, now: .someTime).store
+            try await store.commit { transaction in
+                for id in first.compactMap(TaskID.init(rawValue:)) { try transaction.delete(id) }
+            }
+            try store.close()
+            #expect(try await addTasks(1, folder) == [2])
+        }
+    }
+
+    @Test func `a change that is undone takes no id`() async throws {
+        struct Refused: Error {}
+        try await withStore { store in
+            await #expect(throws: Refused.self) {
+                try await store.commit { transaction in
+                    _ = try transaction.makeID()
+                    throw Refused()
+                }
+            }
+            let id = try await store.commit { try $0.makeID().rawValue }
+            #expect(id == 1)
+        }
+    }
+
+    @Test func `a lost database brings no id back`() async throws {
+        try await withTemporaryFolder { folder async throws in
+            #expect(try await addTasks(5, folder) == [1, 2, 3, 4, 5])
+            #expect(unlink(folder + "/tasks.sqlite") == 0)
+            #expect(try await addTasks(1, folder) == [6])
+        }
+    }
+
+    @Test func `an older copy of the database brings no id back`() async throws {
+        try await withTemporaryFolder { folder in
+            _ = try await addTasks(1, folder)
+            let old = try #require(try Files().read(folder + "/tasks.sqlite", limit: 1 << 30))
+            _ = try await addTasks(40, folder)
+            try Files().replace(folder + "/tasks.sqlite", with: old)
+            #expect(try await addTasks(1, folder) == [42])
+        }
+    }
+
+    @Test func `after a crash no id comes again, and few are skipped`() async throws {
+        try await withTemporaryFolder { folder in
+            let store = try Store.open(folder: folder, now: .someTime).store
+            let last = try await store.commit { try $0.addTask("http://a/1").id.rawValue }
+            let bound = try #require(try Files().read(folder + "/next-id", limit: 100))
+            try store.close()
+            // The file as it was when the process died.
+            try Files().replace(folder + "/next-id", with: bound)
+            let next = try await addTasks(1, folder)[0]
+            #expect(next > last)
+            #expect(next <= last + 16)
+        }
+    }
+
+    @Test(arguments: ["", "nonsense\n", "-5\n", "99999999999999999999\n"])
+    func `a lost or broken file is made again from the database`(content: String) async throws {
+        try await withTemporaryFolder { folder in
+            _ = try await addTasks(2, folder)
+            try Files().replace(folder + "/next-id", with: Array(content.utf8))
+            #expect(try await addTasks(1, folder) == [3])
+            #expect(unlink(folder + "/tasks.sqlite") == 0)
+            #expect(try await addTasks(1, folder) == [4])
+        }
+    }
+
+    @Test func `many ids take few writes of the file`() async throws {
+        try await withTemporaryFolder { folder in
+            let faults = FileFaults()
+            let store = try Store.open(
+                folder: folder,
+                now: .someTime,
+                fileFaults: faults
+            ).store
+            let before = faults.calls
+            try await store.commit { transaction in
+                for _ in 1...20_000 { _ = try transaction.makeID() }
+            }
+            // Eight calls a write, eleven writes.
+            #expect(faults.calls - before <= 100)
+            try store.close()
+        }
+    }
+
+    @Test func `no id is given that could not be reserved`() async throws {
+        try await withTemporaryFolder { folder in
+            let counting = FileFaults()
+            try Store.open(folder: folder, now: .someTime, fileFaults: counting).store.close()
+            let probe = FileFaults()
+            try Store.open(folder: folder, now: .someTime, fileFaults: probe).store.close()
+            let faults = FileFaults(failing: probe.calls + 1, with: ENOSPC)
+            let store = try Store.open(folder: folder, now: .someTime, fileFaults: faults).store
+            await #expect {
+                try await store.commit { try $0.makeID() }
+            } throws: { error in
+                guard case StoreFailure.file(let failure) = error else { return false }
+                return failure.code == ENOSPC
+            }
+            let id = try await store.commit { try $0.makeID().rawValue }
+            #expect(id == 1)
+            try store.close()
+        }
+    }
+
+    /// Opens the store, adds tasks and closes it; their ids.
+    private func addTasks(_ count: Int, _ folder: String) async throws -> [Int64] {
+        let store = try Store.open(folder: folder, now: .someTime).store
+        let ids = try await store.commit { transaction in
+            try (1...count).map { try transaction.addTask("http://a/\($0)").id.rawValue }
+        }
+        try store.close()
+        return ids
+    }
+}

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import iDownState
+
+/// Records with everything that a field may hold, and often with nothing.
+struct RandomRecord {
+    private var generator: SeededGenerator
+
+    init(seed: UInt64) { generator = SeededGenerator(seed: seed) }
+
+    mutating func next(id: TaskID) -> TaskRecord {
+        var record = TaskRecord(
+            id: id,
+            request: request(),
+            createdAt: time(),
+            priority: .random(in: .min ... .max, using: &generator)
+        )
+        record.state = state()
+        record.attempt = AttemptNumber(rawValue: size())
+        record.startOrder = size()
+        record.tries = .random(in: .min ... .max, using: &generator)
+        record.stretchStart = size()
+        record.failure = maybe { $0.failure() }
+        record.file = maybe { $0.file() }
+        record.remote = remote()
+        record.segments = segments()
+        record.intent = maybe { $0.intent() }
+        record.integrity = maybe { $0.pick([.checksum, .validators, .length, .none]) }
+        record.finishedAt = maybe { $0.time() }
+        return record
+    }
+
+    private mutating func request() -> TaskRequest {
+        TaskRequest(
+            url: "http://host/" + text(),
+            directory: "/" + text(),
+            fileName: maybe { $0.text() },
+            headers: (0..<pick([0, 0, 1, 5])).map { _ in HeaderField(name: text(), value: text()) },
+            referrer: maybe { $0.text() },
+            userAgent: maybe { $0.text() },
+            connections: maybe { .random(in: 1...16, using: &$0.generator) },
+            onExisting: pick([.rename, .fail])
+        )
+    }
+
+    private mutating func state() -> TaskState {
+        pick([
+            .waiting(.queue), .waiting(.retry(at: time())), .downloading, .paused, .completed,
+            .failed, .cancelled,
+        ])
+    }
+
+    private mutating func failure() -> Failure {
+        Failure(
+            pick(FailureCode.allCases),
+            text(),
+            isTransient: pick([true, false]),
+            retryAfter: maybe { .microseconds($0.size()) }
+        )
+    }
+
+    private mutating func file() -> LocalFile {
+        LocalFile(name: text(), device: generator.next(), inode: generator.next())
+    }
+
+    private mutating func intent() -> Intent {
+        pick([.publish(name: text()), .discard, .remove])
+    }
+
+    private mutating func remote() -> RemoteVersion {
+        RemoteVersion(
+            total: maybe { $0.size() },
+            entityTag: maybe { EntityTag(opaque: $0.text(), isWeak: $0.pick([true, false])) },
+            lastModified: maybe {
+                LastModified(field: $0.text(), isStrong: $0.pick([true, false]))
+            },
+            mimeType: text(),
+            servesRanges: pick([true, false]),
+            refusesRanges: pick([true, false]),
+            dislikesIfRange: pick([true, false])
+        )
+    }
+
+    private mutating func segments() -> SegmentMap {
+        SegmentMap(
+            (0..<pick([0, 1, 2, 40])).compactMap { _ in
+                ByteRange(first: size() / 2, length: .random(in: 1...1 << 40, using: &generator))
+            }
+        )
+    }
+
+    private mutating func text() -> String {
+        pick([
+            "", "a", "file.iso", "Überraschung – 中文 🎉", "it's \"quoted\"; DROP TABLE task; --",
+            "two\nlines\r\n", "%00\\", "e\u{301}", String(repeating: "long/", count: 13_000),
+        ])
+    }
+
+    private mutating func time() -> WallTime {
+        WallTime(microseconds: .random(in: .min ... .max, using: &generator))
+    }
+
+    /// 0 to 2⁶², small numbers as often as large ones.
+    private mutating func size() -> Int64 {
+        let bits = Int.random(in: 0...62, using: &generator)
+        return Int64.random(in: 0...(1 << bits), using: &generator)
+    }
+
+    private mutating func pick<Value>(_ values: [Value]) -> Value {
+        values[Int.random(in: values.indices, using: &generator)]
+    }
+
+    private mutating func maybe<Value>(_ make: (inout Self) -> Value) -> Value? {
+        pick([true, false]) ? make(&self) : nil
+    }
+}

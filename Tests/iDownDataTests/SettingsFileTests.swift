@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import Testing
+import iDownState
+import iDownTesting
+
+@testable import iDownData
+
+@Suite struct SettingsFileTests {
+    private let chosen = Settings(
+        maxConcurrentDownloads: 7,
+        downloadDirectory: "/mnt/big",
+        allowsHiddenFolders: true
+    )
+
+    @Test func `without a file the defaults hold, and none is made`() async throws {
+        try await withTemporaryFolder { folder async throws in
+            let (settings, failure) = SettingsFile(folder: folder + "/idown").read()
+            #expect(settings == Settings())
+            #expect(settings.maxConcurrentDownloads == 3)
+            #expect(!settings.allowsHiddenFolders)
+            #expect(failure == nil)
+            #expect(try Files().status(folder + "/idown") == nil)
+        }
+    }
+
+    @Test func `what was written is read, and is the user's alone`() async throws {
+        try await withTemporaryFolder { folder in
+            let file = SettingsFile(folder: folder + "/c/idown")
+            try file.write(chosen, now: .someTime)
+            #expect(file.read().settings == chosen)
+            #expect(file.read().failure == nil)
+            let path = folder + "/c/idown/settings.json"
+            #expect(try #require(try Files().status(path)).st_mode & 0o777 == 0o600)
+            let made = try #require(try Files().status(folder + "/c/idown"))
+            #expect(made.st_mode & 0o777 == 0o700)
+        }
+    }
+
+    @Test func `keys that are not known stay`() async throws {
+        try await withTemporaryFolder { folder in
+            try write(
+                """
+                {"MaxConcurrentDownloads": 5, "Later": {"a": [1, 2.5, null, true, "x"]}}
+                """,
+                in: folder
+            )
+            let file = SettingsFile(folder: folder)
+            #expect(file.read().settings.maxConcurrentDownloads == 5)
+            try file.write(chosen, now: .someTime)
+            #expect(
+                try text(in: folder) == """
+                    {
+                      "AllowHiddenFolders" : true,
+                      "DownloadDirectory" : "/mnt/big",
+                      "Later" : {
+                        "a" : [
+                          1,
+                          2.5,
+                          null,
+                          true,
+                          "x"
+                        ]
+                      },
+                      "MaxConcurrentDownloads" : 7
+                    }
+
+                    """
+            )
+        }
+    }
+
+    @Test(arguments: [
+        "", "{", "[]", "null", "{\"MaxConcurrentDownloads\": 0}",
+        "{\"MaxConcurrentDownloads\": 65}", "{\"MaxConcurrentDownloads\": \"3\"}",
+        "{\"MaxConcurrentDownloads\": 1e300}", "{\"DownloadDirectory\": \"here\"}",
+        "{\"DownloadDirectory\": 1}", "{\"AllowHiddenFolders\": 1}",
+        "{\"AllowHiddenFolders\": true, \"MaxConcurrentDownloads\": 65}",
+    ])
+    func `a wrong file is told, left alone by reading, and moved aside by writing`(
+        content: String
+    ) async throws {
+        try await withTemporaryFolder { folder in
+            try write(content, in: folder)
+            let file = SettingsFile(folder: folder)
+            #expect(file.read().settings == Settings())
+            #expect(file.read().failure != nil)
+            #expect(try text(in: folder) == content)
+
+            try file.write(chosen, now: .someTime)
+            #expect(file.read().settings == chosen)
+            let aside = folder + "/settings.json.broken-20260131-235959"
+            #expect(try Files().read(aside, limit: 1_000) == Array(content.utf8))
+        }
+    }
+
+    @Test func `a value out of its range is not written`() async throws {
+        try await withTemporaryFolder { folder in
+            let file = SettingsFile(folder: folder)
+            try file.write(chosen, now: .someTime)
+            #expect(throws: SettingsFailure.self) {
+                try file.write(Settings(maxConcurrentDownloads: 65), now: .someTime)
+            }
+            #expect(file.read().settings == chosen)
+        }
+    }
+
+    @Test func `whichever system call fails, the file is the old or the new one`() async throws {
+        try await withTemporaryFolder { folder in
+            let counting = FileFaults()
+            try SettingsFile(folder: folder, faults: counting).write(Settings(), now: .someTime)
+            try SettingsFile(folder: folder, faults: counting).write(Settings(), now: .someTime)
+            for number in 1...counting.calls {
+                try SettingsFile(folder: folder).write(Settings(), now: .someTime)
+                let faults = FileFaults(failing: number, with: ENOSPC)
+                do {
+                    try SettingsFile(folder: folder, faults: faults).write(chosen, now: .someTime)
+                    #expect(SettingsFile(folder: folder).read().settings == chosen)
+                } catch {
+                    let (settings, failure) = SettingsFile(folder: folder).read()
+                    #expect(settings == Settings() || settings == chosen)
+                    #expect(failure == nil)
+                }
+            }
+        }
+    }
+
+    private func write(_ content: String, in folder: String) throws {
+        try Files().replace(folder + "/settings.json", with: Array(content.utf8))
+    }
+
+    private func text(in folder: String) throws -> String {
+        let content = try Files().read(folder + "/settings.json", limit: 100_000)
+        return String(decoding: try #require(content), as: UTF8.self)
+    }
+}

@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import Testing
+import iDownState
+import iDownTesting
+
+@testable import iDownData
+
+@Suite struct StoreOpeningTests {
+    private let files = Files()
+
+    @Test func `all files are the user's alone, whatever the umask`() async throws {
+        try await withTemporaryFolder { parent in
+            let folder = parent + "/state/idown"
+            #expect(mkdir(parent + "/state", 0o755) == 0)
+            let store = try Store.open(folder: folder, now: .someTime).store
+            _ = try await store.commit { try $0.addTask("http://a/1") }
+            #expect(try mode(folder) == 0o700)
+            for name in ["tasks.sqlite", "tasks.sqlite-wal", "tasks.sqlite-shm", "next-id"] {
+                #expect(try mode(folder + "/" + name) == 0o600, "\(name)")
+            }
+            try store.close()
+        }
+    }
+
+    @Test func `rights that somebody has loosened are tightened`() async throws {
+        try await withTemporaryFolder { folder in
+            try await fill(folder, tasks: 1)
+            #expect(chmod(folder, 0o755) == 0)
+            #expect(chmod(folder + "/tasks.sqlite", 0o644) == 0)
+            let store = try Store.open(folder: folder, now: .someTime).store
+            _ = try await store.commit { try $0.addTask("http://a/1") }
+            #expect(try mode(folder) == 0o700)
+            for name in ["tasks.sqlite", "tasks.sqlite-wal", "tasks.sqlite-shm"] {
+                #expect(try mode(folder + "/" + name) == 0o600, "\(name)")
+            }
+            try store.close()
+        }
+    }
+
+    @Test func `what was acknowledged is in the files, without any closing`() async throws {
+        try await withTemporaryFolder { folder in
+            let store = try Store.open(folder: folder + "/a", now: .someTime).store
+            #expect(mkdir(folder + "/b", 0o700) == 0)
+            for number in 1...20 {
+                _ = try await store.commit { try $0.addTask("http://a/\(number)") }
+            }
+            // What a kill leaves behind: the files as they are now.
+            for name in ["tasks.sqlite", "tasks.sqlite-wal", "next-id"] {
+                let content = try #require(try files.read("\(folder)/a/\(name)", limit: 1 << 30))
+                try files.replace("\(folder)/b/\(name)", with: content)
+            }
+            let (copy, report) = try Store.open(folder: folder + "/b", now: .someTime)
+            #expect(report.recovery == nil)
+            let urls = try await copy.urls()
+            #expect(urls == (1...20).map { "http://a/\($0)" })
+            try copy.close()
+            try store.close()
+        }
+    }
+
+    // MARK: Damage
+
+    @Test func `garbage is moved aside, and a new database begins`() async throws {
+        try await withTemporaryFolder { folder in
+            try await fill(folder, tasks: 3)
+            let garbage = [UInt8](repeating: 0x5a, count: 20_000)
+            try files.replace(folder + "/tasks.sqlite", with: garbage)
+            let (store, report) = try Store.open(folder: folder, now: .someTime)
+            let recovery = try #require(report.recovery)
+            #expect(recovery.brokenPath == folder + "/tasks.sqlite.broken-20260131-235959")
+            #expect(recovery.carriedTasks == 0)
+            #expect(recovery.lostTasks == nil)
+            #expect(try files.read(recovery.brokenPath, limit: 1 << 30) == garbage)
+            #expect(try mode(recovery.brokenPath) == 0o600)
+            // The ids of the three that are lost do not come again.
+            let next = try await store.commit { try $0.addTask("http://a/new").id.rawValue }
+            #expect(next == 4)
+            try store.close()
+        }
+    }
+
+    @Test(arguments: 2...12)
+    func `of a torn database all that can be read is carried over`(page: Int) async throws {
+        try await withTemporaryFolder { folder in
+            try await fill(folder, tasks: 300)
+            let path = folder + "/tasks.sqlite"
+            var content = try #require(try files.read(path, limit: 1 << 30))
+            // A page of another file, as a failing disk leaves it. Page 1 holds the header.
+            let torn = content.count / 4_096 * page / 13
+            content.replaceSubrange(
+                torn * 4_096..<(torn + 1) * 4_096,
+                with: repeatElement(0xa5, count: 4_096)
+            )
+            try files.replace(path, with: content)
+            let (store, report) = try Store.open(folder: folder, now: .someTime)
+            let recovery = try #require(report.recovery)
+            #expect(try files.read(recovery.brokenPath, limit: 1 << 30) == content)
+            let tasks = try await store.read { snapshot throws(StoreFailure) in
+                try snapshot.tasks()
+            }
+            #expect(tasks.count == recovery.carriedTasks)
+            // One page holds about a dozen tasks, or part of an index.
+            #expect(tasks.count >= 250)
+            for task in tasks { #expect(task.request.url == "http://a/\(task.id)") }
+            if let lost = recovery.lostTasks { #expect(lost == 300 - tasks.count) }
+            let next = try await store.commit { try $0.addTask("http://a/new").id.rawValue }
+            #expect(next == 301)
+            try store.close()
+            let again = try Store.open(folder: folder, now: .someTime)
+            #expect(again.report.recovery == nil)
+            try again.store.close()
+        }
+    }
+
+    @Test func `a truncated database keeps what stands before the cut`() async throws {
+        try await withTemporaryFolder { folder in
+            try await fill(folder, tasks: 2_000)
+            let path = folder + "/tasks.sqlite"
+            let content = try #require(try files.read(path, limit: 1 << 30))
+            #expect(truncate(path, off_t(content.count / 2)) == 0)
+            let (store, report) = try Store.open(folder: folder, now: .someTime)
+            let recovery = try #require(report.recovery)
+            #expect((500...1_500).contains(recovery.carriedTasks))
+            let urls = try await store.urls()
+            #expect(urls.count == recovery.carriedTasks)
+            try store.close()
+        }
+    }
+
+    @Test func `tokens and a log that was not yet written back are carried over`() async throws {
+        try await withTemporaryFolder { folder in
+            let store = try Store.open(folder: folder + "/a", now: .someTime).store
+            try await store.commit { transaction in
+                for number in 1...300 { _ = try transaction.addTask("http://a/\(number)") }
+            }
+            try await store.commit { transaction in
+                for number in 1...50 {
+                    let id = try #require(TaskID(rawValue: Int64(number)))
+                    try transaction.remember(token: "token \(number)", ids: [id])
+                }
+            }
+            #expect(mkdir(folder + "/b", 0o700) == 0)
+            for name in ["tasks.sqlite", "tasks.sqlite-wal"] {
+                let content = try #require(try files.read("\(folder)/a/\(name)", limit: 1 << 30))
+                try files.replace("\(folder)/b/\(name)", with: content)
+            }
+            try store.close()
+            try await tearARow(folder + "/b")
+            let (copy, report) = try Store.open(folder: folder + "/b", now: .someTime)
+            let recovery = try #require(report.recovery)
+            #expect(recovery.carriedTokens == 50)
+            let ids = try await copy.read { snapshot throws(StoreFailure) in
+                try snapshot.taskIDs(forToken: "token 50")
+            }
+            #expect(ids?.map(\.rawValue) == [50])
+            try copy.close()
+        }
+    }
+
+    // MARK: What is left alone
+
+    @Test func `a newer schema is refused and nothing touched`() async throws {
+        try await withTemporaryFolder { folder in
+            let store = try Store.open(folder: folder, now: .someTime).store
+            _ = try await store.commit { transaction in
+                _ = try transaction.addTask("http://a/1")
+                return try transaction.texts("INSERT INTO grdb_migrations VALUES ('99')")
+            }
+            try store.close()
+            let before = try files.read(folder + "/tasks.sqlite", limit: 1 << 30)
+            #expect(throws: StoreFailure.newerSchema) {
+                try Store.open(folder: folder, now: .someTime)
+            }
+            #expect(try files.read(folder + "/tasks.sqlite", limit: 1 << 30) == before)
+            #expect(try broken(folder).isEmpty)
+        }
+    }
+
+    @Test func `another trouble than damage moves nothing`() async throws {
+        try await withTemporaryFolder { folder async throws in
+            #expect(mkdir(folder + "/tasks.sqlite", 0o700) == 0)
+            #expect(throws: StoreFailure.self) { try Store.open(folder: folder, now: .someTime) }
+            #expect(try files.status(folder + "/tasks.sqlite") != nil)
+            #expect(try broken(folder).isEmpty)
+        }
+    }
+
+    @Test func `whichever system call fails, opening again works`() async throws {
+        try await withTemporaryFolder { folder in
+            try await fill(folder, tasks: 2)
+            let counting = FileFaults()
+            try Store.open(folder: folder, now: .someTime, fileFaults: counting).store.close()
+            for number in 1...counting.calls {
+                let faults = FileFaults(failing: number, with: EIO)
+                do {
+                    try Store.open(folder: folder, now: .someTime, fileFaults: faults).store.close()
+                } catch {
+                    guard case StoreFailure.file(let failure) = error else { throw error }
+                    #expect(failure.code == EIO)
+                }
+                let store = try Store.open(folder: folder, now: .someTime).store
+                let urls = try await store.urls()
+                #expect(urls == ["http://a/1", "http://a/2"])
+                try store.close()
+            }
+        }
+    }
+
+    // MARK: Means
+
+    private func mode(_ path: String) throws -> mode_t {
+        try #require(try files.status(path)).st_mode & 0o777
+    }
+
+    private func fill(_ folder: String, tasks: Int) async throws {
+        let store = try Store.open(folder: folder, now: .someTime).store
+        try await store.commit { transaction in
+            for number in 1...tasks { _ = try transaction.addTask("http://a/\(number)") }
+        }
+        try store.close()
+    }
+
+    /// Breaks the database in a way that only a look at its content finds.
+    private func tearARow(_ folder: String) async throws {
+        let sql = """
+            PRAGMA writable_schema = ON;
+            UPDATE sqlite_schema SET rootpage = 2 WHERE name = 'taskByState';
+            """
+        let done = try await ChildProcess.run(
+            "/usr/bin/sqlite3",
+            [folder + "/tasks.sqlite", sql]
+        )
+        #expect(done.succeeded, "\(done.standardError)")
+    }
+
+    private func broken(_ folder: String) throws -> [String] {
+        let stream = try #require(opendir(folder))
+        defer { closedir(stream) }
+        var names: [String] = []
+        while let entry = readdir(stream) {
+            let name = withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
+                String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+            }
+            if name.contains("broken") { names.append(name) }
+        }
+        return names
+    }
+}

@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+import iDownState
+
+@testable import iDownData
+
+@Suite struct StoreReadingTests {
+    // MARK: The merging look-up
+
+    @Test func `the same URL and folder mean the oldest unfinished task`() async throws {
+        try await withStore { store in
+            let found = try await store.commit { transaction in
+                _ = try transaction.addTask("http://a/f") { $0.state = .completed }
+                _ = try transaction.addTask("http://a/f") { $0.state = .cancelled }
+                _ = try transaction.addTask("http://a/f", in: "/elsewhere")
+                _ = try transaction.addTask("http://a/F")
+                let paused = try transaction.addTask("http://a/f") { $0.state = .paused }
+                _ = try transaction.addTask("http://a/f") { $0.state = .downloading }
+                let found = try transaction.unfinishedTask(
+                    url: "http://a/f",
+                    directory: "/home/me/Downloads",
+                    fileName: nil
+                )
+                return found == paused.id
+            }
+            #expect(found)
+        }
+    }
+
+    @Test(arguments: [
+        TaskState.waiting(.queue), .waiting(.retry(at: .someTime)), .downloading, .paused, .failed,
+    ])
+    func `every unfinished state is found`(state: TaskState) async throws {
+        try await withStore { store in
+            let found = try await store.commit { transaction in
+                _ = try transaction.addTask("http://a/f") { $0.state = state }
+                return try transaction.unfinished("http://a/f")
+            }
+            #expect(found?.rawValue == 1)
+        }
+    }
+
+    @Test func `a task that is being removed is not found`() async throws {
+        try await withStore { store in
+            let found = try await store.commit { transaction in
+                _ = try transaction.addTask("http://a/f") {
+                    $0.state = .paused
+                    $0.intent = .remove
+                }
+                return try transaction.unfinished("http://a/f")
+            }
+            #expect(found == nil)
+        }
+    }
+
+    @Test func `a name given must be the task's`() async throws {
+        try await withStore { store in
+            let found = try await store.commit { transaction in
+                let file = LocalFile(name: "served.iso", device: 1, inode: 2)
+                _ = try transaction.addTask("http://a/f", name: "asked.iso") { $0.file = file }
+                _ = try transaction.addTask("http://a/f") { $0.file = file }
+                return try ["asked.iso", "served.iso", "other.iso"].map {
+                    try transaction.unfinished("http://a/f", name: $0)?.rawValue
+                }
+            }
+            #expect(found == [1, 2, nil])
+        }
+    }
+
+    @Test func `a new URL is found, the old one no more`() async throws {
+        try await withStore { store in
+            let found = try await store.commit { transaction in
+                var record = try transaction.addTask("http://a/old")
+                record.request.url = "http://a/new"
+                try transaction.update(record)
+                return try ["http://a/old", "http://a/new"].map {
+                    try transaction.unfinished($0)?.rawValue
+                }
+            }
+            #expect(found == [nil, 1])
+        }
+    }
+
+    // MARK: The scheduler's questions
+
+    @Test func `the queue is by priority, then by id`() async throws {
+        try await withStore { store in
+            let (all, some) = try await store.commit { transaction in
+                for priority in [0, 5, -1, 5, 0] as [Int32] {
+                    _ = try transaction.addTask("http://a/f", priority: priority)
+                }
+                _ = try transaction.addTask("http://a/f") { $0.intent = .discard }
+                _ = try transaction.addTask("http://a/f") { $0.state = .paused }
+                _ = try transaction.addTask("http://a/f") {
+                    $0.state = .waiting(.retry(at: .someTime))
+                }
+                let all = try transaction.nextWaiting(limit: 10)
+                let first = try #require(all.first)
+                let some = try transaction.nextWaiting(limit: 2, excluding: [first.id])
+                return (all.map(\.id.rawValue), some.map(\.id.rawValue))
+            }
+            #expect(all == [2, 4, 1, 5, 3])
+            #expect(some == [4, 1])
+        }
+    }
+
+    @Test func `running tasks come in the order of their starts`() async throws {
+        try await withStore { store in
+            let running = try await store.commit { transaction in
+                for order in [7, 3, 5] as [Int64] {
+                    _ = try transaction.addTask("http://a/f", priority: Int32(order)) {
+                        $0.state = .downloading
+                        $0.startOrder = order
+                    }
+                }
+                _ = try transaction.addTask("http://a/f")
+                return try transaction.running()
+            }
+            #expect(running.map(\.id.rawValue) == [2, 3, 1])
+            #expect(running.map(\.startOrder) == [3, 5, 7])
+            #expect(running.map(\.priority) == [3, 5, 7])
+        }
+    }
+
+    @Test func `back-off times come in their order`() async throws {
+        try await withStore { store in
+            let retrying = try await store.commit { transaction in
+                for microseconds in [30, 10, 20] as [Int64] {
+                    _ = try transaction.addTask("http://a/f") {
+                        $0.state = .waiting(.retry(at: WallTime(microseconds: microseconds)))
+                    }
+                }
+                return try transaction.retrying().map { [$0.id.rawValue, $0.at.microseconds] }
+            }
+            #expect(retrying == [[2, 10], [3, 20], [1, 30]])
+        }
+    }
+
+    @Test func `open intents and unfinished files are found`() async throws {
+        try await withStore { store in
+            let (intents, files) = try await store.commit { transaction in
+                let file = LocalFile(name: "f", device: 1, inode: 2)
+                let intents: [Intent?] = [.publish(name: "f"), nil, .discard, .remove]
+                for intent in intents {
+                    _ = try transaction.addTask("http://a/f") {
+                        $0.intent = intent
+                        $0.file = file
+                    }
+                }
+                _ = try transaction.addTask("http://a/f")
+                _ = try transaction.addTask("http://a/f") {
+                    $0.state = .completed
+                    $0.file = file
+                }
+                return (
+                    try transaction.withOpenIntent().map(\.id.rawValue),
+                    try transaction.unfinishedWithFile().map(\.id.rawValue)
+                )
+            }
+            #expect(intents == [1, 3, 4])
+            #expect(files == [1, 2, 3])
+        }
+    }
+
+    // MARK: Lists, counts, tokens
+
+    @Test func `a task that is being removed is in no list, but found by its id`() async throws {
+        try await withStore { store in
+            try await store.commit { transaction in
+                let kept = try transaction.addTask("http://a/1")
+                let gone = try transaction.addTask("http://a/2") {
+                    $0.intent = .remove
+                    $0.state = .cancelled
+                }
+                #expect(try transaction.tasks() == [kept])
+                #expect(try transaction.ids(in: Set(TaskState.Kind.allCases)) == [kept.id])
+                #expect(try transaction.task(gone.id) == gone)
+                #expect(try transaction.counts().total == 1)
+            }
+        }
+    }
+
+    @Test func `counts follow every change`() async throws {
+        try await withStore { store async throws in
+            var random = RandomRecord(seed: 7)
+            for round in 0..<10 {
+                let records = (1...20).compactMap { TaskID(rawValue: $0) }.map {
+                    random.next(id: $0)
+                }
+                try await store.commit { transaction in
+                    for record in records {
+                        switch try transaction.task(record.id) {
+                        case nil: try transaction.insert(record)
+                        case _ where (record.id.rawValue + Int64(round)).isMultiple(of: 3):
+                            try transaction.delete(record.id)
+                        case _: try transaction.update(record)
+                        }
+                    }
+                    var expected = TaskCounts()
+                    for record in try transaction.tasks() { expected[record.state.kind] += 1 }
+                    for kind in TaskState.Kind.allCases {
+                        #expect(try transaction.counts()[kind] == expected[kind])
+                    }
+                }
+            }
+        }
+    }
+
+    @Test func `ids by state come in order`() async throws {
+        try await withStore { store in
+            let ids = try await store.commit { transaction in
+                for state in [TaskState.failed, .paused, .completed, .failed, .downloading] {
+                    _ = try transaction.addTask("http://a/f") { $0.state = state }
+                }
+                return try transaction.ids(in: [.paused, .failed]).map(\.rawValue)
+            }
+            #expect(ids == [1, 2, 4])
+        }
+    }
+
+    @Test func `a list can go on behind an id`() async throws {
+        try await withStore { store in
+            let ids = try await store.commit { transaction in
+                for number in 1...4 { _ = try transaction.addTask("http://a/\(number)") }
+                var ids: [Int64] = []
+                try transaction.forEachTask(after: TaskID(rawValue: 2)) {
+                    ids.append($0.id.rawValue)
+                }
+                return ids
+            }
+            #expect(ids == [3, 4])
+        }
+    }
+
+    @Test func `a token is known for ever, also when its tasks are gone`() async throws {
+        try await withStore { store in
+            let (unknown, known) = try await store.commit { transaction in
+                let first = try transaction.addTask("http://a/1").id
+                let second = try transaction.addTask("http://a/2").id
+                let unknown = try transaction.taskIDs(forToken: "t")
+                try transaction.remember(token: "t", ids: [second, first, second])
+                try transaction.delete(first)
+                return (unknown, try transaction.taskIDs(forToken: "t"))
+            }
+            #expect(unknown == nil)
+            #expect(known?.map(\.rawValue) == [2, 1, 2])
+            await #expect(throws: StoreFailure.self) {
+                try await store.commit { try $0.remember(token: "t", ids: []) }
+            }
+        }
+    }
+}
+
+extension StoreAccess {
+    fileprivate func unfinished(_ url: String, name: String? = nil) throws -> TaskID? {
+        try unfinishedTask(url: url, directory: "/home/me/Downloads", fileName: name)
+    }
+}

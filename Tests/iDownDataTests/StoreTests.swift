@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+import iDownState
+import iDownTesting
+
+@testable import iDownData
+
+@Suite struct StoreTests {
+    @Test func `what was committed is there after opening again`() async throws {
+        try await withTemporaryFolder { folder in
+            let (store, report) = try Store.open(folder: folder, now: .someTime)
+            #expect(report == OpeningReport(isNew: true, recovery: nil))
+            let record = try await store.commit { try $0.addTask("http://a/1") }
+            try store.close()
+
+            let (again, second) = try Store.open(folder: folder, now: .someTime)
+            #expect(second == OpeningReport(isNew: false, recovery: nil))
+            #expect(
+                try await again.read { snapshot throws(StoreFailure) in
+                    try snapshot.tasks()
+                } == [record]
+            )
+            try again.close()
+        }
+    }
+
+    @Test func `the writer syncs every commit and overwrites what is deleted`() async throws {
+        try await withStore { store in
+            let pragmas = try await store.commit { transaction in
+                try ["synchronous", "secure_delete", "journal_mode"].map {
+                    try transaction.texts("PRAGMA \($0)")
+                }
+            }
+            // 2 is FULL.
+            #expect(pragmas == [[["2"]], [["1"]], [["wal"]]])
+        }
+    }
+
+    @Test func `a body that throws loses only its own changes`() async throws {
+        struct Refused: Error {}
+        try await withStore { store in
+            let changes: [@Sendable (Transaction) throws -> TaskID] = [
+                { try $0.addTask("http://a/1").id },
+                { transaction in
+                    _ = try transaction.addTask("http://a/2")
+                    throw Refused()
+                },
+                { try $0.addTask("http://a/3").id },
+            ]
+            let results = await store.commit(changes)
+            #expect(results.map { (try? $0.get())?.rawValue } == [1, nil, 2])
+            #expect(throws: Refused.self) { try results[1].get() }
+            let urls = try await store.urls()
+            #expect(urls == ["http://a/1", "http://a/3"])
+        }
+    }
+
+    @Test func `a failing commit fails every body and changes nothing`() async throws {
+        let faults = CommitFaults(failing: [2])
+        try await withStore(commitFaults: faults) { store in
+            _ = try await store.commit { try $0.addTask("http://a/1") }
+            let changes: [@Sendable (Transaction) throws -> TaskID] = [
+                { try $0.addTask("http://a/2").id }, { try $0.addTask("http://a/3").id },
+            ]
+            let results = await store.commit(changes)
+            for result in results {
+                #expect(throws: StoreFailure.self) { try result.get() }
+            }
+            #expect(try await store.urls() == ["http://a/1"])
+            _ = try await store.commit { try $0.addTask("http://a/4") }
+            #expect(try await store.urls() == ["http://a/1", "http://a/4"])
+            #expect(faults.commits == 3)
+        }
+    }
+
+    @Test func `commits that arrive together share a transaction, in order of the calls`()
+        async throws
+    {
+        let faults = CommitFaults()
+        try await withStore(commitFaults: faults) { store in
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for number in 1...500 {
+                    // Runs at once, up to the point where it waits for the commit.
+                    group.addImmediateTask {
+                        _ = try await store.commit { try $0.addTask("http://a/\(number)") }
+                    }
+                }
+                try await group.waitForAll()
+            }
+            let urls = try await store.urls()
+            #expect(urls == (1...500).map { "http://a/\($0)" })
+            #expect(faults.commits < 500)
+        }
+    }
+
+    @Test func `a closed store refuses, with its own error`() async throws {
+        try await withTemporaryFolder { folder in
+            let store = try Store.open(folder: folder, now: .someTime).store
+            try store.close()
+            await #expect(throws: StoreFailure.closed) {
+                try await store.commit { try $0.addTask("http://a/1") }
+            }
+            await #expect(throws: StoreFailure.closed) {
+                try await store.read { snapshot throws(StoreFailure) in try snapshot.tasks() }
+            }
+            #expect(throws: StoreFailure.closed) { try store.close() }
+        }
+    }
+}
