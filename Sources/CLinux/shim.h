@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <linux/stat.h>
+#include <stddef.h>
+
+// What glibc declares under _GNU_SOURCE only, or in headers that Swift's Glibc module leaves out.
+// That module is built without _GNU_SOURCE, so defining it here comes too late: the declarations
+// are repeated, letter by letter from the man pages, and the linker finds glibc's own functions.
+// <sys/types.h> stays out, or its mode_t would stand in two modules: off_t is long on every
+// platform that Swift for Linux supports.
+
+// renameat2(2), stdio.h: a rename that fails with EEXIST where rename(2) would overwrite.
+extern int renameat2(
+    int old_folder, const char *old_name, int new_folder, const char *new_name, unsigned int flags);
+
+// fallocate(2), fcntl.h: unlike posix_fallocate(3) it never writes zeros to imitate the kernel.
+extern int fallocate(int descriptor, int mode, long offset, long length);
+
+// fsetxattr(2), sys/xattr.h.
+extern int fsetxattr(
+    int descriptor, const char *name, const void *value, size_t length, int flags);
+
+// statx(2), sys/stat.h: stat(2) with the time of birth; the structure is the kernel's own.
+extern int statx(
+    int folder, const char *name, int flags, unsigned int mask, struct statx *status);
+
+// The kernel's ABI, linux/fs.h and linux/falloc.h: values that can never change.
+static const unsigned int CLINUX_RENAME_NOREPLACE = 1u << 0;
+static const int CLINUX_FALLOC_FL_KEEP_SIZE = 0x01;
+static const int CLINUX_AT_EMPTY_PATH = 0x1000;
+static const unsigned int CLINUX_STATX_WANTED = STATX_BASIC_STATS | STATX_BTIME;

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+
+/// An open file or folder that closes itself when nobody holds it any more.
+///
+/// Shared, not copied: whoever uses the number holds the object, so that no call can reach a
+/// number which was closed and given to another file in between.
+package final class Descriptor: Sendable {
+    package let number: Int32
+
+    /// Takes the ownership of an open descriptor.
+    init(owning number: Int32) { self.number = number }
+
+    // Not through the funnel: Linux frees the number whatever close(2) answers, and what it could
+    // report of lost writes was reported by fsync(2) before.
+    deinit { close(number) }
+}

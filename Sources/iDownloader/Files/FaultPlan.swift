@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import Synchronization
+
+/// Makes calls into the file system fail, so that a test can walk through every failure.
+package final class FaultPlan: Sendable {
+    /// What becomes of the call that is chosen.
+    package enum Manner: Sendable {
+        /// It is not made.
+        case refused
+        /// It is made, and its answer is lost: what a network file system does now and then.
+        case answerLost
+    }
+
+    private let target: ClosedRange<Int>?
+    private let errno: Int32
+    private let manner: Manner
+    /// No write takes more bytes than this: the kernel may cut any of them short.
+    let longestWrite: Int
+    private let counter = Atomic<Int>(0)
+
+    /// Chooses the calls that fail.
+    ///
+    /// - Parameters:
+    ///   - n: Which call fails, counted from 1; nil counts and lets all calls pass.
+    ///   - errno: What it fails with; EINTR is repeated as a real one is.
+    ///   - times: How many calls fail from the n-th on.
+    ///   - manner: Whether the call is made all the same.
+    ///   - longestWrite: The most bytes that one write takes.
+    package init(
+        failing n: Int? = nil,
+        with errno: Int32 = EIO,
+        times: Int = 1,
+        manner: Manner = .refused,
+        longestWrite: Int = .max
+    ) {
+        self.target = n.map { $0...($0 + max(times, 1) - 1) }
+        self.errno = errno
+        self.manner = manner
+        self.longestWrite = longestWrite
+    }
+
+    /// How many calls have come by, the failed ones included.
+    package var calls: Int { counter.load(ordering: .relaxed) }
+
+    /// Counts a call; says how it fails if it is chosen.
+    func next() -> (errno: Int32, manner: Manner)? {
+        let number = counter.wrappingAdd(1, ordering: .relaxed).newValue
+        guard let target, target.contains(number) else { return nil }
+        return (errno, manner)
+    }
+}

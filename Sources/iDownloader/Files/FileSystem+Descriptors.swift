@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CLinux
+package import Glibc
+
+// Calls on what is open.
+extension FileSystem {
+    /// statx(2), with the time of birth.
+    package func status(of descriptor: Int32) throws(FileError) -> FileStatus {
+        var status = statx()
+        _ = try call("statx") {
+            statx(descriptor, "", CLINUX_AT_EMPTY_PATH, CLINUX_STATX_WANTED, &status)
+        }
+        return FileStatus(status)
+    }
+
+    /// Writes all bytes from `offset` on, in as many calls as it takes; pwrite(2).
+    ///
+    /// Where it throws, any part of them may have been written.
+    package func write(
+        _ bytes: UnsafeRawBufferPointer,
+        to descriptor: Int32,
+        at offset: Int64
+    ) throws(FileError) {
+        var rest = bytes
+        var offset = offset
+        while !rest.isEmpty {
+            let portion = UnsafeRawBufferPointer(
+                rebasing: rest.prefix(faults?.longestWrite ?? .max)
+            )
+            let written = try call("pwrite") {
+                pwrite(descriptor, portion.baseAddress, portion.count, off_t(offset))
+            }
+            // POSIX lets no write of some bytes take none; without this a broken driver would
+            // hold the thread for ever.
+            guard written > 0 else { throw .system(EIO, "pwrite") }
+            rest = UnsafeRawBufferPointer(rebasing: rest.dropFirst(written))
+            offset += Int64(written)
+        }
+    }
+
+    /// Reads until the buffer is full or the file ends; the count of bytes; pread(2).
+    package func read(
+        into buffer: UnsafeMutableRawBufferPointer,
+        from descriptor: Int32,
+        at offset: Int64
+    ) throws(FileError) -> Int {
+        var count = 0
+        while count < buffer.count {
+            let rest = UnsafeMutableRawBufferPointer(rebasing: buffer[count...])
+            let read = try call("pread") {
+                pread(descriptor, rest.baseAddress, rest.count, off_t(offset) + off_t(count))
+            }
+            guard read > 0 else { break }
+            count += read
+        }
+        return count
+    }
+
+    /// Brings the bytes to the disk, and what is needed to read them again; fdatasync(2).
+    package func synchronizeData(of descriptor: Int32) throws(FileError) {
+        _ = try call("fdatasync") { fdatasync(descriptor) }
+    }
+
+    /// Brings a file or a folder to the disk; fsync(2).
+    package func synchronize(_ descriptor: Int32) throws(FileError) {
+        _ = try call("fsync") { fsync(descriptor) }
+    }
+
+    /// ftruncate(2).
+    package func truncate(_ descriptor: Int32, to length: Int64) throws(FileError) {
+        _ = try call("ftruncate") { ftruncate(descriptor, off_t(length)) }
+    }
+
+    /// Reserves blocks for the file and leaves its size as it is; fallocate(2).
+    package func allocate(
+        _ descriptor: Int32,
+        from offset: Int64,
+        length: Int64
+    ) throws(FileError) {
+        _ = try call("fallocate") {
+            fallocate(descriptor, CLINUX_FALLOC_FL_KEEP_SIZE, off_t(offset), off_t(length))
+        }
+    }
+
+    /// fchmod(2).
+    package func setMode(_ mode: mode_t, of descriptor: Int32) throws(FileError) {
+        _ = try call("fchmod") { fchmod(descriptor, mode) }
+    }
+
+    /// fsetxattr(2).
+    package func setAttribute(
+        _ name: String,
+        to value: String,
+        of descriptor: Int32
+    ) throws(FileError) {
+        let bytes = Array(value.utf8)
+        _ = try call("fsetxattr") { fsetxattr(descriptor, name, bytes, bytes.count, 0) }
+    }
+}

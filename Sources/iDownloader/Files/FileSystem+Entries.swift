@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CLinux
+package import Glibc
+
+// Calls on names. Each name is one element, relative to an open folder.
+extension FileSystem {
+    /// Opens a name below `folder`, never through a link and never inherited by a child; openat(2).
+    package func open(
+        _ name: String,
+        in folder: Int32,
+        flags: Int32,
+        mode: mode_t = 0
+    ) throws(FileError) -> Descriptor {
+        let number = try call("openat") {
+            openat(folder, name, flags | O_NOFOLLOW | O_CLOEXEC, mode)
+        }
+        return Descriptor(owning: number)
+    }
+
+    /// What stands under the name, a link itself rather than its target; nil for nothing;
+    /// statx(2), with the time of birth.
+    package func status(of name: String, in folder: Int32) throws(FileError) -> FileStatus? {
+        var status = statx()
+        do {
+            _ = try call("statx") {
+                statx(folder, name, AT_SYMLINK_NOFOLLOW, CLINUX_STATX_WANTED, &status)
+            }
+        } catch .system(ENOENT, _) {
+            return nil
+        }
+        return FileStatus(status)
+    }
+
+    /// Renames where the new name is free, else fails with EEXIST; renameat2(2).
+    package func renameToFree(
+        _ old: String,
+        as new: String,
+        in folder: Int32
+    ) throws(FileError) {
+        _ = try call("renameat2") {
+            renameat2(folder, old, folder, new, CLINUX_RENAME_NOREPLACE)
+        }
+    }
+
+    /// Renames and replaces what stands under the new name; renameat(2).
+    func renameReplacing(_ old: String, as new: String, in folder: Int32) throws(FileError) {
+        _ = try call("renameat") { renameat(folder, old, folder, new) }
+    }
+
+    /// Gives a file a second name, which must be free; linkat(2).
+    package func link(_ old: String, as new: String, in folder: Int32) throws(FileError) {
+        _ = try call("linkat") { linkat(folder, old, folder, new, 0) }
+    }
+
+    /// Takes a name away; unlinkat(2).
+    package func unlink(_ name: String, in folder: Int32) throws(FileError) {
+        _ = try call("unlinkat") { unlinkat(folder, name, 0) }
+    }
+
+    /// Makes a folder; true where it is new, false where the name was there; mkdirat(2).
+    package func makeFolder(
+        _ name: String,
+        in folder: Int32,
+        mode: mode_t
+    ) throws(FileError) -> Bool {
+        do {
+            _ = try call("mkdirat") { mkdirat(folder, name, mode) }
+            return true
+        } catch .system(EEXIST, _) {
+            return false
+        }
+    }
+
+    /// Fails where this process may not make files in the folder; faccessat(2).
+    ///
+    /// For root it still tells a file system that is read-only.
+    package func checkWritable(_ folder: Int32) throws(FileError) {
+        _ = try call("faccessat") { faccessat(folder, ".", W_OK | X_OK, AT_EACCESS) }
+    }
+}

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import Glibc
+
+// What the system knows of paths, of file systems and of this process.
+extension FileSystem {
+    /// The bytes that this user may still write to the file system; fstatvfs(3).
+    package func freeBytes(at descriptor: Int32) throws(FileError) -> Int64 {
+        var status = statvfs()
+        _ = try call("fstatvfs") { fstatvfs(descriptor, &status) }
+        let (bytes, overflow) = UInt64(status.f_bavail)
+            .multipliedReportingOverflow(by: UInt64(status.f_frsize))
+        return overflow ? .max : Int64(clamping: bytes)
+    }
+
+    /// The longest name in the folder in bytes; fpathconf(3).
+    ///
+    /// Where the file system does not say, 255: what every one of Linux's own can do.
+    package func nameLimit(of folder: Int32) -> Int {
+        let answer = try? call("fpathconf") { fpathconf(folder, Int32(_PC_NAME_MAX)) }
+        guard let answer, answer > 0 else { return 255 }
+        return min(answer, 255)
+    }
+
+    /// The path with all links resolved, nil where it does not exist; realpath(3).
+    ///
+    /// Throws `EILSEQ` for a path that is not UTF-8: for us such paths do not exist.
+    package func resolve(_ path: String) throws(FileError) -> String? {
+        var resolved: UnsafeMutablePointer<CChar>?
+        do {
+            _ = try call("realpath") { () -> Int32 in
+                resolved = realpath(path, nil)
+                return resolved == nil ? -1 : 0
+            }
+        } catch .system(ENOENT, _) {
+            return nil
+        } catch {
+            free(resolved)
+            throw error
+        }
+        defer { free(resolved) }
+        guard let resolved, let text = String(validatingCString: resolved) else {
+            throw .system(EILSEQ, "realpath")
+        }
+        return text
+    }
+
+    /// The path under which an open folder stands now; readlink(2) of `/proc/self/fd`.
+    ///
+    /// The kernel appends ` (deleted)` to what was deleted, which then equals no recorded path.
+    package func path(of descriptor: Int32) throws(FileError) -> String {
+        let capacity = Int(PATH_MAX)
+        var buffer = [UInt8](repeating: 0, count: capacity)
+        let count = try call("readlink") {
+            readlink("/proc/self/fd/\(descriptor)", &buffer, capacity)
+        }
+        guard let path = String(validating: buffer.prefix(count), as: UTF8.self) else {
+            throw .system(EILSEQ, "readlink")
+        }
+        return path
+    }
+
+    /// The permissions that new files of this process do not get; proc_pid_status(5).
+    ///
+    /// umask(2) itself can only be read by changing it for all threads. Where /proc does not
+    /// tell, everything is withheld from others.
+    package func umask() -> mode_t {
+        let strictest: mode_t = 0o077
+        guard let file = try? open("/proc/self/status", in: AT_FDCWD, flags: O_RDONLY) else {
+            return strictest
+        }
+        // The line stands right behind the name; the kernel gives names of at most 64 bytes.
+        var head = [UInt8](repeating: 0, count: 1024)
+        let count = head.withUnsafeMutableBytes { bytes in
+            (try? read(into: bytes, from: file.number, at: 0)) ?? 0
+        }
+        for line in head.prefix(count).split(separator: UInt8(ascii: "\n")) {
+            let text = String(decoding: line, as: UTF8.self)
+            guard text.hasPrefix("Umask:") else { continue }
+            let digits = text.dropFirst(6).drop { $0 == " " || $0 == "\t" }
+            return mode_t(digits, radix: 8).map { $0 & 0o777 } ?? strictest
+        }
+        return strictest
+    }
+}

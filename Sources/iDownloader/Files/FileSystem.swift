@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+
+/// The one door through which this room's calls into the file system pass.
+///
+/// It repeats what a signal interrupted, turns -1 into a thrown ``FileError`` and, with a plan,
+/// makes the n-th call fail. Without one the door costs a test for nil.
+package final class FileSystem: Sendable {
+    let faults: FaultPlan?
+
+    package init(faults: FaultPlan? = nil) { self.faults = faults }
+
+    /// Makes one call that answers -1 and sets errno where it fails.
+    func call<Answer: SignedInteger>(
+        _ operation: StaticString,
+        _ body: () -> Answer
+    ) throws(FileError) -> Answer {
+        while true {
+            let fault = faults?.next()
+            if fault == nil || fault?.manner == .answerLost {
+                let answer = body()
+                if answer == -1 {
+                    let code = errno
+                    if code == EINTR { continue }
+                    throw .system(code, operation)
+                }
+                if fault == nil { return answer }
+            }
+            guard let fault, fault.errno != EINTR else { continue }
+            throw .system(fault.errno, operation)
+        }
+    }
+}

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Why no files may be put into a folder: the contract's `InvalidDestination`.
+package struct FolderRefusal: Error, Hashable, Sendable {
+    /// What was wrong and what would be right, for people.
+    package let message: String
+
+    package init(_ message: String) { self.message = message }
+}
+
+/// Where files from the network may be put.
+///
+/// A file in `~/.config/autostart` runs at the next login, one in `~/.local/bin` perhaps at once:
+/// folders that programs read by themselves are closed to whatever comes from the network.
+package struct FolderRules: Hashable, Sendable {
+    /// Folders that stay closed with all below them: XDG's config, data, state, cache and runtime
+    /// folders.
+    package var closedFolders: [String]
+    /// The user's settings open everything.
+    package var allowsEverywhere: Bool
+
+    package init(closedFolders: [String] = [], allowsEverywhere: Bool = false) {
+        self.closedFolders = closedFolders
+        self.allowsEverywhere = allowsEverywhere
+    }
+
+    /// Judges a path that is absolute and free of links.
+    ///
+    /// - Parameters:
+    ///   - path: the path of the folder.
+    ///   - closed: the closed folders, as they are written and with their links resolved.
+    /// - Throws: the refusal, with its reason.
+    func judge(_ path: String, closed: [String]) throws(FolderRefusal) {
+        guard !allowsEverywhere else { return }
+        let elements = path.split(separator: "/")
+        guard !elements.contains(where: { $0.utf8.first == UInt8(ascii: ".") }) else {
+            throw FolderRefusal(
+                "the folder lies below a hidden one; choose one whose path has no element that "
+                    + "starts with a dot"
+            )
+        }
+        for folder in closed where elements.starts(with: folder.split(separator: "/")) {
+            throw FolderRefusal(
+                "the folder belongs to the settings or data of programs; choose one for documents"
+            )
+        }
+    }
+}

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+
+extension PartFile {
+    /// Compares bytes with those that the file has from `offset` on.
+    ///
+    /// - Returns: how many of them are equal, counted from the first; no more than the file has.
+    package func commonPrefixLength(
+        with bytes: UnsafeRawBufferPointer,
+        at offset: Int64
+    ) throws(FileError) -> Int {
+        let own = UnsafeMutableRawBufferPointer.allocate(byteCount: bytes.count, alignment: 16)
+        defer { own.deallocate() }
+        let count = try read(into: own, at: offset)
+        guard count > 0, let left = bytes.baseAddress, let right = own.baseAddress else { return 0 }
+        if memcmp(left, right, count) == 0 { return count }
+        return zip(bytes, own).prefix(count).prefix { $0 == $1 }.count
+    }
+}

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+package import iDownState
+
+/// A file while it is being downloaded, open for reading and writing.
+///
+/// All calls block. It may be used from several threads at once for different ranges.
+package final class PartFile: Sendable {
+    /// The final name in view, and what tells the file from every other.
+    package let file: LocalFile
+    package let folder: OpenFolder
+    private let descriptor: Descriptor
+
+    private init(_ file: LocalFile, _ folder: OpenFolder, _ descriptor: Descriptor) {
+        self.file = file
+        self.folder = folder
+        self.descriptor = descriptor
+    }
+
+    /// Makes `<name>.part`, which must not exist, for this user alone.
+    ///
+    /// - Throws: `nameTaken` where anything stands under that name, a link included.
+    package static func create(
+        _ name: String,
+        in folder: OpenFolder
+    ) throws(FileError) -> PartFile {
+        let fileSystem = folder.fileSystem
+        let partName = name + LocalFile.partSuffix
+        let descriptor: Descriptor
+        do throws(FileError) {
+            descriptor = try fileSystem.open(
+                partName,
+                in: folder.number,
+                flags: O_RDWR | O_CREAT | O_EXCL,
+                mode: 0o600
+            )
+        } catch {
+            guard error.errno == EEXIST else { throw error }
+            throw .nameTaken
+        }
+        do throws(FileError) {
+            let identity = try fileSystem.status(of: descriptor.number).identity
+            let file = LocalFile(name: name, device: identity.device, inode: identity.inode)
+            return PartFile(file, folder, descriptor)
+        } catch {
+            // Just made, empty, and nobody will ever know that it is ours.
+            try? fileSystem.unlink(partName, in: folder.number)
+            throw error
+        }
+    }
+
+    /// Opens the partial file of an earlier transfer.
+    ///
+    /// - Throws: `vanished` where it is not there; `notOurs` where something else is: a link, a
+    ///   folder, a pipe, another inode, or ours under a second name, through which somebody could
+    ///   see or change the bytes.
+    package static func reopen(
+        _ file: LocalFile,
+        in folder: OpenFolder
+    ) throws(FileError) -> PartFile {
+        let fileSystem = folder.fileSystem
+        let descriptor: Descriptor
+        do throws(FileError) {
+            // O_NONBLOCK: a pipe under this name must not hold the thread until it is written to.
+            descriptor = try fileSystem.open(
+                file.partName,
+                in: folder.number,
+                flags: O_RDWR | O_NONBLOCK
+            )
+        } catch {
+            switch error.errno {
+            case ENOENT: throw .vanished
+            case ELOOP, EISDIR, ENXIO, ENODEV: throw .notOurs
+            default: throw error
+            }
+        }
+        let status = try fileSystem.status(of: descriptor.number)
+        guard status.isRegular, status.linkCount == 1, status.identity == FileIdentity(file) else {
+            throw .notOurs
+        }
+        return PartFile(file, folder, descriptor)
+    }
+
+    var fileSystem: FileSystem { folder.fileSystem }
+    var number: Int32 { descriptor.number }
+
+    /// The size in bytes.
+    package func size() throws(FileError) -> Int64 {
+        try fileSystem.status(of: descriptor.number).size
+    }
+
+    /// Bytes of disk that it takes already.
+    package func allocatedBytes() throws(FileError) -> Int64 {
+        try fileSystem.status(of: descriptor.number).allocated
+    }
+
+    /// Reserves the disk's blocks up to `length`, where the file system can; the size stays.
+    ///
+    /// - Throws: only for want of space: whoever cannot reserve can still write.
+    package func reserve(upTo length: Int64) throws(FileError) {
+        guard length > 0 else { return }
+        do throws(FileError) {
+            try fileSystem.allocate(number, from: 0, length: length)
+        } catch {
+            switch error.errno {
+            case ENOSPC, EDQUOT, EFBIG: throw error
+            default: return
+            }
+        }
+    }
+
+    /// Writes all bytes from `offset` on.
+    package func write(_ bytes: UnsafeRawBufferPointer, at offset: Int64) throws(FileError) {
+        try fileSystem.write(bytes, to: number, at: offset)
+    }
+
+    /// Reads from `offset` on until the buffer is full or the file ends; the count of bytes.
+    package func read(
+        into buffer: UnsafeMutableRawBufferPointer,
+        at offset: Int64
+    ) throws(FileError) -> Int {
+        try fileSystem.read(into: buffer, from: number, at: offset)
+    }
+
+    /// Cuts the file, or lets it grow by a hole.
+    package func truncate(to length: Int64) throws(FileError) {
+        try fileSystem.truncate(number, to: length)
+    }
+
+    /// Brings the bytes to the disk.
+    ///
+    /// After a failure no byte written since the last success can be relied upon: the kernel
+    /// reports a lost write once.
+    package func synchronizeData() throws(FileError) {
+        try fileSystem.synchronizeData(of: descriptor.number)
+    }
+
+    /// Brings bytes, permissions and attributes to the disk.
+    package func synchronize() throws(FileError) {
+        try fileSystem.synchronize(descriptor.number)
+    }
+}

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import iDownState
+
+/// A folder that a client asked for, judged and not yet touched.
+package struct TargetFolder: Hashable, Sendable {
+    /// The path of the folder with all links resolved.
+    package let path: String
+    /// The part of it that exists.
+    let existing: String
+    /// The names of the folders below `existing` that are to be made.
+    let missing: [String]
+}
+
+extension TargetFolder {
+    /// Judges a folder by its text, and makes nothing.
+    ///
+    /// Links are resolved by the kernel as far as the path exists; the rest can have none, since
+    /// folders that are made are no links. The judgement is on the whole resulting path.
+    package init(
+        _ text: String,
+        rules: FolderRules,
+        fileSystem: FileSystem
+    ) throws(FolderRefusal) {
+        guard text.utf8.first == UInt8(ascii: "/") else {
+            throw FolderRefusal("the folder's path is not absolute; it must start with /")
+        }
+        guard !text.utf8.contains(0), text.utf8.count < Int(PATH_MAX) else {
+            throw FolderRefusal("the folder's path is no path, or too long for one")
+        }
+        self = try Self.resolve(text, fileSystem)
+        var closed: [String] = []
+        for folder in rules.closedFolders where folder.utf8.first == UInt8(ascii: "/") {
+            // A closed folder may be reached through a link, and need not exist yet.
+            closed.append(folder)
+            if let resolved = try? Self.resolve(folder, fileSystem) { closed.append(resolved.path) }
+        }
+        try rules.judge(path, closed: closed)
+    }
+
+    /// Splits a path into what exists, links resolved, and what would have to be made.
+    private static func resolve(
+        _ text: String,
+        _ fileSystem: FileSystem
+    ) throws(FolderRefusal) -> TargetFolder {
+        var elements = text.split(separator: "/").map(String.init).filter { $0 != "." }
+        var missing: [String] = []
+        while true {
+            let path = "/" + elements.joined(separator: "/")
+            if let existing = try existing(path, fileSystem) {
+                let rest = Array(missing.reversed())
+                let whole = existing.split(separator: "/").map(String.init) + rest
+                return TargetFolder(
+                    path: "/" + whole.joined(separator: "/"),
+                    existing: existing,
+                    missing: rest
+                )
+            }
+            guard let last = elements.popLast() else {
+                throw FolderRefusal("the folder cannot be found")
+            }
+            guard last != ".." else {
+                throw FolderRefusal("the folder's path leads back through one that is missing")
+            }
+            guard last.utf8.count <= Int(NAME_MAX) else {
+                throw FolderRefusal("a name in the folder's path is longer than \(NAME_MAX) bytes")
+            }
+            missing.append(last)
+        }
+    }
+
+    /// The path with its links resolved; nil where it does not exist.
+    private static func existing(
+        _ path: String,
+        _ fileSystem: FileSystem
+    ) throws(FolderRefusal) -> String? {
+        do throws(FileError) {
+            return try fileSystem.resolve(path)
+        } catch {
+            throw FolderRefusal(sentence(for: error))
+        }
+    }
+
+    /// Makes what is missing, and makes sure that files can be put there.
+    ///
+    /// Each step is relative to the folder opened before it and follows no link, so that whoever
+    /// swaps a folder for a link in the meantime gets a refusal and no folder of ours behind it.
+    package func make(fileSystem: FileSystem) throws(FolderRefusal) {
+        do throws(FileError) {
+            var folder = try OpenFolder(existing, fileSystem: fileSystem)
+            for name in missing {
+                let isNew = try fileSystem.makeFolder(name, in: folder.number, mode: 0o777)
+                if isNew { try folder.synchronize() }
+                let separator = folder.path == "/" ? "" : "/"
+                folder = try OpenFolder(
+                    name,
+                    in: folder,
+                    path: folder.path + separator + name
+                )
+            }
+            try fileSystem.checkWritable(folder.number)
+        } catch {
+            throw FolderRefusal(Self.sentence(for: error))
+        }
+    }
+
+    private static func sentence(for error: FileError) -> String {
+        switch error {
+        case .folderMoved, .system(ENOTDIR, _), .system(ELOOP, _):
+            "the folder's path does not lead to a folder, or no longer does"
+        case .system(EACCES, _), .system(EPERM, _):
+            "files may not be put into the folder"
+        case .system, .nameTaken, .vanished, .notOurs:
+            "the folder cannot be used: \(error.failure.message)"
+        }
+    }
+}

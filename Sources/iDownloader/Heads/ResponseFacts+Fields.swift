@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import iDownState
+
+extension ResponseFacts {
+    /// Reads the fields of a head.
+    ///
+    /// - Parameters:
+    ///   - status: nil where the response has no status line that can be read.
+    ///   - fields: the fields of this response alone.
+    init(status: Int?, fields: FieldList) {
+        let date = fields.only("date").flatMap { HTTPDate.parse($0) }
+        let ranges = fields.members("accept-ranges")
+        let isChunked = fields.members("transfer-encoding").contains { $0.isWord("chunked") }
+        self.init(
+            status: status ?? 0,
+            // RFC 9112 section 6.3: chunked overrides the length, whatever it says.
+            contentLength: isChunked
+                ? .unknown : ContentLength(values: fields.all("content-length")),
+            contentRange: fields.only("content-range").flatMap { ContentRange(field: $0) },
+            entityTag: fields.only("etag").flatMap { EntityTag(field: $0) },
+            lastModified: fields.only("last-modified").flatMap {
+                LastModified(field: $0, responseDate: date)
+            },
+            acceptsRanges: ranges.contains { $0.isWord("bytes") },
+            refusesRanges: ranges.contains { $0.isWord("none") },
+            contentEncoding: Self.contentEncoding(fields),
+            mimeType: fields.first("content-type").map(Self.mimeType) ?? "",
+            location: fields.only("location").map(PercentEncoding.encodeNonASCII),
+            retryAfter: fields.first("retry-after").flatMap {
+                RetryAfter.parse($0, responseDate: date)
+            },
+            isUnreadable: status == nil
+        )
+    }
+
+    /// The codings in the order in which they were applied (RFC 9110 section 8.4).
+    private static func contentEncoding(_ fields: FieldList) -> String? {
+        let codings = fields.members("content-encoding").map { member in
+            switch FieldText.repair(member).lowercased() {
+            // RFC 9110 section 8.4.1: the old names mean the same.
+            case "x-gzip": "gzip"
+            case "x-compress": "compress"
+            case let coding: coding
+            }
+        }
+        let applied = codings.filter { $0 != "identity" }
+        return applied.isEmpty ? nil : applied.joined(separator: ", ")
+    }
+
+    /// The media type without parameters (RFC 9110 section 8.3.1); empty for what is none.
+    private static func mimeType(_ field: [UInt8]) -> String {
+        let type = field.prefix { $0 != UInt8(ascii: ";") }.trimmed
+        let halves = type.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
+        // RFC 6838 section 4.2 allows 127 characters for each half.
+        guard halves.count == 2,
+            halves.allSatisfy({ (1...127).contains($0.count) && $0.allSatisfy(\.isTokenCharacter) })
+        else { return "" }
+        return FieldText.repair(type).lowercased()
+    }
+}

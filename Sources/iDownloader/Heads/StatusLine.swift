@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The first line of a response (RFC 9112 section 4); HTTP/2 gets one from libcurl.
+enum StatusLine {
+    /// The status, 100…999; nil where the line is none of HTTP/1.0 or newer.
+    static func status(_ line: ArraySlice<UInt8>) -> Int? {
+        let words = line.split(separator: 0x20, maxSplits: 2)
+        guard words.count >= 2, isKnown(words[0].dropFirst("HTTP/".utf8.count)) else { return nil }
+        let digits = words[1]
+        guard digits.count == 3, digits.allSatisfy(\.isDigit) else { return nil }
+        let status = digits.reduce(0) { $0 * 10 + Int($1 - UInt8(ascii: "0")) }
+        return status >= 100 ? status : nil
+    }
+
+    /// `1.0`, `1.1`, `2`, `3` and what may come; not `0.9`.
+    private static func isKnown(_ version: ArraySlice<UInt8>) -> Bool {
+        guard let first = version.first, first.isDigit, first != UInt8(ascii: "0") else {
+            return false
+        }
+        return version.allSatisfy { $0.isDigit || $0 == UInt8(ascii: ".") }
+    }
+}

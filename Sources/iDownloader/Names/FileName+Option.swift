@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Why a name that a client asked for is not taken: the contract's `InvalidOption`.
+package struct NameRefusal: Error, Hashable, Sendable {
+    /// What was wrong and what would be right, for people.
+    package let message: String
+}
+
+extension FileName {
+    /// Takes a name from a client's `filename` option as it is, or refuses it.
+    ///
+    /// Whoever asks for a name gets that name or an error, never one that was repaired.
+    ///
+    /// - Parameters:
+    ///   - text: the option's value.
+    ///   - limit: the longest name in bytes that the file system takes.
+    /// - Throws: what is wrong with it.
+    package init(option text: String, limit: Int = 255) throws(NameRefusal) {
+        guard text.contains(where: { $0 != " " }) else {
+            throw NameRefusal(message: "filename is empty")
+        }
+        // This covers "." and ".." as well.
+        guard text.utf8.first != UInt8(ascii: ".") else {
+            throw NameRefusal(message: "filename starts with a dot, which would hide the file")
+        }
+        guard !text.utf8.contains(UInt8(ascii: "/")), !text.utf8.contains(UInt8(ascii: "\\")) else {
+            throw NameRefusal(message: "filename must be one name, without / or \\")
+        }
+        guard !text.unicodeScalars.contains(where: \.misleads) else {
+            throw NameRefusal(message: "filename has a control character in it")
+        }
+        let room = Self.room(within: limit)
+        guard text.utf8.count <= room else {
+            throw NameRefusal(message: "filename is longer than \(room) bytes")
+        }
+        self.init(trusted: text)
+    }
+}
+
+extension Unicode.Scalar {
+    /// Breaks lines or turns the direction of what follows, so that a name looks like another.
+    fileprivate var misleads: Bool {
+        switch properties.generalCategory {
+        case .control, .lineSeparator, .paragraphSeparator: true
+        default: properties.isBidiControl
+        }
+    }
+}

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The name of a finished file: one path element that is safe to make, to show and to type.
+package struct FileName: Hashable, Sendable {
+    package let text: String
+
+    /// Only for text that is known to be one safe path element.
+    init(trusted text: String) { self.text = text }
+
+    /// What stays free of a file system's limit, in bytes: a name may get ` (999)` while it is
+    /// looked for, and bears `.part` until the file is complete.
+    static let suffixRoom = 11
+
+    /// The bytes that a name may take where the file system takes `limit`.
+    ///
+    /// Below 64 no file system that is in use goes; the floor keeps room for an extension.
+    static func room(within limit: Int) -> Int { max(limit, 64) - suffixRoom }
+}
+
+extension FileName {
+    /// The extension with its dot, and with the one before it where a compressed file has two;
+    /// empty where there is none.
+    package var pathExtension: String { String(text[extensionStart...]) }
+
+    /// The name without its extension; never empty.
+    package var stem: String { String(text[..<extensionStart]) }
+
+    /// What Linux packs other files with: `notes.tar.gz` has one extension, `.tar.gz`.
+    private static let packers: Set<String> = [
+        "br", "bz2", "gz", "lz", "lz4", "lzma", "lzo", "xz", "z", "zst",
+    ]
+
+    private var extensionStart: String.Index {
+        guard let last = Self.extensionDot(in: text[...]) else { return text.endIndex }
+        let outer = text[text.index(after: last)...].lowercased()
+        guard Self.packers.contains(outer), let inner = Self.extensionDot(in: text[..<last]) else {
+            return last
+        }
+        return inner
+    }
+
+    /// The dot of an extension: 1 to 16 ASCII letters and digits, at least one of them a letter,
+    /// so that the `2` of `release-1.2` is none.
+    private static func extensionDot(in text: Substring) -> String.Index? {
+        guard let dot = text.lastIndex(of: "."), dot != text.startIndex else { return nil }
+        let tail = text[text.index(after: dot)...].utf8
+        guard (1...16).contains(tail.count), tail.allSatisfy(\.isLetterOrDigit),
+            tail.contains(where: \.isLetter)
+        else { return nil }
+        return dot
+    }
+}
+
+extension FileName {
+    /// The n-th name to try: ` (n)` stands before the extension, and the stem gives way where the
+    /// number would make the name too long.
+    ///
+    /// - Parameters:
+    ///   - n: 0 is the name itself.
+    ///   - limit: the longest name in bytes that the file system takes.
+    /// - Returns: a name that fits with its `.part`.
+    package func numbered(_ n: Int, limit: Int = 255) -> FileName {
+        guard n > 0 else { return self }
+        let tail = " (\(n))" + pathExtension
+        let room = max(limit, 64) - ".part".utf8.count - tail.utf8.count
+        return FileName(trusted: stem.prefix(fitting: max(room, 1)) + tail)
+    }
+
+    /// The name for a file system of Windows, which has no `<>:"|?*\`.
+    package var withoutSpecialCharacters: FileName {
+        let special: Set<Unicode.Scalar> = ["<", ">", ":", "\"", "|", "?", "*", "\\"]
+        let scalars = text.unicodeScalars.map { special.contains($0) ? "_" : $0 }
+        return FileName(trusted: String(String.UnicodeScalarView(scalars)))
+    }
+}
+
+extension StringProtocol {
+    /// As many whole characters as fit into so many bytes of UTF-8.
+    ///
+    /// Where not even the first fits (a letter under hundreds of accents), as many scalars.
+    func prefix(fitting bytes: Int) -> String {
+        var room = bytes
+        let characters = prefix { character in
+            room -= character.utf8.count
+            return room >= 0
+        }
+        guard characters.isEmpty else { return String(characters) }
+        room = bytes
+        let scalars = unicodeScalars.prefix { scalar in
+            room -= UTF8.width(scalar)
+            return room >= 0
+        }
+        return String(String.UnicodeScalarView(scalars))
+    }
+}
+
+extension UInt8 {
+    var isLetter: Bool {
+        (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(self | 0x20)
+    }
+
+    var isDigit: Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(self) }
+
+    var isLetterOrDigit: Bool { isLetter || isDigit }
+}

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Curl
+package import iDownState
+
+// What the service does to the files of tasks that do not run.
+extension Engine {
+    /// Deletes the partial file of a record, if it is still ours; one that is gone is as good.
+    package func deletePartial(of record: TaskRecord) async throws(FileError) {
+        guard let file = record.file else { return }
+        let (directory, fileSystem) = (record.request.directory, fileSystem)
+        try await disk.run(key: record.id.rawValue) { () throws(FileError) in
+            do throws(FileError) {
+                try OpenFolder(directory, fileSystem: fileSystem).deletePart(file)
+            } catch {
+                switch error {
+                case .vanished, .folderMoved: return
+                case .system, .nameTaken, .notOurs: throw error
+                }
+            }
+        }
+    }
+
+    /// The name that the task has reserved is free again.
+    package func forgetName(of record: TaskRecord) {
+        names.release(record.id)
+    }
+
+    /// Holds a record against its partial file, whose name is reserved again on the way.
+    ///
+    /// - Returns: what was found; nil where the file system does not tell, for then the transfer
+    ///   looks again before it relies on anything.
+    package func measurePartial(of record: TaskRecord) async -> Event? {
+        guard let file = record.file else { return nil }
+        let (directory, fileSystem) = (record.request.directory, fileSystem)
+        names.restore(file.name, in: directory, for: record.id)
+        do throws(FileError) {
+            return try await disk.run(key: record.id.rawValue) { () throws(FileError) in
+                let folder: OpenFolder
+                do throws(FileError) {
+                    folder = try OpenFolder(directory, fileSystem: fileSystem)
+                } catch {
+                    // A drive that is not mounted yet.
+                    return nil
+                }
+                return .partialFound(size: try PartFile.reopen(file, in: folder).size())
+            }
+        } catch {
+            switch error {
+            case .vanished, .notOurs: return .partialFound(size: nil)
+            case .system, .nameTaken, .folderMoved: return nil
+            }
+        }
+    }
+
+    /// Carries out what a record intended when the last run of the service ended.
+    ///
+    /// - Returns: the event to record; nil where the file system refuses for now.
+    package func carryOutIntent(of record: TaskRecord) async -> Event? {
+        switch record.intent {
+        case .publish(let name):
+            return await completePublication(of: record, as: name)
+        case .discard, .remove:
+            do throws(FileError) {
+                try await deletePartial(of: record)
+                return .partialDeleted
+            } catch {
+                return nil
+            }
+        case nil:
+            return nil
+        }
+    }
+
+    private func completePublication(of record: TaskRecord, as name: String) async -> Event? {
+        guard let file = record.file else { return .partialFound(size: nil) }
+        let (directory, fileSystem) = (record.request.directory, fileSystem)
+        do throws(FileError) {
+            return try await disk.run(key: record.id.rawValue) { () throws(FileError) in
+                let folder = try OpenFolder(directory, fileSystem: fileSystem)
+                _ = try folder.publish(file, as: name)
+                try folder.synchronize()
+                let size = try folder.status(of: name)?.size ?? record.segments.byteCount
+                return .publicationFound(name: name, size: size)
+            }
+        } catch {
+            switch error {
+            case .nameTaken:
+                // All bytes are there; the next attempt publishes them under another name.
+                return await measurePartial(of: record)
+            case .vanished, .notOurs, .folderMoved: return .partialFound(size: nil)
+            case .system: return nil
+            }
+        }
+    }
+
+    /// Whether a new task could not have this very name.
+    package func isTaken(_ name: String, in directory: String) async -> Bool {
+        let fileSystem = fileSystem
+        let isFree = try? await disk.run(key: nil) { () throws(FileError) in
+            let folder = try OpenFolder(directory, fileSystem: fileSystem)
+            let part = name + LocalFile.partSuffix
+            guard try folder.status(of: name) == nil else { return false }
+            return try folder.status(of: part) == nil
+        }
+        return isFree == false
+    }
+
+    /// Judges and makes a folder that a client gave.
+    ///
+    /// - Returns: its path, links resolved.
+    package func prepareFolder(
+        _ text: String,
+        rules: FolderRules
+    ) async throws(FolderRefusal) -> String {
+        let fileSystem = fileSystem
+        return try await disk.run(key: nil) { () throws(FolderRefusal) in
+            let folder = try TargetFolder(text, rules: rules, fileSystem: fileSystem)
+            try folder.make(fileSystem: fileSystem)
+            return folder.path
+        }
+    }
+
+    /// What the file's attributes may say of where it came from.
+    func origins(of home: URLReference, referrer: String?) -> (url: String, referrer: String?) {
+        let referrer = referrer.flatMap { try? URLReference($0) }
+        return (home.withoutUserInfoAndQuery, referrer?.withoutUserInfoAndQuery)
+    }
+}

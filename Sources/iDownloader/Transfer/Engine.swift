@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import Curl
+import iDownState
+
+/// Starts transfers and owns what they share.
+package final class Engine: Sendable {
+    let pool: TransferPool
+    let fileSystem: FileSystem
+    let disk: DiskQueue
+    package let names: NameReservations
+    let userAgent: String
+    /// What a crash can cost at most, in time.
+    let checkpointInterval: Duration
+
+    /// - Parameters:
+    ///   - pool: the one that runs all requests.
+    ///   - fileSystem: the door to the system.
+    ///   - disk: where slow work waits.
+    ///   - userAgent: what requests carry where the task gives nothing else.
+    ///   - checkpointInterval: the longest time between two checkpoints of a task.
+    package init(
+        pool: TransferPool,
+        fileSystem: FileSystem = FileSystem(),
+        disk: DiskQueue = DiskQueue(),
+        userAgent: String,
+        checkpointInterval: Duration = .seconds(5)
+    ) {
+        self.pool = pool
+        self.fileSystem = fileSystem
+        self.disk = disk
+        self.names = NameReservations()
+        self.userAgent = userAgent
+        self.checkpointInterval = checkpointInterval
+    }
+
+    /// Starts an attempt.
+    ///
+    /// It runs until it is over or stopped, and the journal hears of it.
+    package func start(_ job: TransferJob, journal: any TransferJournal) -> RunningTransfer {
+        let live = LiveProgress(bytes: job.segments.byteCount, total: job.remote.total)
+        let brake = Brake()
+        let work = Task { [self] in
+            do {
+                let home = try URLReference(job.request.url)
+                await Transfer(
+                    job,
+                    home: home,
+                    engine: self,
+                    journal: journal,
+                    live: live,
+                    brake: brake
+                ).run()
+            } catch {
+                let failure = Failure.badResponse("cannot be asked for: the URL is none")
+                await journal.transferEnded(job.task, attempt: job.attempt, failure: failure)
+            }
+        }
+        return RunningTransfer(attempt: job.attempt, live: live, brake: brake, work: work)
+    }
+
+    func options(for request: TaskRequest) -> TransferRequestOptions {
+        TransferRequestOptions(
+            headers: request.headers,
+            // Never with a login in it (RFC 9110 section 10.1.3).
+            referrer: request.referrer.map { (try? URLReference($0))?.withoutUserInfo ?? $0 },
+            userAgent: request.userAgent ?? userAgent
+        )
+    }
+}

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Curl
+import Synchronization
+import iDownState
+
+/// Receives one response on the transfer thread and tells the transfer what it needs to decide.
+///
+/// The body waits until somebody says where it goes: the head is judged before a byte is stored.
+final class ResponseSink: TransferSink {
+    enum Event: Sendable {
+        /// The head is complete and wants to be judged; body bytes wait until then.
+        case headIsComplete
+        /// The bytes that come differ from those on disk; they wait.
+        case differs
+        /// It is time to make safe what is there.
+        case checkpointIsDue
+        case ended(TransferOutcome)
+    }
+
+    /// Where the body goes.
+    enum Target: Sendable {
+        case undecided
+        case writer(SegmentWriter)
+        /// Read and dropped, so that the connection can be used again; no more than this.
+        case nowhere(remaining: Int)
+    }
+
+    private struct State: Sendable {
+        var reader: HeadReader
+        var target = Target.undecided
+        var failure: Failure?
+        /// The segment's end was reached although the server sends on.
+        var isFull = false
+        var hasAsked = false
+    }
+
+    /// The most bytes between two checkpoints: what a crash can cost.
+    static let checkpointBytes: Int64 = 64 << 20
+
+    let events: AsyncStream<Event>
+    private let post: AsyncStream<Event>.Continuation
+    private let state: Mutex<State>
+    private let live: LiveProgress
+    /// The offset at which the next checkpoint is due; only the transfer thread reads it.
+    private let nextCheckpoint = Atomic<Int64>(.max)
+
+    init(reader: HeadReader, live: LiveProgress) {
+        (events, post) = AsyncStream.makeStream()
+        state = Mutex(State(reader: reader))
+        self.live = live
+    }
+
+    /// The head, once it is complete.
+    var head: ResponseHead? { state.withLock { $0.reader.head } }
+
+    /// The bytes of all heads so far, which the transfer's limit counts.
+    var headerBytes: Int { state.withLock { $0.reader.headerBytes } }
+
+    var failure: Failure? { state.withLock { $0.failure } }
+
+    var isFull: Bool { state.withLock { $0.isFull } }
+
+    /// Says where the body goes; the transfer is resumed afterwards.
+    func direct(to target: Target) {
+        if case .writer(let writer) = target {
+            nextCheckpoint.store(writer.position + Self.checkpointBytes, ordering: .relaxed)
+        }
+        state.withLock { $0.target = target }
+    }
+
+    func send(_ event: Event) {
+        post.yield(event)
+        if case .ended = event { post.finish() }
+    }
+
+    // MARK: On the transfer thread
+
+    func receive(headerLine: UnsafeRawBufferPointer) -> HeaderVerdict {
+        state.withLock { state in
+            do throws(Failure) {
+                try state.reader.read(line: headerLine)
+                // What brings no file is acted upon at once: its body may never come.
+                if let head = state.reader.head, !state.hasAsked,
+                    !(200..<300).contains(head.facts.status)
+                {
+                    state.hasAsked = true
+                    post.yield(.headIsComplete)
+                }
+                return .proceed
+            } catch {
+                state.failure = error
+                return .abort
+            }
+        }
+    }
+
+    func receive(body: UnsafeRawBufferPointer) -> BodyVerdict {
+        switch state.withLock({ $0.target }) {
+        case .writer(let writer): store(body, writer)
+        case .nowhere(let remaining): drop(body, remaining)
+        case .undecided: ask()
+        }
+    }
+
+    private func store(_ body: UnsafeRawBufferPointer, _ writer: SegmentWriter) -> BodyVerdict {
+        switch writer.append(body) {
+        case .done:
+            let position = writer.position
+            live.bytes = max(live.bytes, position)
+            if position >= nextCheckpoint.load(ordering: .relaxed) {
+                nextCheckpoint.store(position + Self.checkpointBytes, ordering: .relaxed)
+                post.yield(.checkpointIsDue)
+            }
+            return .taken
+        case .differs:
+            post.yield(.differs)
+            return .pause
+        case .full:
+            state.withLock { $0.isFull = true }
+            return .abort
+        case .failed:
+            return .abort
+        }
+    }
+
+    private func drop(_ body: UnsafeRawBufferPointer, _ remaining: Int) -> BodyVerdict {
+        let rest = remaining - body.count
+        guard rest >= 0 else { return .abort }
+        state.withLock { $0.target = .nowhere(remaining: rest) }
+        return .taken
+    }
+
+    private func ask() -> BodyVerdict {
+        let isFirst = state.withLock { state in
+            state.reader.bodyBegan()
+            guard !state.hasAsked else { return false }
+            state.hasAsked = true
+            return true
+        }
+        if isFirst { post.yield(.headIsComplete) }
+        return .pause
+    }
+}

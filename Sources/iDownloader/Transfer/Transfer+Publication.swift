@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Curl
+import iDownState
+
+extension Transfer {
+    /// Chooses a name that nobody has, makes the file and has both recorded.
+    func create(
+        _ version: RemoteVersion,
+        _ head: ResponseHead?,
+        _ hop: Hop
+    ) async throws(TransferEnd) {
+        guard let folder else { throw .failed(FileError.vanished.failure) }
+        let wanted = wantedName(head, hop, limit: folder.nameLimit)
+        let (names, task) = (engine.names, job.task)
+        let mayRename = job.request.onExisting == .rename
+        let created = try await onDisk { () throws(FileError) in
+            do throws(FileError) {
+                return try names.create(wanted, in: folder, for: task, mayRename: mayRename)
+            } catch {
+                guard error.isNameRefused else { throw error }
+                let plain = wanted.withoutSpecialCharacters
+                return try names.create(plain, in: folder, for: task, mayRename: mayRename)
+            }
+        }
+        do {
+            try await commit(.opened(created.file, version, keeping: SegmentMap()))
+        } catch {
+            // Nobody will know that this file is ours: it goes now or never.
+            _ = try? await onDisk { () throws(FileError) in
+                try folder.deletePart(created.file)
+            }
+            names.release(task)
+            throw error
+        }
+        part = created
+        file = created.file
+    }
+
+    /// The client's choice before the server's, and that before the URL's.
+    private func wantedName(_ head: ResponseHead?, _ hop: Hop, limit: Int) -> FileName {
+        if let option = job.request.fileName,
+            let name = try? FileName(option: option, limit: limit)
+        {
+            return name
+        }
+        return .suggested(
+            contentDisposition: head?.contentDisposition,
+            urlPath: hop.url.path,
+            mimeType: head?.facts.mimeType ?? "",
+            limit: limit
+        )
+    }
+
+    /// Gives the complete file its name: synced, intended, renamed, synced again, recorded.
+    func publish() async throws(TransferEnd) {
+        guard !brake.isPulled else { throw .stopped }
+        guard let folder, let file else { throw .failed(FileError.vanished.failure) }
+        live.activity = .verifying
+        let size = stored.prefixLength
+        if isPublished {
+            try await commit(.publishing(name: file.name))
+            return try await concludePublication(as: file.name, size, in: folder)
+        }
+        if let total = known.total, total != size {
+            throw .failed(
+                Failure(.serverTruncated, "\(size) of \(total) bytes came", isTransient: true)
+            )
+        }
+        let (origin, referrer) = engine.origins(of: home, referrer: job.request.referrer)
+        try await synchronize { part throws(FileError) in
+            if try part.size() != size { try part.truncate(to: size) }
+            try part.setFinalPermissions()
+            part.recordOrigin(url: origin, referrer: referrer)
+            try part.synchronize()
+        }
+        try await concludePublication(as: try await rename(file, in: folder), size, in: folder)
+    }
+
+    /// The name lasts, and then the record says so.
+    private func concludePublication(
+        as name: String,
+        _ size: Int64,
+        in folder: OpenFolder
+    ) async throws(TransferEnd) {
+        try await onDisk { () throws(FileError) in try folder.synchronize() }
+        try await commit(.completed(name: name, size: size, known.provenIntegrity))
+    }
+
+    /// Renames under the first free name; each is recorded before it is tried.
+    private func rename(_ file: LocalFile, in folder: OpenFolder) async throws(TransferEnd)
+        -> String
+    {
+        var name = file.name
+        // Whoever takes one name after the other away from under us wins in the end.
+        for _ in 0..<100 {
+            try await commit(.publishing(name: name))
+            let (names, task, wanted) = (engine.names, job.task, name)
+            let mayRename = job.request.onExisting == .rename
+            let next = try await onDisk { () throws(FileError) -> String? in
+                do throws(FileError) {
+                    _ = try folder.publish(file, as: wanted)
+                    return nil
+                } catch {
+                    guard case .nameTaken = error, mayRename else { throw error }
+                    let other = FileName(trusted: file.name)
+                    return try names.reserve(other, in: folder, for: task, own: file).text
+                }
+            }
+            guard let next else { return name }
+            name = next
+        }
+        throw .failed(FileError.nameTaken.failure)
+    }
+}

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Curl
+import iDownState
+
+/// One attempt to bring a task's file: asks, judges, stores, and publishes.
+///
+/// Every step that others rely on is committed to the journal before the next one is taken. The
+/// actor owns the partial file; the segment map is the only record of what is in it.
+actor Transfer {
+    let engine: Engine
+    let job: TransferJob
+    let home: URLReference
+    let journal: any TransferJournal
+    let live: LiveProgress
+    let brake: Brake
+
+    /// The version that the bytes on disk belong to.
+    var known: RemoteVersion {
+        didSet { live.total = known.total }
+    }
+    /// The bytes on disk that are synced: what the record may claim.
+    var synced: SegmentMap
+    /// The bytes that the record claims, and the version that it says they are of.
+    private(set) var recorded: SegmentMap
+    private(set) var recordedVersion: RemoteVersion
+    /// The bytes on disk, synced or not.
+    var stored: SegmentMap
+    var folder: OpenFolder?
+    var part: PartFile?
+    var file: LocalFile?
+    /// The file was found under its final name: nothing is left to fetch.
+    var isPublished = false
+    /// The one that is filled at present.
+    var writer: SegmentWriter?
+    /// All header bytes of this attempt, redirects and trailers counted.
+    var headerBytes = 0
+
+    init(
+        _ job: TransferJob,
+        home: URLReference,
+        engine: Engine,
+        journal: any TransferJournal,
+        live: LiveProgress,
+        brake: Brake
+    ) {
+        self.job = job
+        self.home = home
+        self.engine = engine
+        self.journal = journal
+        self.live = live
+        self.brake = brake
+        known = job.remote
+        synced = job.segments
+        recorded = job.segments
+        recordedVersion = job.remote
+        stored = job.segments
+        file = job.file
+    }
+
+    /// Runs to the end, whatever that is, and reports it.
+    func run() async {
+        var failure: Failure?
+        do throws(TransferEnd) {
+            try await reopen()
+            try await fetch()
+            try await publish()
+        } catch {
+            await keepWhatIsThere()
+            if case .failed(let reason) = error { failure = reason }
+        }
+        part = nil
+        folder = nil
+        live.connections = 0
+        await journal.transferEnded(job.task, attempt: job.attempt, failure: failure)
+    }
+
+    /// Asks until every byte is stored.
+    private func fetch() async throws(TransferEnd) {
+        if isPublished { return }
+        if let total = known.total, stored.covers(total), part != nil { return }
+        var ask = Ask.first(for: stored, of: known)
+        // Each answer may send the question back once or twice; a server that never stops is
+        // told apart from one that gives a little with each answer.
+        var fruitless = 0
+        while fruitless < 6 {
+            let before = stored.byteCount
+            switch try await exchange(ask) {
+            case .complete:
+                return
+            case .again(let next, let version):
+                known = version
+                ask = next
+                fruitless += 1
+            case .stored:
+                guard let total = known.total, !stored.covers(total) else { return }
+                fruitless = stored.byteCount > before ? 0 : fruitless + 1
+                ask = Ask.first(for: stored, of: known)
+            }
+        }
+        throw .failed(.badResponse("never brings the rest of the file"))
+    }
+
+    enum ExchangeEnd {
+        /// The body is in the file.
+        case stored
+        /// Everything was there already.
+        case complete
+        case again(Ask, RemoteVersion)
+    }
+
+    /// One question and its answer, redirects followed.
+    private func exchange(_ ask: Ask) async throws(TransferEnd) -> ExchangeEnd {
+        var hop = Hop(home: home)
+        for _ in 0...Hop.limit {
+            switch try await request(ask, at: hop) {
+            case .ended(let end):
+                return end
+            case .redirected(let location):
+                do { hop = try hop.following(location) } catch { throw .failed(error) }
+            }
+        }
+        throw .failed(
+            Failure(.serverTooManyRedirects, "more than \(Hop.limit) redirects in a row")
+        )
+    }
+
+    /// Has an event committed before the next step.
+    func commit(_ event: TransferEvent) async throws(TransferEnd) {
+        let isWanted: Bool
+        do {
+            isWanted = try await journal.record(event, of: job.task, attempt: job.attempt)
+        } catch {
+            // The list itself cannot be written: nothing more is claimed, and it may pass.
+            throw .failed(
+                Failure(.fileFailed, "the list of tasks cannot be written", isTransient: true)
+            )
+        }
+        guard isWanted else { throw .superseded }
+        switch event {
+        case .opened(_, let version, let kept):
+            recorded = kept
+            recordedVersion = version
+        case .checkpointed(let segments): recorded = segments
+        case .publishing, .completed, .failed: break
+        }
+    }
+
+    /// Runs what may wait for the disk, away from Swift's threads.
+    func onDisk<Value: Sendable>(
+        _ body: @escaping @Sendable () throws(FileError) -> Value
+    ) async throws(TransferEnd) -> Value {
+        do {
+            return try await engine.disk.run(key: job.task.rawValue, body)
+        } catch {
+            throw .failed(error.failure)
+        }
+    }
+}

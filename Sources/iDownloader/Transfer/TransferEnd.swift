@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import iDownState
+
+/// Why a transfer ends without a file.
+enum TransferEnd: Error {
+    /// It was asked to stop.
+    case stopped
+    /// The task has moved on; nobody waits for this transfer.
+    case superseded
+    case failed(Failure)
+}

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import iDownState
+
+/// All that a transfer needs to know of its task when it starts.
+package struct TransferJob: Sendable {
+    package let task: TaskID
+    package let attempt: AttemptNumber
+    package let request: TaskRequest
+    /// The partial file of an earlier attempt, if there is one.
+    package let file: LocalFile?
+    /// The version that `segments` belong to.
+    package let remote: RemoteVersion
+    /// The bytes that are on disk and synced.
+    package let segments: SegmentMap
+
+    package init(_ record: TaskRecord) {
+        task = record.id
+        attempt = record.attempt
+        request = record.request
+        file = record.file
+        remote = record.remote
+        segments = record.segments
+    }
+}
+
+/// Where a transfer has its events committed.
+package protocol TransferJournal: Sendable {
+    /// Commits an event; durable when it returns.
+    ///
+    /// - Returns: false where the task has moved on and the transfer is no longer wanted.
+    /// - Throws: when the record could not be written; nothing has changed then.
+    func record(
+        _ event: TransferEvent,
+        of task: TaskID,
+        attempt: AttemptNumber
+    ) async throws -> Bool
+
+    /// The transfer holds neither a connection nor the file any more; nothing comes after this.
+    ///
+    /// - Parameters:
+    ///   - task: whose transfer it was.
+    ///   - attempt: its number.
+    ///   - failure: why there is no file; nil where it is published, stopped or not wanted. The
+    ///     journal sees to it that this is recorded, at once or later.
+    func transferEnded(_ task: TaskID, attempt: AttemptNumber, failure: Failure?) async
+}

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import Testing
+import iDownState
+import iDownTesting
+import iDownloader
+
+/// The whole life of a file, with each call into the system failing once.
+@Suite struct FaultWalkTests {
+    private static let bytes = "the bytes of the file"
+
+    /// Makes, fills, syncs and publishes a file; tells what was recorded on the way.
+    private func download(
+        to path: String,
+        as name: String,
+        _ plan: FaultPlan,
+        recorded: (LocalFile) -> Void = { _ in }
+    ) throws(FileError) -> LocalFile {
+        let folder = try OpenFolder(path, fileSystem: FileSystem(faults: plan))
+        let part = try PartFile.create(name, in: folder)
+        recorded(part.file)
+        try part.reserve(upTo: 4096)
+        let bytes = Array(Self.bytes.utf8)
+        do {
+            try bytes.withUnsafeBytes { try part.write($0, at: 0) }
+        } catch let error as FileError {
+            throw error
+        } catch {
+            fatalError("only FileError is thrown")
+        }
+        try part.synchronizeData()
+        try part.setFinalPermissions()
+        part.recordOrigin(url: "https://example.org/", referrer: nil)
+        try part.synchronize()
+        let final = try folder.publish(part.file, as: name)
+        try folder.synchronize()
+        return final
+    }
+
+    @Test(
+        arguments: [FaultPlan.Manner.refused, .answerLost],
+        [EIO, ENOSPC, EINVAL, EPERM, EINTR, ENOENT, EEXIST]
+    )
+    func `a failure at any call leaves our file or none, and no one else's touched`(
+        manner: FaultPlan.Manner,
+        errno: Int32
+    ) async throws {
+        let calls = try await withTemporaryFolder { path throws in
+            let count = FaultPlan()
+            _ = try download(to: path, as: "a", count)
+            return count.calls
+        }
+        #expect(calls > 10)
+        for n in 1...calls {
+            try await withTemporaryFolder { path throws in
+                putFile(path + "/b")
+                putFile(path + "/b.part")
+                let plan = FaultPlan(failing: n, with: errno, manner: manner)
+                var file: LocalFile?
+                let final = try? download(to: path, as: "a", plan) { file = $0 }
+                check(path, file, wasPublished: final != nil, "call \(n)")
+                if let file { try recover(path, file, "call \(n)") }
+                #expect(contents(of: path + "/b") == "somebody else's")
+                #expect(contents(of: path + "/b.part") == "somebody else's")
+            }
+        }
+    }
+
+    /// Our inode stands under one of its two names at least, and where it is final it is whole.
+    private func check(
+        _ path: String,
+        _ file: LocalFile?,
+        wasPublished: Bool,
+        _ where: Comment
+    ) {
+        let found = names(in: path)
+        #expect(found.allSatisfy { ["a", "a.part", "b", "b.part"].contains($0) }, `where`)
+        if wasPublished {
+            #expect(found == ["a", "b", "b.part"], `where`)
+            #expect(contents(of: path + "/a") == Self.bytes, `where`)
+        } else if file != nil {
+            #expect(found.contains("a") || found.contains("a.part"), `where`)
+        }
+    }
+
+    /// What the next start does with the record: publish if all is there, then nothing is left.
+    private func recover(_ path: String, _ file: LocalFile, _ where: Comment) throws {
+        let folder = try OpenFolder(path, fileSystem: FileSystem())
+        switch try folder.publicationState(of: file, as: "a") {
+        case .published:
+            let final = try folder.publish(file, as: "a")
+            #expect(contents(of: path + "/" + final.name) == Self.bytes, `where`)
+            #expect(names(in: path) == ["a", "b", "b.part"], `where`)
+        case .unpublished:
+            #expect(try folder.deletePart(file), `where`)
+            let left = names(in: path).filter { $0.hasPrefix("a") }
+            // At most the empty placeholder of a file system with neither of the safe ways.
+            #expect(left.isEmpty || contents(of: path + "/a") == "", `where`)
+        case .gone:
+            Issue.record("our file is lost (\(`where`))")
+        }
+    }
+}

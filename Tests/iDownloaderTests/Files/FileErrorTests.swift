@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import Testing
+import iDownState
+import iDownloader
+
+@Suite struct FileErrorTests {
+    @Test(arguments: [
+        (ENOSPC, FailureCode.fileNoSpace),
+        (EDQUOT, .fileNoSpace),
+        (EFBIG, .fileNoSpace),
+        (EACCES, .fileAccessDenied),
+        (EPERM, .fileAccessDenied),
+        (EROFS, .fileAccessDenied),
+        (ENAMETOOLONG, .fileNameTooLong),
+        (ENOENT, .fileVanished),
+        (ESTALE, .fileFailed),
+        (EIO, .fileFailed),
+    ])
+    func `each error of the system has its code`(errno: Int32, code: FailureCode) {
+        let failure = FileError.system(errno, "pwrite").failure
+        #expect(failure.code == code)
+        #expect(!failure.message.isEmpty)
+    }
+
+    @Test func `an error without a sentence of ours has the system's`() {
+        #expect(FileError.system(EIO, "fsync").failure.message == "fsync: Input/output error")
+    }
+
+    @Test func `an unknown error does not trap`() {
+        #expect(FileError.system(.max, "fsync").failure.code == .fileFailed)
+        #expect(FileError.system(.min, "fsync").failure.code == .fileFailed)
+    }
+
+    @Test func `a want of descriptors passes`() {
+        #expect(FileError.system(EMFILE, "openat").failure.isTransient)
+        #expect(!FileError.system(EIO, "openat").failure.isTransient)
+    }
+
+    @Test func `our own reasons have codes`() {
+        #expect(FileError.nameTaken.failure.code == .fileExists)
+        #expect(FileError.vanished.failure.code == .fileVanished)
+        #expect(FileError.notOurs.failure.code == .fileVanished)
+        #expect(FileError.folderMoved.failure.code == .fileVanished)
+    }
+
+    @Test func `only a name that the file system refuses is worth another spelling`() {
+        #expect(FileError.system(EINVAL, "openat").isNameRefused)
+        #expect(FileError.system(EILSEQ, "openat").isNameRefused)
+        #expect(!FileError.system(ENOENT, "openat").isNameRefused)
+        #expect(!FileError.nameTaken.isNameRefused)
+    }
+}

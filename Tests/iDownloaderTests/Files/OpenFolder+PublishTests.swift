@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import Testing
+import iDownState
+import iDownTesting
+import iDownloader
+
+@Suite struct OpenFolderPublishTests {
+    /// The ways to a name: what has to fail so that each is taken.
+    enum Way: CaseIterable, Sendable {
+        case rename, link, placeholder
+
+        /// How many calls from the rename on fail, and with what.
+        var failing: (count: Int, errno: Int32) {
+            switch self {
+            case .rename: (0, 0)
+            case .link: (1, EINVAL)
+            case .placeholder: (2, EOPNOTSUPP)
+            }
+        }
+    }
+
+    /// A folder of the same path whose file system lacks what `way` does without.
+    private func folder(_ path: String, lacking way: Way) throws -> OpenFolder {
+        let (count, errno) = way.failing
+        guard count > 0 else { return try OpenFolder(path, fileSystem: FileSystem()) }
+        let counter = FaultPlan()
+        _ = try OpenFolder(path, fileSystem: FileSystem(faults: counter))
+        // Opening, then the looks at both names, then the rename.
+        let plan = FaultPlan(failing: counter.calls + 3, with: errno, times: count)
+        return try OpenFolder(path, fileSystem: FileSystem(faults: plan))
+    }
+
+    @Test(arguments: Way.allCases)
+    func `a complete file gets its name`(way: Way) async throws {
+        try await withTemporaryFolder { path throws in
+            let file = try makePart("a", "bytes", in: OpenFolder(path, fileSystem: FileSystem()))
+            let folder = try folder(path, lacking: way)
+            let final = try folder.publish(file, as: "a")
+            #expect(FileIdentity(final) == FileIdentity(file))
+            #expect(names(in: path) == ["a"])
+            #expect(contents(of: path + "/a") == "bytes")
+        }
+    }
+
+    @Test(arguments: Way.allCases, ["file", "folder", "link", "empty file"])
+    func `what has the name keeps it`(way: Way, kind: String) async throws {
+        try await withTemporaryFolder { path throws in
+            let plain = try OpenFolder(path, fileSystem: FileSystem())
+            let file = try makePart("a", "bytes", in: plain)
+            switch kind {
+            case "file": putFile(path + "/a")
+            case "empty file": putFile(path + "/a", "")
+            case "folder": #expect(mkdir(path + "/a", 0o700) == 0)
+            default: #expect(symlink("nowhere", path + "/a") == 0)
+            }
+            let before = try plain.status(of: "a")
+            let folder = try folder(path, lacking: way)
+            let error = #expect(throws: FileError.self) { try folder.publish(file, as: "a") }
+            #expect(error?.failure.code == .fileExists)
+            #expect(try plain.status(of: "a") == before)
+            #expect(try folder.publish(file, as: "a (1)").name == "a (1)")
+            #expect(contents(of: path + "/a (1)") == "bytes")
+        }
+    }
+
+    @Test func `a file that is not ours is not published`() async throws {
+        try await withTemporaryFolder { path throws in
+            let folder = try OpenFolder(path, fileSystem: FileSystem())
+            let file = try makePart("a", "bytes", in: folder)
+            #expect(rename(path + "/a.part", path + "/moved") == 0)
+            putFile(path + "/a.part")
+            let error = #expect(throws: FileError.self) { try folder.publish(file, as: "a") }
+            guard case .notOurs = error else {
+                Issue.record("said \(String(describing: error))")
+                return
+            }
+            #expect(names(in: path) == ["a.part", "moved"])
+        }
+    }
+
+    @Test func `a file that is gone has vanished`() async throws {
+        try await withTemporaryFolder { path throws in
+            let folder = try OpenFolder(path, fileSystem: FileSystem())
+            let file = try makePart("a", "bytes", in: folder)
+            #expect(unlink(path + "/a.part") == 0)
+            #expect(try folder.publicationState(of: file, as: "a") == .gone)
+            #expect(throws: FileError.self) { try folder.publish(file, as: "a") }
+        }
+    }
+
+    @Test func `a publication that was done is done`() async throws {
+        try await withTemporaryFolder { path throws in
+            let folder = try OpenFolder(path, fileSystem: FileSystem())
+            let file = try makePart("a", "bytes", in: folder)
+            #expect(try folder.publicationState(of: file, as: "a") == .unpublished)
+            _ = try folder.publish(file, as: "a")
+            let state = try folder.publicationState(of: file, as: "a")
+            #expect(state == .published(size: 5, partRemains: false))
+            #expect(try folder.publish(file, as: "a").inode == file.inode)
+        }
+    }
+
+    @Test func `a publication cut off between its two names is completed`() async throws {
+        try await withTemporaryFolder { path throws in
+            let folder = try OpenFolder(path, fileSystem: FileSystem())
+            let file = try makePart("a", "bytes", in: folder)
+            #expect(link(path + "/a.part", path + "/a") == 0)
+            let state = try folder.publicationState(of: file, as: "a")
+            #expect(state == .published(size: 5, partRemains: true))
+            _ = try folder.publish(file, as: "a")
+            #expect(names(in: path) == ["a"])
+        }
+    }
+}

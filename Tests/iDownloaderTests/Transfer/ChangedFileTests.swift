@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+import iDownState
+import iDownTesting
+import iDownloader
+
+/// The file at the other end was replaced while the download was interrupted: the oldest
+/// corruption of this field is a file mixed from both.
+@Suite(.timeLimit(.minutes(1))) struct ChangedFileTests {
+    private static let replaced = ServedFile(Sample.replaced, entityTag: "\"v2\"")
+
+    @Test func `a replaced file of the same size is never mixed`() async throws {
+        try await resuming(then: { Self.replaced.answer(to: $0) }) { event, journal in
+            if case .opened(_, _, let kept) = event { #expect(kept.isEmpty) }
+            return true
+        } check: { site, journal, requests in
+            expectComplete(Sample.replaced, site, journal)
+            #expect(requests.count == 1)
+            #expect(journal.record.remote.entityTag?.opaque == "\"v2\"")
+        }
+    }
+
+    @Test func `nor where the host pays no heed to If-Range`() async throws {
+        try await resuming(then: { request in
+            Self.replaced.withoutConditions(request)
+        }) { site, journal, requests in
+            expectComplete(Sample.replaced, site, journal)
+            #expect(requests.map { $0["Range"] } == ["bytes=400003-", nil])
+        }
+    }
+
+    @Test func `nor where the part comes without any validator`() async throws {
+        let bare = Self.replaced.with { $0.entityTag = nil }
+        try await resuming(then: { bare.withoutConditions($0) }) { site, journal, _ in
+            expectComplete(Sample.replaced, site, journal)
+        }
+    }
+
+    @Test func `nor where the strong tag has become a weak one`() async throws {
+        let weak = Self.replaced.with { $0.entityTag = "W/\"v1\"" }
+        try await resuming(then: { weak.withoutConditions($0) }) { site, journal, _ in
+            expectComplete(Sample.replaced, site, journal)
+        }
+    }
+
+    @Test func `nor where Last-Modified tells`() async throws {
+        let old = Sample.file.with {
+            $0.entityTag = nil
+            $0.lastModified = Sample.lastModified
+            $0.fields = [Sample.date]
+        }
+        let new = ServedFile(
+            Sample.replaced,
+            entityTag: nil,
+            lastModified: "Sat, 21 Nov 2026 08:30:00 GMT"
+        ).with { $0.fields = [Sample.date] }
+        for pays in [true, false] {
+            try await resuming(
+                old,
+                then: { request in
+                    pays ? new.answer(to: request) : new.withoutConditions(request)
+                }
+            ) { site, journal, _ in
+                expectComplete(Sample.replaced, site, journal)
+            }
+        }
+    }
+
+    @Test(arguments: [1, 400_003, 700_000, 700_002, 2_000_000])
+    func `a replaced file of another size is fetched anew`(count: Int64) async throws {
+        let other = ServedFile(TestContent(seed: 12, count: count), entityTag: "\"v2\"")
+        for pays in [true, false] {
+            try await resuming(then: { request in
+                pays ? other.answer(to: request) : other.withoutConditions(request)
+            }) { site, journal, _ in
+                expectComplete(other.content, site, journal)
+            }
+        }
+    }
+
+    @Test func `another size under the same tag is another file`() async throws {
+        let other = ServedFile(TestContent(seed: 12, count: 600_000))
+        try await resuming(then: { other.answer(to: $0) }) { site, journal, _ in
+            expectComplete(other.content, site, journal)
+        }
+    }
+
+    @Test func `a file that changes between two parts is fetched anew`() async throws {
+        try await resuming(then: { request in
+            request.number == 2
+                ? partial(Sample.cut..<500_000) : Self.replaced.answer(to: request)
+        }) { site, journal, requests in
+            expectComplete(Sample.replaced, site, journal)
+            #expect(requests.map { $0["Range"] } == ["bytes=400003-", "bytes=500000-"])
+        }
+    }
+
+    @Test func `while all is fetched anew, a cut keeps the new bytes alone`() async throws {
+        try await withServer({ request in
+            switch request.number {
+            case 1: Sample.file.cutOff()
+            case 2: Self.replaced.cutOff(at: 100_000)
+            default: Self.replaced.answer(to: request)
+            }
+        }) { server in
+            try await withSite { site in
+                let journal = try site.task(server.url("/file.bin"))
+                try await site.run(journal)
+                try await site.run(journal)
+                #expect(journal.record.segments.prefixLength == 100_000)
+                expectTrueClaims(Sample.replaced, site, journal)
+                try await site.run(journal)
+                expectComplete(Sample.replaced, site, journal)
+                #expect(server.requests.last?["Range"] == "bytes=100000-")
+            }
+        }
+    }
+}
+
+extension ServedFile {
+    /// What a host says that does not know If-Range.
+    func withoutConditions(_ request: RecordedRequest) -> [Step] {
+        let count = content.count
+        guard let range = request.range(of: count) else { return answer(to: request) }
+        var fields = fields
+        if let entityTag { fields.append(("ETag", entityTag)) }
+        if let lastModified { fields.append(("Last-Modified", lastModified)) }
+        guard !range.isEmpty else {
+            fields += [("Content-Range", "bytes */\(count)"), ("Content-Length", "0")]
+            return [.head("416 Range Not Satisfiable", fields)]
+        }
+        let value = "bytes \(range.lowerBound)-\(range.upperBound - 1)/\(count)"
+        fields += [("Content-Range", value), ("Content-Length", "\(range.count)")]
+        return [.head("206 Partial Content", fields), .sendPattern(content, range)]
+    }
+}

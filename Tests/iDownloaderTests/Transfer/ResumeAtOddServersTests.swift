@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+import iDownState
+import iDownTesting
+import iDownloader
+
+/// The second attempt of an interrupted download, at hosts that get ranges wrong.
+///
+/// Each of them made at least one known downloader save a mixed file and report success.
+@Suite(.timeLimit(.minutes(1))) struct ResumeAtOddServersTests {
+    private static let content = Sample.content
+    private static let count = Sample.content.count
+
+    // MARK: If-Range
+
+    @Test func `a host that dislikes If-Range is asked without`() async throws {
+        try await resuming(then: { request in
+            guard request["If-Range"] == nil else { return Sample.file.withoutRanges(request) }
+            return Sample.file.answer(to: request)
+        }) { site, journal, requests in
+            expectComplete(Self.content, site, journal)
+            #expect(requests.map { $0["If-Range"] } == ["\"v1\"", nil])
+            #expect(requests.map { $0["Range"] } == ["bytes=400003-", "bytes=400003-"])
+            #expect(journal.record.remote.dislikesIfRange)
+            #expect(journal.record.integrity == .validators)
+        }
+    }
+
+    @Test func `that it dislikes If-Range is remembered`() async throws {
+        let file = Sample.file
+        try await withServer({ request in
+            switch request.number {
+            case 1: file.cutOff()
+            case 2: file.withoutRanges(request)
+            // Less than the rest, then the connection is cut.
+            case 3: [.head("206 Partial Content", Sample.restFields), .send(tenBytes), .close]
+            default: file.answer(to: request)
+            }
+        }) { server in
+            try await withSite { site in
+                let journal = try site.task(server.url("/file.bin"))
+                for _ in 0..<3 { try await site.run(journal) }
+                expectComplete(Self.content, site, journal)
+                let requests = server.requests
+                #expect(requests.map { $0["If-Range"] } == [nil, "\"v1\"", nil, nil])
+                #expect(requests.last?["Range"] == "bytes=400013-")
+            }
+        }
+    }
+
+    // MARK: 200 in mid-file
+
+    @Test func `all of the file in place of its rest is compared with what is there`()
+        async throws
+    {
+        try await resuming(then: { Sample.file.withoutRanges($0) }) { event, journal in
+            if case .opened(_, let version, let kept) = event {
+                #expect(kept == journal.record.segments)
+                #expect(version.refusesRanges)
+            }
+            return true
+        } check: { site, journal, requests in
+            expectComplete(Self.content, site, journal)
+            #expect(requests.count == 2)
+            #expect(!journal.kinds.contains(.checkpointed) || journal.kinds.last == .completed)
+        }
+    }
+
+    @Test(arguments: [0, 1, 16_384, 262_143, 262_144, 262_145, 300_000, Sample.cut - 1])
+    func `the first byte that differs cuts the map before anything is overwritten`(
+        offset: Int64
+    ) async throws {
+        // A host whose tag stays the same although the bytes do not.
+        var bytes = Self.content.bytes
+        bytes[Int(offset)] ^= 1
+        bytes.replaceSubrange(
+            (Int(offset) + 1)...,
+            with: Sample.replaced.bytes(in: (offset + 1)..<Self.count)
+        )
+        let other = ServedFile(TestContent(bytes))
+        let cuts = Counter()
+        try await withServer({ request in
+            request.number == 1 ? Sample.file.cutOff() : other.withoutRanges(request)
+        }) { server in
+            try await withSite { site in
+                let journal = try site.task(server.url("/file.bin"))
+                try await site.run(journal)
+                journal.before { event, journal in
+                    guard case .checkpointed(let map) = event,
+                        map.byteCount < journal.record.segments.byteCount
+                    else { return true }
+                    cuts.add()
+                    #expect(map.prefixLength == offset)
+                    let isUntouched =
+                        site.bytes(of: "file.bin.part") == Self.content.bytes(in: 0..<Sample.cut)
+                    #expect(isUntouched, "overwritten too early")
+                    return true
+                }
+                try await site.run(journal)
+                #expect(cuts.count == 1)
+                expectComplete(other.content, site, journal)
+            }
+        }
+    }
+
+    @Test func `a comparison that is cut off keeps what was there`() async throws {
+        try await withServer({ request in
+            switch request.number {
+            case 1: Sample.file.cutOff()
+            case 2, 3: Sample.file.with { $0.acceptsRanges = false }.cutOff(at: 100_000)
+            default: Sample.file.withoutRanges(request)
+            }
+        }) { server in
+            try await withSite { site in
+                let journal = try site.task(server.url("/file.bin"))
+                try await site.run(journal)
+                try await site.run(journal)
+                #expect(journal.record.failure?.code == .serverTruncated)
+                #expect(journal.record.segments.prefixLength == Sample.cut)
+                expectTrueClaims(Self.content, site, journal)
+                try await site.run(journal)
+                expectComplete(Self.content, site, journal)
+            }
+        }
+    }
+
+    // MARK: 206
+
+    @Test(arguments: [
+        nil, "bytes 0-299997/700001", "bytes 400002-700000/700001", "bytes 400004-700000/700001",
+        "bytes 400003-700001/700001", "bytes 400003-700000/700000", "bytes 400003-/700001",
+        "bytes */700001", "items 400003-700000/700001", "nonsense",
+    ])
+    func `a partial answer that is not for the range is not stored`(
+        contentRange: String?
+    ) async throws {
+        let wrong = TestContent(seed: 9, count: Self.count - Sample.cut)
+        try await resuming(then: { request in
+            guard request["Range"] != nil else { return Sample.file.withoutRanges(request) }
+            let range = contentRange.map { [("Content-Range", $0)] } ?? []
+            let fields = [("Content-Length", "\(wrong.count)"), ("ETag", "\"v1\"")] + range
+            return [.head("206 Partial Content", fields), .sendPattern(wrong, 0..<wrong.count)]
+        }) { site, journal, requests in
+            expectComplete(Self.content, site, journal)
+            #expect(requests.map { $0["Range"] } == ["bytes=400003-", nil])
+        }
+    }
+
+    @Test(arguments: [true, false])
+    func `an answer in several parts is not stored`(hasRange: Bool) async throws {
+        try await resuming(then: { request in
+            guard request["Range"] != nil else { return Sample.file.withoutRanges(request) }
+            let range = Sample.restFields.filter { hasRange && $0.0 == "Content-Range" }
+            let parts = "--x\r\nContent-Type: text/plain\r\n\r\nsomething\r\n--x--\r\n"
+            let type = ("Content-Type", "multipart/byteranges; boundary=x")
+            let fields = [type, ("Content-Length", "\(parts.utf8.count)"), ("ETag", "\"v1\"")]
+            return [.head("206 Partial Content", fields + range), .text(parts)]
+        }) { site, journal, requests in
+            expectComplete(Self.content, site, journal)
+            #expect(requests.map { $0["Range"] } == ["bytes=400003-", nil])
+        }
+    }
+
+    @Test func `a partial answer that goes on beyond the file is cut at its end`() async throws {
+        try await resuming(then: { _ in
+            let fields = Sample.restFields.filter { $0.0 != "Content-Length" }
+            return [
+                .head("206 Partial Content", fields),
+                .sendPattern(Self.content, Sample.cut..<Self.count),
+                .text("and more"), .close,
+            ]
+        }) { site, journal, _ in
+            expectComplete(Self.content, site, journal)
+        }
+    }
+
+    @Test func `a part that nobody asked for is no file`() async throws {
+        try await withServer({ _ in partial(10..<20) }) { server in
+            try await withSite { site in
+                let journal = try await site.download(server.url("/file.bin"))
+                expectFailure(.serverBadResponse, isTransient: false, site, journal)
+                #expect(site.files.isEmpty)
+            }
+        }
+    }
+
+    @Test func `a part that is the whole file is one`() async throws {
+        try await withServer({ _ in partial(0..<Self.count) }) { server in
+            try await withSite { site in
+                let journal = try await site.download(server.url("/file.bin"))
+                expectComplete(Self.content, site, journal)
+            }
+        }
+    }
+
+    @Test func `a host that never brings the rest is given up`() async throws {
+        try await resuming(then: { _ in
+            let fields = Sample.restFields.filter { $0.0 != "Content-Length" }
+            return [.head("206 Partial Content", fields + [("Content-Length", "0")])]
+        }) { site, journal, requests in
+            #expect(journal.record.failure?.code == .serverBadResponse)
+            #expect(requests.count < 20)
+            #expect(journal.record.segments.prefixLength == Sample.cut)
+            expectTrueClaims(Self.content, site, journal)
+        }
+    }
+
+    // MARK: 416
+
+    @Test(arguments: [nil, "bytes */700001", "bytes */400003", "bytes */0", "nonsense"])
+    func `a refused range is not the end of the file`(contentRange: String?) async throws {
+        try await resuming(then: { request in
+            guard request["Range"] != nil else { return Sample.file.withoutRanges(request) }
+            let range = contentRange.map { [("Content-Range", $0)] } ?? []
+            let fields = [("Content-Length", "0"), ("ETag", "\"v1\"")] + range
+            return [.head("416 Range Not Satisfiable", fields)]
+        }) { site, journal, requests in
+            expectComplete(Self.content, site, journal)
+            #expect(requests.map { $0["Range"] } == ["bytes=400003-", nil])
+        }
+    }
+
+    @Test func `a file that shrank is fetched anew`() async throws {
+        let shrunk = ServedFile(TestContent(seed: 11, count: 200_000), entityTag: "\"v2\"")
+        try await resuming(then: { request in
+            guard request["Range"] != nil else { return shrunk.answer(to: request) }
+            let fields = [("Content-Range", "bytes */200000"), ("Content-Length", "0")]
+            return [.head("416 Range Not Satisfiable", fields + [("ETag", "\"v2\"")])]
+        }) { site, journal, _ in
+            expectComplete(shrunk.content, site, journal)
+        }
+    }
+}
+
+/// The first bytes behind the cut.
+private let tenBytes = Sample.content.bytes(in: Sample.cut..<(Sample.cut + 10))
+
+extension ServedFile {
+    /// The whole file, whatever was asked for.
+    func withoutRanges(_ request: RecordedRequest) -> [Step] {
+        with { $0.acceptsRanges = false }.answer(to: request)
+    }
+}

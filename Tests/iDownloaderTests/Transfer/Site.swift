@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Curl
+import Glibc
+import Testing
+import iDownState
+import iDownTesting
+import iDownloader
+
+/// A real engine and a real folder that it downloads to.
+struct Site: Sendable {
+    let folder: String
+    let engine: Engine
+
+    /// A task that waits for its slot.
+    func task(
+        _ url: String,
+        id: Int64 = 1,
+        change: (inout TaskRequest) -> Void = { _ in }
+    ) throws -> RecordingJournal {
+        var request = TaskRequest(url: url, directory: folder)
+        change(&request)
+        let id = try #require(TaskID(rawValue: id))
+        return RecordingJournal(
+            TaskRecord(id: id, request: request, createdAt: RecordingJournal.now)
+        )
+    }
+
+    /// Starts the task's next attempt, from whatever state it is in.
+    func start(_ journal: RecordingJournal) throws -> RunningTransfer {
+        switch journal.record.state {
+        case .waiting(.queue): break
+        case .waiting(.retry): journal.apply(.retryDue)
+        // A transfer ended and could not say so: the service finds it so when it starts again.
+        case .downloading: journal.apply(.serviceStarted)
+        case .paused, .failed, .cancelled: try journal.apply(.resume)
+        case .completed: try journal.apply(.retry)
+        }
+        journal.apply(.slotGranted(order: 1))
+        try #require(journal.record.state == .downloading)
+        return engine.start(TransferJob(journal.record), journal: journal)
+    }
+
+    /// Runs the task's next attempt to its end.
+    func run(_ journal: RecordingJournal) async throws {
+        let transfer = try start(journal)
+        await transfer.ended()
+        #expect(journal.endings.last == transfer.attempt, "an end without a word")
+    }
+
+    /// Downloads `url` in one attempt.
+    func download(
+        _ url: String,
+        change: (inout TaskRequest) -> Void = { _ in }
+    ) async throws -> RecordingJournal {
+        let journal = try task(url, change: change)
+        try await run(journal)
+        return journal
+    }
+
+    // MARK: The folder
+
+    /// The names in the folder, in order.
+    var files: [String] { names(in: folder) }
+
+    func path(_ name: String) -> String { folder + "/" + name }
+
+    /// The permissions of a file; nil where there is none.
+    func permissions(of name: String) -> mode_t? {
+        var status = stat()
+        guard lstat(path(name), &status) == 0 else { return nil }
+        return status.st_mode & 0o7777
+    }
+
+    /// What tells a file from every other one in the folder; nil where there is none.
+    func inode(of name: String) -> UInt64? {
+        (try? FileSystem().status(of: path(name), in: AT_FDCWD))?.identity.inode
+    }
+
+    /// The bytes of a file; empty where there is none.
+    func bytes(of name: String) -> [UInt8] {
+        let file = open(path(name), O_RDONLY | O_NOFOLLOW | O_CLOEXEC)
+        guard file >= 0 else { return [] }
+        defer { close(file) }
+        var status = stat()
+        guard fstat(file, &status) == 0 else { return [] }
+        return [UInt8](unsafeUninitializedCapacity: Int(status.st_size)) { buffer, count in
+            count = max(0, read(file, buffer.baseAddress, buffer.count))
+        }
+    }
+
+    /// Whether a file is exactly this content.
+    func holds(_ content: TestContent, as name: String) -> Bool {
+        files.contains(name) && bytes(of: name) == content.bytes
+    }
+}
+
+/// Runs `body` with an engine of its own, and ends it afterwards.
+///
+/// Without a `folder` it downloads to an empty one that is made for the time. Checkpoints by time
+/// come every hour, so never, unless a test asks for them.
+func withSite<Value>(
+    in folder: String? = nil,
+    faults: FaultPlan? = nil,
+    curlFaults: CurlFaultPlan? = nil,
+    checkpointInterval: Duration = .seconds(3600),
+    _ body: (Site) async throws -> Value
+) async throws -> Value {
+    guard let folder else {
+        return try await withTemporaryFolder { folder in
+            try await withSite(
+                in: folder,
+                faults: faults,
+                curlFaults: curlFaults,
+                checkpointInterval: checkpointInterval,
+                body
+            )
+        }
+    }
+    let pool = try TransferPool(faults: curlFaults)
+    let engine = Engine(
+        pool: pool,
+        fileSystem: FileSystem(faults: faults),
+        userAgent: "idown-test/1",
+        checkpointInterval: checkpointInterval
+    )
+    do {
+        let value = try await body(Site(folder: folder, engine: engine))
+        await pool.shutDown()
+        return value
+    } catch {
+        await pool.shutDown()
+        throw error
+    }
+}
+
+/// Runs `body` with a server that answers by a script, and stops it afterwards.
+func withServer<Value>(
+    _ answer: @escaping @Sendable (RecordedRequest) -> [FaultServer.Step],
+    _ body: (FaultServer) async throws -> Value
+) async throws -> Value {
+    let server = try FaultServer(script: .init(answer))
+    defer { server.stop() }
+    return try await body(server)
+}

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+import iDownState
+import iDownTesting
+import iDownloader
+
+/// What breaks on the way, and under which code it is reported.
+@Suite(.timeLimit(.minutes(1))) struct TransferFailureTests {
+    /// One answer, one attempt.
+    private func download(
+        _ steps: [Step],
+        check: (Site, RecordingJournal) throws -> Void
+    ) async throws {
+        try await withServer({ _ in steps }) { server in
+            try await withSite { site in
+                try check(site, try await site.download(server.url("/file.bin")))
+            }
+        }
+    }
+
+    // MARK: The line
+
+    @Test func `a port that nobody listens at`() async throws {
+        let server = try FaultServer.serving(Sample.file)
+        server.stop()
+        try await withSite { site in
+            let journal = try await site.download(server.url("/file.bin"))
+            expectFailure(.networkUnreachable, isTransient: true, site, journal)
+            #expect(journal.kinds == [.failed])
+        }
+    }
+
+    @Test func `a host that nobody knows`() async throws {
+        try await withSite { site in
+            let journal = try await site.download("http://idown-test.invalid/file.bin")
+            expectFailure(.networkDNS, isTransient: true, site, journal)
+        }
+    }
+
+    @Test(arguments: [Step.close, .reset])
+    func `a connection that ends without an answer`(end: Step) async throws {
+        try await download([end]) { site, journal in
+            expectFailure(.networkReset, isTransient: true, site, journal)
+            #expect(site.files.isEmpty)
+        }
+    }
+
+    @Test func `a reset in mid-body keeps what came`() async throws {
+        // A reset throws away what is still on its way, so it waits until all has come.
+        let hasCome = Gate()
+        try await withServer({ request in
+            guard request.number == 1 else { return Sample.file.answer(to: request) }
+            return Sample.file.cutOff().dropLast() + [.wait(for: hasCome), .reset]
+        }) { server in
+            try await withSite(checkpointInterval: .milliseconds(1)) { site in
+                let journal = try site.task(server.url("/file.bin"))
+                let transfer = try site.start(journal)
+                await journal.waitUntil { $0.segments.byteCount == Sample.cut }
+                hasCome.open()
+                await transfer.ended()
+                expectFailure(.networkReset, isTransient: true, site, journal)
+                expectTrueClaims(Sample.content, site, journal)
+                try await site.run(journal)
+                expectComplete(Sample.content, site, journal)
+                #expect(server.requests.last?["Range"] == "bytes=\(Sample.cut)-")
+            }
+        }
+    }
+
+    @Test func `a body shorter than its length keeps what came`() async throws {
+        try await download(Sample.file.cutOff()) { site, journal in
+            expectFailure(.serverTruncated, isTransient: true, site, journal)
+            #expect(journal.kinds == [.opened, .checkpointed, .failed])
+            #expect(journal.record.segments.prefixLength == Sample.cut)
+            expectTrueClaims(Sample.content, site, journal)
+        }
+    }
+
+    @Test func `a length without a body is a truncated one`() async throws {
+        let steps: [Step] = [.head("200 OK", [("Content-Length", "5")]), .close]
+        try await download(steps) { site, journal in
+            expectFailure(.serverTruncated, isTransient: true, site, journal)
+        }
+    }
+
+    // MARK: Statuses
+
+    @Test(
+        arguments: [
+            (404, .serverNotFound, false), (410, .serverNotFound, false),
+            (403, .serverForbidden, false), (451, .serverForbidden, false),
+            (401, .serverAuthRequired, false), (407, .serverAuthRequired, false),
+            (408, .serverBusy, true), (425, .serverBusy, true), (429, .serverBusy, true),
+            (503, .serverBusy, true), (416, .serverRangeRefused, false),
+            (500, .serverFailed, true), (502, .serverFailed, true), (504, .serverFailed, true),
+            (520, .serverFailed, true), (529, .serverFailed, true), (501, .serverFailed, false),
+            (505, .serverFailed, false), (400, .serverBadResponse, false),
+        ] as [(Int, FailureCode, Bool)]
+    )
+    func `a status that says no`(
+        status: Int,
+        code: FailureCode,
+        isTransient: Bool
+    ) async throws {
+        for body in ["", "<html>no</html>"] {
+            let fields = [("Content-Length", "\(body.utf8.count)"), ("ETag", "\"v1\"")]
+            try await download([.head("\(status) No", fields), .text(body)]) { site, journal in
+                expectFailure(code, isTransient: isTransient, site, journal)
+                #expect(site.files.isEmpty)
+                #expect(journal.kinds == [.failed])
+            }
+        }
+    }
+
+    @Test func `a status whose body never ends is taken at once`() async throws {
+        try await download([.head("404 Not Found"), .stall]) { site, journal in
+            expectFailure(.serverNotFound, isTransient: false, site, journal)
+        }
+    }
+
+    @Test func `a wish to be left alone is kept`() async throws {
+        let fields = [("Retry-After", "120"), ("Content-Length", "0")]
+        try await download([.head("503 Busy", fields)]) { _, journal in
+            #expect(journal.record.failure?.retryAfter == .seconds(120))
+            let retry = RecordingJournal.now.advanced(by: .seconds(120))
+            #expect(journal.record.state == .waiting(.retry(at: retry)))
+        }
+    }
+
+    @Test func `a date is taken against the answer's own`() async throws {
+        let fields = [
+            Sample.date, ("Retry-After", "Sat, 21 Nov 2026 09:01:30 GMT"), ("Content-Length", "0"),
+        ]
+        try await download([.head("429 Too Many Requests", fields)]) { _, journal in
+            #expect(journal.record.failure?.retryAfter == .seconds(90))
+        }
+    }
+
+    @Test func `who wants to be left alone for hours has to be asked again`() async throws {
+        let fields = [("Retry-After", "7200"), ("Content-Length", "0")]
+        try await download([.head("503 Busy", fields)]) { site, journal in
+            expectFailure(.serverBusy, isTransient: false, site, journal)
+        }
+    }
+
+    @Test(arguments: [404, 403, 500, 503])
+    func `a status in mid-download leaves the bytes alone`(status: Int) async throws {
+        try await withServer({ request in
+            switch request.number {
+            case 1: Sample.file.cutOff()
+            case 2: [.head("\(status) No", [("Content-Length", "7")]), .text("no file")]
+            default: Sample.file.answer(to: request)
+            }
+        }) { server in
+            try await withSite { site in
+                let journal = try site.task(server.url("/file.bin"))
+                try await site.run(journal)
+                try await site.run(journal)
+                #expect(journal.record.failure != nil)
+                #expect(journal.record.segments.prefixLength == Sample.cut)
+                expectTrueClaims(Sample.content, site, journal)
+                try await site.run(journal)
+                expectComplete(Sample.content, site, journal)
+                #expect(server.requests.last?["Range"] == "bytes=\(Sample.cut)-")
+            }
+        }
+    }
+
+    // MARK: Secrets
+
+    @Test(arguments: ["/missing", "/close", "/elsewhere"])
+    func `no sentence repeats a secret`(target: String) async throws {
+        try await withServer({ request in
+            switch request.path {
+            case "/missing": [.head("404 Not Found", [("Content-Length", "0")])]
+            case "/close": [.close]
+            default:
+                [
+                    .head(
+                        "302 Found",
+                        [("Location", "ftp://x:secret@h/?secret"), ("Content-Length", "0")]
+                    )
+                ]
+            }
+        }) { server in
+            try await withSite { site in
+                let url = "http://me:secret@127.0.0.1:\(server.port)\(target)?token=secret"
+                let journal = try await site.download(url) {
+                    $0.headers = [.init(name: "X-Key", value: "secret")]
+                }
+                let failure = try #require(journal.record.failure)
+                #expect(!failure.message.contains("secret"))
+                #expect(!failure.message.isEmpty)
+            }
+        }
+    }
+}
