@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import DBus
+
+extension AddOptions {
+    /// Reads the options of a call.
+    ///
+    /// The folder is not judged here: only the service knows what it allows.
+    ///
+    /// - Throws: `InvalidOption`, whose text names the key and says what would be right; never the
+    ///   value.
+    public init(_ dictionary: [String: Value]) throws(ManagerError) {
+        self.init()
+        // Sorted, so that of several mistakes it is always the same one that is told.
+        for (text, value) in dictionary.sorted(by: { $0.key < $1.key }) {
+            guard let key = Key(rawValue: text) else { throw Self.unknown(text) }
+            try set(key, value)
+        }
+    }
+
+    private mutating func set(_ key: Key, _ value: Value) throws(ManagerError) {
+        switch key {
+        case .directory: directory = try Self.read(key, value)
+        case .filename: filename = try Self.fileName(try Self.read(key, value))
+        case .paused: paused = try Self.read(key, value)
+        case .priority: priority = try Self.read(key, value)
+        case .connections: connections = try Self.connections(try Self.read(key, value))
+        case .headers: headers = try HeaderRules.headers(value)
+        case .referrer: referrer = try Self.fieldValue(key, try Self.read(key, value))
+        case .userAgent: userAgent = try Self.fieldValue(key, try Self.read(key, value))
+        case .token: token = try Self.token(try Self.read(key, value))
+        case .onExisting: onExisting = try Self.onExisting(try Self.read(key, value))
+        }
+    }
+
+    private static func read<Content: BusType>(
+        _ key: Key,
+        _ value: Value
+    ) throws(ManagerError) -> Content {
+        do throws(DecodingFailure) {
+            return try Content(busValue: value)
+        } catch {
+            throw ManagerError(
+                .invalidOption,
+                "\(key.rawValue) is of type \(Content.signature), not \(value.signature)"
+            )
+        }
+    }
+
+    private static func unknown(_ text: String) -> ManagerError {
+        let keys = Key.allCases.map(\.rawValue).joined(separator: ", ")
+        return ManagerError(
+            .invalidOption,
+            "there is no option \(QuotedText(text)); there are \(keys)"
+        )
+    }
+}
+
+// What values may be.
+extension AddOptions {
+    /// The longest file name of the usual file systems, in bytes.
+    private static let maximumFileNameBytes = 255
+
+    private static let tokenBytes = 1...255
+
+    private static func fileName(_ name: String) throws(ManagerError) -> String {
+        let isElement =
+            !name.isEmpty && !name.utf8.contains(UInt8(ascii: "/"))
+            && name.utf8.first != UInt8(ascii: ".")
+            && !name.unicodeScalars.contains { $0.properties.generalCategory == .control }
+        guard isElement else {
+            throw ManagerError(
+                .invalidOption,
+                "filename is one name, without slash, leading dot and control characters"
+            )
+        }
+        guard name.utf8.count <= maximumFileNameBytes else {
+            throw ManagerError(
+                .invalidOption,
+                "filename has at most \(maximumFileNameBytes) bytes, not \(name.utf8.count)"
+            )
+        }
+        return name
+    }
+
+    private static func connections(_ number: UInt32) throws(ManagerError) -> UInt32 {
+        let range = Contract.connections
+        guard range.contains(number) else {
+            throw ManagerError(
+                .invalidOption,
+                "connections is \(range.lowerBound) to \(range.upperBound), not \(number)"
+            )
+        }
+        return number
+    }
+
+    private static func fieldValue(_ key: Key, _ text: String) throws(ManagerError) -> String {
+        guard HeaderRules.isFieldValue(text) else {
+            throw ManagerError(.invalidOption, "\(key.rawValue) has no control characters")
+        }
+        guard text.utf8.count <= HeaderRules.maximumBytes else {
+            throw ManagerError(
+                .invalidOption,
+                "\(key.rawValue) has at most \(HeaderRules.maximumBytes) bytes"
+            )
+        }
+        return text
+    }
+
+    private static func token(_ token: String) throws(ManagerError) -> String {
+        guard tokenBytes.contains(token.utf8.count) else {
+            throw ManagerError(
+                .invalidOption,
+                "token has \(tokenBytes.lowerBound) to \(tokenBytes.upperBound) bytes,"
+                    + " not \(token.utf8.count)"
+            )
+        }
+        return token
+    }
+
+    private static func onExisting(_ word: String) throws(ManagerError) -> OnExisting {
+        guard let choice = OnExisting(rawValue: word) else {
+            let words = OnExisting.allCases.map(\.rawValue).joined(separator: " or ")
+            throw ManagerError(.invalidOption, "on-existing is \(words), not \(QuotedText(word))")
+        }
+        return choice
+    }
+}

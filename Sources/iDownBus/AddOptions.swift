@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The options of AddURLWithOptions and AddURLs; what is nil is left to the service.
+public struct AddOptions: Hashable, Sendable {
+    /// The folder, absolute; made if it is missing.
+    public var directory: String?
+    /// The final name: one path element without a leading dot.
+    public var filename: String?
+    /// Add without starting.
+    public var paused: Bool?
+    /// Higher first; 0 if none is given.
+    public var priority: Int32?
+    /// The most connections at once, within ``Contract/connections``.
+    public var connections: UInt32?
+    /// Request headers, sent to the URL's own scheme, host and port only.
+    public var headers: [Header]
+    /// The page that the link stood on.
+    public var referrer: String?
+    /// In place of the service's own.
+    public var userAgent: String?
+    /// 1 to 255 bytes; the same token gives the same id for ever.
+    public var token: String?
+    /// What to do when the name is taken.
+    public var onExisting: OnExisting?
+
+    /// No options at all.
+    public init() {
+        headers = []
+    }
+
+    /// What to do when the name is taken.
+    public enum OnExisting: String, CaseIterable, Hashable, Sendable {
+        /// Take the next free name, `name (1).ext`.
+        case rename
+        /// Refuse.
+        case fail
+    }
+
+    /// A request header.
+    public struct Header: Hashable, Sendable {
+        /// An RFC 9110 token.
+        public var name: String
+        /// Without control characters; it may be a secret.
+        public var value: String
+
+        /// Puts a name and its value together; nothing is checked.
+        public init(name: String, value: String) {
+            self.name = name
+            self.value = value
+        }
+    }
+}
+
+extension AddOptions {
+    /// The keys that the service takes.
+    ///
+    /// A key of the contract that has no effect yet is not among them.
+    enum Key: String, CaseIterable {
+        case directory
+        case filename
+        case paused
+        case priority
+        case connections
+        case headers
+        case referrer
+        case userAgent = "user-agent"
+        case token
+        case onExisting = "on-existing"
+    }
+}

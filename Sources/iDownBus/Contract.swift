@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import DBus
+
+/// The names and limits that every client of idown may rely on.
+///
+/// They are the same as in `dbus/org.idown.Manager1.xml`, where they are explained.
+public enum Contract {
+    /// The version of idown that this build is; the value of the property `Version`.
+    public static let version = "0.1.0"
+
+    /// The name that the service owns on the session bus.
+    public static let busName: BusName = "org.idown.Manager1"
+
+    /// The object that stands for the whole service.
+    public static let managerPath: ObjectPath = "/org/idown/Manager1"
+
+    /// The interface of ``managerPath``.
+    public static let managerInterface: InterfaceName = "org.idown.Manager1"
+
+    /// The most bytes of a URL.
+    public static let maximumURLBytes = 64 << 10
+
+    /// The most URLs in one AddURLs.
+    public static let maximumURLs = 100_000
+
+    /// The range of MaxConcurrentDownloads.
+    public static let concurrentDownloads: ClosedRange<UInt32> = 1...64
+
+    /// The range of the option `connections`.
+    public static let connections: ClosedRange<UInt32> = 1...16
+
+    /// The most bytes of an answer with many tasks; a message of D-Bus holds an array of 64 MiB.
+    public static let maximumListBytes = 60 << 20
+}
+
+extension Contract {
+    /// Methods of the manager's interface.
+    public enum Method {
+        /// Adds a download.
+        public static let addURL: MemberName = "AddURL"
+        /// Adds a download as options say.
+        public static let addURLWithOptions: MemberName = "AddURLWithOptions"
+        /// Adds many downloads, or none.
+        public static let addURLs: MemberName = "AddURLs"
+        /// Stops a task and keeps its bytes.
+        public static let pause: MemberName = "Pause"
+        /// Puts a task back into the queue.
+        public static let resume: MemberName = "Resume"
+        /// As Resume; also ends a back-off and downloads a completed file again.
+        public static let retry: MemberName = "Retry"
+        /// Stops a task and deletes its partial data.
+        public static let cancel: MemberName = "Cancel"
+        /// Takes a task off the list.
+        public static let remove: MemberName = "Remove"
+        /// Puts all that is paused or failed back into the queue.
+        public static let startAll: MemberName = "StartAll"
+        /// Pauses all that waits or downloads.
+        public static let pauseAll: MemberName = "PauseAll"
+        /// Takes all completed tasks off the list.
+        public static let clearCompleted: MemberName = "ClearCompleted"
+        /// Tells one task.
+        public static let getTask: MemberName = "GetTask"
+        /// Tells all tasks.
+        public static let listTasks: MemberName = "ListTasks"
+        /// Ends the service.
+        public static let quit: MemberName = "Quit"
+    }
+
+    /// Signals of the manager's interface.
+    public enum Signal {
+        /// A task is in the list.
+        public static let taskAdded: MemberName = "TaskAdded"
+        /// A task has changed.
+        public static let taskChanged: MemberName = "TaskChanged"
+        /// A task is no longer in the list.
+        public static let taskRemoved: MemberName = "TaskRemoved"
+    }
+
+    /// Properties of the manager's interface.
+    public enum Property {
+        /// The service's version, for people.
+        public static let version: MemberName = "Version"
+        /// How many tasks download at once.
+        public static let maxConcurrentDownloads: MemberName = "MaxConcurrentDownloads"
+        /// Where downloads go that name no folder.
+        public static let downloadDirectory: MemberName = "DownloadDirectory"
+        /// How many tasks are in the list.
+        public static let taskCount: MemberName = "TaskCount"
+        /// How many tasks wait.
+        public static let waitingCount: MemberName = "WaitingCount"
+        /// How many tasks download.
+        public static let activeCount: MemberName = "ActiveCount"
+        /// Bytes per second over all tasks.
+        public static let speed: MemberName = "Speed"
+    }
+}

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+
+extension ManagerClient {
+    private typealias Name = Contract.Property
+
+    /// The service's version, for people.
+    ///
+    /// Asking for it starts the service.
+    public func version() async throws(ManagerError) -> String {
+        try await get(Name.version)
+    }
+
+    /// How many tasks download at once.
+    public func maxConcurrentDownloads() async throws(ManagerError) -> UInt32 {
+        try await get(Name.maxConcurrentDownloads)
+    }
+
+    /// Changes how many tasks download at once.
+    public func setMaxConcurrentDownloads(_ count: UInt32) async throws(ManagerError) {
+        try await set(Name.maxConcurrentDownloads, to: count)
+    }
+
+    /// Where downloads go that name no folder.
+    public func downloadDirectory() async throws(ManagerError) -> String {
+        try await get(Name.downloadDirectory)
+    }
+
+    /// Changes where downloads go that name no folder.
+    public func setDownloadDirectory(_ path: String) async throws(ManagerError) {
+        try await set(Name.downloadDirectory, to: path)
+    }
+
+    /// How many tasks are in the list.
+    public func taskCount() async throws(ManagerError) -> UInt32 {
+        try await get(Name.taskCount)
+    }
+
+    /// How many tasks wait.
+    public func waitingCount() async throws(ManagerError) -> UInt32 {
+        try await get(Name.waitingCount)
+    }
+
+    /// How many tasks download.
+    public func activeCount() async throws(ManagerError) -> UInt32 {
+        try await get(Name.activeCount)
+    }
+
+    /// Bytes per second over all tasks.
+    public func speed() async throws(ManagerError) -> UInt64 {
+        try await get(Name.speed)
+    }
+}

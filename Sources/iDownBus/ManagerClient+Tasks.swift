@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+
+extension ManagerClient {
+    private typealias Name = Contract.Method
+
+    /// Adds a download.
+    ///
+    /// - Returns: The task's id.
+    public func addURL(
+        _ url: String,
+        options: AddOptions = AddOptions()
+    ) async throws(ManagerError) -> String {
+        try await call(
+            Name.addURLWithOptions,
+            url,
+            options.dictionary,
+            returning: String.self
+        )
+    }
+
+    /// Adds all of the URLs or none.
+    ///
+    /// - Returns: An id a URL, in the same order.
+    public func addURLs(
+        _ urls: [String],
+        options: AddOptions = AddOptions()
+    ) async throws(ManagerError) -> [String] {
+        try await call(Name.addURLs, urls, options.dictionary, returning: [String].self)
+    }
+
+    /// Stops a task and keeps its bytes.
+    public func pause(_ id: String) async throws(ManagerError) {
+        try await call(Name.pause, id)
+    }
+
+    /// Puts a task back into the queue.
+    public func resume(_ id: String) async throws(ManagerError) {
+        try await call(Name.resume, id)
+    }
+
+    /// As ``resume(_:)``; also ends a back-off and downloads a completed file again.
+    public func retry(_ id: String) async throws(ManagerError) {
+        try await call(Name.retry, id)
+    }
+
+    /// Stops a task and deletes its partial data.
+    public func cancel(_ id: String) async throws(ManagerError) {
+        try await call(Name.cancel, id)
+    }
+
+    /// Takes a task off the list; a finished file stays.
+    public func remove(_ id: String) async throws(ManagerError) {
+        try await call(Name.remove, id)
+    }
+
+    /// Puts all that is paused or failed back into the queue, and counts it.
+    public func startAll() async throws(ManagerError) -> UInt32 {
+        try await call(Name.startAll, returning: UInt32.self)
+    }
+
+    /// Pauses all that waits or downloads, and counts it.
+    public func pauseAll() async throws(ManagerError) -> UInt32 {
+        try await call(Name.pauseAll, returning: UInt32.self)
+    }
+
+    /// Takes all completed tasks off the list, and counts them.
+    public func clearCompleted() async throws(ManagerError) -> UInt32 {
+        try await call(Name.clearCompleted, returning: UInt32.self)
+    }
+
+    /// One task.
+    public func getTask(_ id: String) async throws(ManagerError) -> TaskProperties {
+        try await call(Name.getTask, id, returning: TaskProperties.self)
+    }
+
+    /// All tasks in the order of adding.
+    public func listTasks() async throws(ManagerError) -> [TaskProperties] {
+        try await call(Name.listTasks, returning: [TaskProperties].self)
+    }
+
+    /// Saves everything and ends the service.
+    public func quit() async throws(ManagerError) {
+        try await call(Name.quit)
+    }
+}

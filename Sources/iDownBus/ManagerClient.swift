@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import DBus
+
+/// The download service as a program sees it.
+///
+/// A call starts the service if it does not run. To follow a download without a gap ask for
+/// ``events()`` first, then add or list.
+public struct ManagerClient: Sendable {
+    private let manager: Proxy
+
+    /// Speaks over a connection that is there already; closing it is its owner's.
+    public init(_ connection: Connection) {
+        manager = Proxy(
+            connection,
+            Contract.busName,
+            Contract.managerPath,
+            Contract.managerInterface
+        )
+    }
+
+    /// Connects to a bus; ``close()`` is due afterwards.
+    ///
+    /// - Throws: An error that ``ManagerError/isUnreachable``.
+    public static func connect(
+        to bus: BusAddress = .session
+    ) async throws(ManagerError) -> ManagerClient {
+        do throws(BusError) {
+            return ManagerClient(try await Connection.open(bus))
+        } catch {
+            throw ManagerError(
+                .noServer,
+                "there is no session bus (\(error.message)); run this within a desktop session,"
+                    + " or under dbus-run-session"
+            )
+        }
+    }
+
+    /// Ends the connection; calls that wait fail and sequences of events end.
+    public func close() async {
+        await manager.connection.close()
+    }
+
+    /// Signals of all tasks, from the moment at which this returns.
+    public func events() async throws(ManagerError) -> ManagerEvents {
+        try await asking { () throws(BusError) in ManagerEvents(try await manager.signals()) }
+    }
+
+    /// Comings and goings of the service itself, from the moment at which this returns.
+    public func presence() async throws(ManagerError) -> ManagerPresence {
+        let rule = MatchRule(
+            sender: .bus,
+            interface: "org.freedesktop.DBus",
+            member: "NameOwnerChanged",
+            arguments: [0: Contract.busName.rawValue]
+        )
+        return try await asking { () throws(BusError) in
+            ManagerPresence(try await manager.connection.signals(rule))
+        }
+    }
+
+    func call<each Input: BusType, each Output: BusType>(
+        _ member: MemberName,
+        _ arguments: repeat each Input,
+        returning types: repeat (each Output).Type
+    ) async throws(ManagerError) -> (repeat each Output) {
+        try await asking { () throws(BusError) in
+            try await manager.call(
+                member,
+                repeat each arguments,
+                returning: repeat each types,
+                timeout: Self.patience
+            )
+        }
+    }
+
+    func get<Content: BusType>(
+        _ property: MemberName,
+        as type: Content.Type = Content.self
+    ) async throws(ManagerError) -> Content {
+        try await asking { () throws(BusError) in try await manager.get(property) }
+    }
+
+    func set(_ property: MemberName, to content: some BusType) async throws(ManagerError) {
+        try await asking { () throws(BusError) in try await manager.set(property, to: content) }
+    }
+
+    /// How long to wait for an answer: a commit on a busy disk may take its time, 100,000 URLs too.
+    private static let patience: Duration = .seconds(60)
+
+    /// Turns an error reply into the contract's error; one that says that nobody answered gets a
+    /// text that tells what to do.
+    private func asking<Output>(
+        _ body: () async throws(BusError) -> Output
+    ) async throws(ManagerError) -> Output {
+        do throws(BusError) {
+            return try await body()
+        } catch {
+            throw ManagerError(received: error)
+        }
+    }
+}

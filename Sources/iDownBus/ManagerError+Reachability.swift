@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import DBus
+
+extension ManagerError {
+    /// Whether the service could not be talked to at all; nothing is known of its answer.
+    public var isUnreachable: Bool {
+        switch code {
+        case .serviceUnknown, .noServer, .noReply, .disconnected: true
+        case .invalidURL, .unsupportedScheme, .invalidOption, .invalidDestination, .fileExists,
+            .noSuchTask, .invalidState, .storeFailed, .limitExceeded, .stopping,
+            .invalidArguments, .accessDenied, .unknownObject, .unknownInterface, .unknownMethod,
+            .unknownProperty, .propertyReadOnly, .failed, .limitsExceeded, .inconsistentMessage:
+            false
+        case nil:
+            // What the bus says when it knows the service and cannot start it, or when there is
+            // no bus (dbus-protocol.h).
+            name.rawValue.hasPrefix("org.freedesktop.DBus.Error.Spawn.")
+                || Self.otherUnreachable.contains(name.rawValue)
+        }
+    }
+
+    private static let otherUnreachable: Set<String> = [
+        "org.freedesktop.DBus.Error.AuthFailed",
+        "org.freedesktop.DBus.Error.BadAddress",
+        "org.freedesktop.DBus.Error.FileNotFound",
+        "org.freedesktop.DBus.Error.IOError",
+        "org.freedesktop.DBus.Error.NameHasNoOwner",
+        "org.freedesktop.DBus.Error.NoNetwork",
+        "org.freedesktop.DBus.Error.NotSupported",
+        "org.freedesktop.DBus.Error.TimedOut",
+        "org.freedesktop.DBus.Error.Timeout",
+    ]
+}

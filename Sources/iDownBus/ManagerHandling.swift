@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import DBus
+
+/// What the service does behind `org.idown.Manager1`; ``ManagerInterface`` puts it on the bus.
+///
+/// Ids come as the client meant them, an object path already reduced to its id; a text that names
+/// no task is answered with `NoSuchTask`. Every method returns once the change is durable and
+/// announced.
+public protocol ManagerHandling: Sendable {
+    /// Adds a download; AddURL comes here without options.
+    ///
+    /// - Returns: The task's id.
+    func addURL(
+        _ url: String,
+        options: AddOptions,
+        call: Call
+    ) async throws(ManagerError) -> String
+
+    /// Adds all of the URLs or none; with more than one there is no file name among the options.
+    ///
+    /// - Returns: An id a URL, in the same order.
+    func addURLs(
+        _ urls: [String],
+        options: AddOptions,
+        call: Call
+    ) async throws(ManagerError) -> [String]
+
+    /// Stops a task and keeps its bytes.
+    func pause(_ id: String, call: Call) async throws(ManagerError)
+
+    /// Puts a task back into the queue.
+    func resume(_ id: String, call: Call) async throws(ManagerError)
+
+    /// As resume; also ends a back-off and downloads a completed file again.
+    func retry(_ id: String, call: Call) async throws(ManagerError)
+
+    /// Stops a task and deletes its partial data.
+    func cancel(_ id: String, call: Call) async throws(ManagerError)
+
+    /// Takes a task off the list; a finished file stays.
+    func remove(_ id: String, call: Call) async throws(ManagerError)
+
+    /// Puts all that is paused or failed back into the queue, and counts it.
+    func startAll(call: Call) async throws(ManagerError) -> UInt32
+
+    /// Pauses all that waits or downloads, and counts it.
+    func pauseAll(call: Call) async throws(ManagerError) -> UInt32
+
+    /// Takes all completed tasks off the list, and counts them.
+    func clearCompleted(call: Call) async throws(ManagerError) -> UInt32
+
+    /// One task.
+    func getTask(_ id: String, call: Call) async throws(ManagerError) -> TaskProperties
+
+    /// All tasks in the order of adding.
+    func listTasks(call: Call) async throws(ManagerError) -> [TaskProperties]
+
+    /// Saves everything and ends the service.
+    func quit(call: Call) async throws(ManagerError)
+
+    /// The service's version, for people.
+    var version: String { get }
+
+    /// How many tasks download at once.
+    var maxConcurrentDownloads: UInt32 { get async throws(ManagerError) }
+
+    /// Changes how many tasks download at once; within ``Contract/concurrentDownloads``.
+    func setMaxConcurrentDownloads(_ count: UInt32, call: Call) async throws(ManagerError)
+
+    /// Where downloads go that name no folder.
+    var downloadDirectory: String { get async throws(ManagerError) }
+
+    /// Changes where downloads go that name no folder.
+    ///
+    /// - Throws: `InvalidArgs` for a path that is not absolute, `InvalidDestination` for a folder
+    ///   that the option `directory` would not take either.
+    func setDownloadDirectory(_ path: String, call: Call) async throws(ManagerError)
+
+    /// How many tasks are in the list.
+    var taskCount: UInt32 { get async throws(ManagerError) }
+
+    /// How many tasks wait.
+    var waitingCount: UInt32 { get async throws(ManagerError) }
+
+    /// How many tasks download.
+    var activeCount: UInt32 { get async throws(ManagerError) }
+
+    /// Bytes per second over all tasks.
+    var speed: UInt64 { get async throws(ManagerError) }
+}

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import DBus
+
+/// The interface `org.idown.Manager1` as a table: dispatch and introspection come from it.
+///
+/// Member by member the same as `dbus/org.idown.Manager1.xml`, and in the same order.
+public struct ManagerInterface: Sendable {
+    let handler: any ManagerHandling
+
+    /// The table to export at ``Contract/managerPath``.
+    public static func table(for handler: any ManagerHandling) -> Interface {
+        let adapter = ManagerInterface(handler: handler)
+        return Interface(
+            Contract.managerInterface,
+            adapter.adding + adapter.verbs + adapter.listing + signals + adapter.properties
+        )
+    }
+}
+
+extension ManagerInterface {
+    private typealias Name = Contract.Method
+
+    private var adding: [Member] {
+        [
+            .method(Name.addURL, in: ["url"], out: ["id"]) {
+                (call: Call, url: String) async throws -> String in
+                try await add(url, [:], call)
+            },
+            .method(Name.addURLWithOptions, in: ["url", "options"], out: ["id"]) {
+                (call: Call, url: String, options: [String: Value]) async throws -> String in
+                try await add(url, options, call)
+            },
+            .method(Name.addURLs, in: ["urls", "options"], out: ["ids"]) {
+                (call: Call, urls: [String], options: [String: Value]) async throws -> [String] in
+                try await add(urls, options, call)
+            },
+        ]
+    }
+
+    private var verbs: [Member] {
+        [
+            verb(Name.pause) { (id, call) throws(ManagerError) in
+                try await handler.pause(id, call: call)
+            },
+            verb(Name.resume) { (id, call) throws(ManagerError) in
+                try await handler.resume(id, call: call)
+            },
+            verb(Name.retry) { (id, call) throws(ManagerError) in
+                try await handler.retry(id, call: call)
+            },
+            verb(Name.cancel) { (id, call) throws(ManagerError) in
+                try await handler.cancel(id, call: call)
+            },
+            verb(Name.remove) { (id, call) throws(ManagerError) in
+                try await handler.remove(id, call: call)
+            },
+            sweep(Name.startAll) { call throws(ManagerError) in
+                try await handler.startAll(call: call)
+            },
+            sweep(Name.pauseAll) { call throws(ManagerError) in
+                try await handler.pauseAll(call: call)
+            },
+            sweep(Name.clearCompleted) { call throws(ManagerError) in
+                try await handler.clearCompleted(call: call)
+            },
+        ]
+    }
+
+    private var listing: [Member] {
+        [
+            .method(Name.getTask, in: ["id"], out: ["task"]) {
+                (call: Call, id: String) async throws -> TaskProperties in
+                try await answer { () throws(ManagerError) in
+                    try await handler.getTask(TaskPath.id(meantBy: id), call: call)
+                }
+            },
+            .method(Name.listTasks, out: ["tasks"]) {
+                (call: Call) async throws -> [TaskProperties] in
+                try await answer { () throws(ManagerError) in
+                    try ListLimit.check(try await handler.listTasks(call: call))
+                }
+            },
+            .method(Name.quit) { (call: Call) async throws in
+                try await answer { () throws(ManagerError) in try await handler.quit(call: call) }
+            },
+        ]
+    }
+
+    private static let signals: [Member] = [
+        .signal(
+            Contract.Signal.taskAdded,
+            arguments: [("id", String.self), ("properties", [String: Value].self)]
+        ),
+        .signal(
+            Contract.Signal.taskChanged,
+            arguments: [
+                ("id", String.self), ("state", String.self), ("changed", [String: Value].self),
+            ]
+        ),
+        .signal(Contract.Signal.taskRemoved, arguments: [("id", String.self)]),
+    ]
+}
+
+// Rows that are alike.
+extension ManagerInterface {
+    private func verb(
+        _ name: MemberName,
+        _ body: @escaping @Sendable (String, Call) async throws(ManagerError) -> Void
+    ) -> Member {
+        .method(name, in: ["id"]) { (call: Call, id: String) async throws in
+            try await answer { () throws(ManagerError) in
+                try await body(TaskPath.id(meantBy: id), call)
+            }
+        }
+    }
+
+    private func sweep(
+        _ name: MemberName,
+        _ body: @escaping @Sendable (Call) async throws(ManagerError) -> UInt32
+    ) -> Member {
+        .method(name, out: ["count"]) { (call: Call) async throws -> UInt32 in
+            try await answer { () throws(ManagerError) in try await body(call) }
+        }
+    }
+
+    private func add(
+        _ url: String,
+        _ options: [String: Value],
+        _ call: Call
+    ) async throws(BusError) -> String {
+        try await answer { () throws(ManagerError) in
+            try await handler.addURL(url, options: try AddOptions(options), call: call)
+        }
+    }
+
+    private func add(
+        _ urls: [String],
+        _ options: [String: Value],
+        _ call: Call
+    ) async throws(BusError) -> [String] {
+        try await answer { () throws(ManagerError) in
+            guard urls.count <= Contract.maximumURLs else {
+                throw ManagerError(
+                    .limitExceeded,
+                    "AddURLs takes at most \(Contract.maximumURLs) URLs, not \(urls.count)"
+                )
+            }
+            let options = try AddOptions(options)
+            guard urls.count < 2 || options.filename == nil else {
+                throw ManagerError(
+                    .invalidOption,
+                    "filename is for one URL; here are \(urls.count)"
+                )
+            }
+            return try await handler.addURLs(urls, options: options, call: call)
+        }
+    }
+
+    /// Turns the contract's error into the error reply.
+    func answer<Output: Sendable>(
+        _ body: () async throws(ManagerError) -> Output
+    ) async throws(BusError) -> Output {
+        do throws(ManagerError) {
+            return try await body()
+        } catch {
+            throw error.busError
+        }
+    }
+}

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A text from outside as it may stand in an error: short, in quotes, without control characters.
+struct QuotedText: CustomStringConvertible {
+    /// Long enough to recognise, short enough for one line.
+    private static let maximumLength = 64
+
+    private let text: String
+
+    init(_ text: String) {
+        self.text = text
+    }
+
+    var description: String {
+        var scalars = String.UnicodeScalarView()
+        for scalar in text.unicodeScalars.prefix(Self.maximumLength) {
+            scalars.append(scalar.properties.generalCategory == .control ? "\u{FFFD}" : scalar)
+        }
+        let cut = text.unicodeScalars.count > Self.maximumLength
+        return "\"\(String(scalars))\(cut ? "…" : "")\""
+    }
+}

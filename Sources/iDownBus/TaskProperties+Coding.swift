@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import DBus
+
+extension TaskProperties: BusType {
+    /// A dictionary, `a{sv}`.
+    public static var signature: Signature { [String: Value].signature }
+
+    /// Takes a dictionary; unknown keys are passed over, missing ones keep their defaults.
+    public init(busValue: Value) throws(DecodingFailure) {
+        self.init(try [String: Value](busValue: busValue))
+    }
+
+    /// The whole task, in the order of ``TaskProperty``.
+    public var busValue: Value {
+        .dictionary(
+            key: String.signature,
+            value: Value.signature,
+            TaskProperty.all.map { property, column in
+                Value.Entry(key: .string(property.rawValue), value: .variant(column.read(self)))
+            }
+        )
+    }
+}
+
+extension TaskProperties {
+    /// Takes a dictionary; unknown keys and values of a wrong type are passed over.
+    public init(_ dictionary: [String: Value]) {
+        self.init()
+        apply(dictionary)
+    }
+
+    /// The task with the changes of a TaskChanged.
+    public func applying(_ changed: [String: Value]) -> TaskProperties {
+        var task = self
+        task.apply(changed)
+        return task
+    }
+
+    private mutating func apply(_ changed: [String: Value]) {
+        for (key, value) in changed {
+            TaskProperty(rawValue: key)?.column.write(&self, value)
+        }
+    }
+
+    /// The value of one property.
+    public subscript(property: TaskProperty) -> Value {
+        property.column.read(self)
+    }
+
+    /// The whole task as a dictionary.
+    public var dictionary: [String: Value] {
+        dictionary(of: TaskProperty.allCases)
+    }
+
+    /// Some properties as a dictionary.
+    public func dictionary(of properties: some Sequence<TaskProperty>) -> [String: Value] {
+        var dictionary: [String: Value] = [:]
+        for property in properties { dictionary[property.rawValue] = self[property] }
+        return dictionary
+    }
+
+    /// The properties that are not as they were, with their new values, for TaskChanged.
+    public func changes(since before: TaskProperties) -> [String: Value] {
+        var changes: [String: Value] = [:]
+        for (property, column) in TaskProperty.all {
+            let value = column.read(self)
+            if value != column.read(before) { changes[property.rawValue] = value }
+        }
+        return changes
+    }
+
+    /// The task as everybody on the bus may see it: URL and referrer without query and fragment,
+    /// where sites put what lets one in.
+    public var withoutQueries: TaskProperties {
+        var task = self
+        task.url = Self.withoutQuery(url)
+        task.referrer = Self.withoutQuery(referrer)
+        return task
+    }
+
+    private static func withoutQuery(_ url: String) -> String {
+        // By bytes: to a combining mark behind it, "?" would be another character.
+        String(
+            Substring(url.utf8.prefix { $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") })
+        )
+    }
+}

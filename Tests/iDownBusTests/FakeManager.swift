@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import DBus
+import Synchronization
+import Testing
+import iDownBus
+import iDownTesting
+
+/// A service with a list in memory, behind the real table on a real bus.
+final class FakeManager: ManagerHandling {
+    /// What was asked, in the order of asking.
+    private struct Record: Sendable {
+        var asked: [String] = []
+        var options: [AddOptions] = []
+        var senders: [BusName?] = []
+        var tasks: [TaskProperties] = []
+        var maxConcurrentDownloads: UInt32 = 3
+        var downloadDirectory = "/home/me/Downloads"
+    }
+
+    private let record = Mutex(Record())
+
+    var asked: [String] { record.withLock { $0.asked } }
+
+    var options: [AddOptions] { record.withLock { $0.options } }
+
+    var senders: [BusName?] { record.withLock { $0.senders } }
+
+    func show(_ tasks: [TaskProperties]) {
+        record.withLock { $0.tasks = tasks }
+    }
+
+    private func note(_ text: String, _ call: Call) {
+        record.withLock {
+            $0.asked.append(text)
+            $0.senders.append(call.sender)
+        }
+    }
+
+    private func verb(_ text: String, _ id: String, _ call: Call) throws(ManagerError) {
+        note("\(text) \(id)", call)
+        guard record.withLock({ $0.tasks.contains { $0.id == id } }) else {
+            throw ManagerError(.noSuchTask, "there is no task \(id)")
+        }
+    }
+
+    func addURL(
+        _ url: String,
+        options: AddOptions,
+        call: Call
+    ) async throws(ManagerError) -> String {
+        note("add \(url)", call)
+        return record.withLock { record in
+            record.options.append(options)
+            var task = TaskProperties.sample
+            task.id = "\(record.tasks.count + 1)"
+            task.url = url
+            record.tasks.append(task)
+            return task.id
+        }
+    }
+
+    func addURLs(
+        _ urls: [String],
+        options: AddOptions,
+        call: Call
+    ) async throws(ManagerError) -> [String] {
+        var ids: [String] = []
+        for url in urls { ids.append(try await addURL(url, options: options, call: call)) }
+        return ids
+    }
+
+    func pause(_ id: String, call: Call) async throws(ManagerError) {
+        try verb("pause", id, call)
+    }
+
+    func resume(_ id: String, call: Call) async throws(ManagerError) {
+        try verb("resume", id, call)
+    }
+
+    func retry(_ id: String, call: Call) async throws(ManagerError) {
+        try verb("retry", id, call)
+    }
+
+    func cancel(_ id: String, call: Call) async throws(ManagerError) {
+        try verb("cancel", id, call)
+        throw ManagerError(.invalidState, "task \(id) is completed")
+    }
+
+    func remove(_ id: String, call: Call) async throws(ManagerError) {
+        try verb("remove", id, call)
+        record.withLock { $0.tasks.removeAll { $0.id == id } }
+    }
+
+    func startAll(call: Call) async throws(ManagerError) -> UInt32 {
+        note("start-all", call)
+        return 1
+    }
+
+    func pauseAll(call: Call) async throws(ManagerError) -> UInt32 {
+        note("pause-all", call)
+        return 2
+    }
+
+    func clearCompleted(call: Call) async throws(ManagerError) -> UInt32 {
+        note("clear", call)
+        return 3
+    }
+
+    func getTask(_ id: String, call: Call) async throws(ManagerError) -> TaskProperties {
+        note("get \(id)", call)
+        guard let task = record.withLock({ $0.tasks.first { $0.id == id } }) else {
+            throw ManagerError(.noSuchTask, "there is no task \(id)")
+        }
+        return task
+    }
+
+    func listTasks(call: Call) async throws(ManagerError) -> [TaskProperties] {
+        record.withLock { $0.tasks }
+    }
+
+    func quit(call: Call) async throws(ManagerError) {
+        note("quit", call)
+        throw ManagerError(.stopping, "the service ends")
+    }
+
+    let version = "0.0-fake"
+
+    var maxConcurrentDownloads: UInt32 {
+        get async throws(ManagerError) { record.withLock { $0.maxConcurrentDownloads } }
+    }
+
+    func setMaxConcurrentDownloads(_ count: UInt32, call: Call) async throws(ManagerError) {
+        record.withLock { $0.maxConcurrentDownloads = count }
+    }
+
+    var downloadDirectory: String {
+        get async throws(ManagerError) { record.withLock { $0.downloadDirectory } }
+    }
+
+    func setDownloadDirectory(_ path: String, call: Call) async throws(ManagerError) {
+        guard path.hasPrefix("/") else {
+            throw ManagerError(.invalidDestination, "the folder is not absolute")
+        }
+        record.withLock { $0.downloadDirectory = path }
+    }
+
+    var taskCount: UInt32 {
+        get async throws(ManagerError) { record.withLock { UInt32($0.tasks.count) } }
+    }
+
+    var waitingCount: UInt32 { get async throws(ManagerError) { 5 } }
+
+    var activeCount: UInt32 { get async throws(ManagerError) { 6 } }
+
+    var speed: UInt64 { get async throws(ManagerError) { 1 << 40 } }
+}
+
+/// What a test of the client and the table needs.
+struct BusScene {
+    let manager: FakeManager
+    let service: Connection
+    let client: ManagerClient
+    let bus: PrivateBus
+}
+
+/// Runs `body` with a fake service on a bus of its own and a client of it.
+func withFakeManager(_ body: (BusScene) async throws -> Void) async throws {
+    try await withPrivateBus { bus in
+        let service = try await Connection.open(.address(bus.address))
+        let manager = FakeManager()
+        try await service.export(
+            [ManagerInterface.table(for: manager)],
+            at: Contract.managerPath
+        )
+        _ = try await service.requestName(Contract.busName)
+        let client = try await ManagerClient.connect(to: .address(bus.address))
+        let scene = BusScene(manager: manager, service: service, client: client, bus: bus)
+        let outcome = await Result(catching: { try await body(scene) })
+        await client.close()
+        await service.close()
+        try outcome.get()
+    }
+}
+
+extension Result where Failure == any Error {
+    fileprivate init(catching body: () async throws -> Success) async {
+        do { self = .success(try await body()) } catch { self = .failure(error) }
+    }
+}

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import DBus
+import Testing
+import iDownBus
+import iDownTesting
+
+@Suite struct ManagerClientTests {
+    @Test func `every method reaches the service`() async throws {
+        try await withFakeManager { scene in
+            let client = scene.client
+            #expect(try await client.addURL("https://a.org/") == "1")
+            #expect(try await client.addURLs(["https://b.org/", "https://c.org/"]) == ["2", "3"])
+            try await client.pause("1")
+            try await client.resume("1")
+            try await client.retry("1")
+            try await client.remove("3")
+            #expect(try await client.startAll() == 1)
+            #expect(try await client.pauseAll() == 2)
+            #expect(try await client.clearCompleted() == 3)
+            #expect(try await client.getTask("2").url == "https://b.org/")
+            #expect(try await client.listTasks().map(\.id) == ["1", "2"])
+            #expect(
+                scene.manager.asked == [
+                    "add https://a.org/", "add https://b.org/", "add https://c.org/", "pause 1",
+                    "resume 1", "retry 1", "remove 3", "start-all", "pause-all", "clear", "get 2",
+                ]
+            )
+        }
+    }
+
+    @Test func `options arrive as they were given`() async throws {
+        try await withFakeManager { scene in
+            var options = AddOptions()
+            options.priority = 9
+            options.headers = [.init(name: "X-A", value: "ü"), .init(name: "X-B", value: "")]
+            _ = try await scene.client.addURL("https://a.org/", options: options)
+            #expect(scene.manager.options == [options])
+        }
+    }
+
+    @Test func `a whole task arrives as it was sent`() async throws {
+        try await withFakeManager { scene in
+            scene.manager.show([.sample])
+            let tasks = try await scene.client.listTasks()
+            #expect(tasks == [.sample])
+        }
+    }
+
+    @Test func `refusals keep their names and texts`() async throws {
+        try await withFakeManager { scene in
+            let unknown = await #expect(throws: ManagerError.self) {
+                try await scene.client.pause("99")
+            }
+            #expect(unknown == ManagerError(.noSuchTask, "there is no task 99"))
+            _ = try await scene.client.addURL("https://a.org/")
+            let wrong = await #expect(throws: ManagerError.self) {
+                try await scene.client.cancel("1")
+            }
+            #expect(wrong?.code == .invalidState)
+            let stopping = await #expect(throws: ManagerError.self) {
+                try await scene.client.quit()
+            }
+            #expect(stopping?.code == .stopping)
+        }
+    }
+
+    @Test func `properties are read and set`() async throws {
+        try await withFakeManager { scene in
+            let client = scene.client
+            #expect(try await client.version() == "0.0-fake")
+            #expect(try await client.taskCount() == 0)
+            #expect(try await client.waitingCount() == 5)
+            #expect(try await client.activeCount() == 6)
+            #expect(try await client.speed() == 1 << 40)
+            try await client.setMaxConcurrentDownloads(64)
+            #expect(try await client.maxConcurrentDownloads() == 64)
+            try await client.setDownloadDirectory("/srv")
+            #expect(try await client.downloadDirectory() == "/srv")
+        }
+    }
+
+    @Test(arguments: [0, 65] as [UInt32])
+    func `a property out of its range is InvalidArgs`(count: UInt32) async throws {
+        try await withFakeManager { scene in
+            let error = await #expect(throws: ManagerError.self) {
+                try await scene.client.setMaxConcurrentDownloads(count)
+            }
+            #expect(error?.code == .invalidArguments)
+        }
+    }
+
+    @Test func `a folder that is not taken keeps its own error`() async throws {
+        try await withFakeManager { scene in
+            let error = await #expect(throws: ManagerError.self) {
+                try await scene.client.setDownloadDirectory("relative")
+            }
+            #expect(error == ManagerError(.invalidDestination, "the folder is not absolute"))
+        }
+    }
+
+    @Test func `events come in the order of sending, others are passed over`() async throws {
+        try await withFakeManager { scene in
+            let events = try await scene.client.events()
+            var task = TaskProperties.sample
+            task.id = "1"
+            let sent: [ManagerEvent] = [
+                .added(task),
+                .changed(id: "1", state: .paused, changed: ["Speed": .uint64(0)]),
+                .removed(id: "1"),
+            ]
+            for event in sent {
+                try await emit(event.member, event.arguments, scene)
+                try await emit("FromTheFuture", [.string("1")], scene)
+                try await emit(event.member, [.byte(1)], scene)
+            }
+            var received: [ManagerEvent] = []
+            for try await event in events {
+                received.append(event)
+                if received.count == sent.count { break }
+            }
+            #expect(received == sent)
+        }
+    }
+
+    private func emit(
+        _ member: MemberName,
+        _ arguments: [Value],
+        _ scene: BusScene
+    ) async throws {
+        try await scene.service.emit(
+            Contract.managerInterface,
+            member,
+            at: Contract.managerPath,
+            arguments
+        )
+    }
+
+    @Test func `what happens after the subscription is not missed`() async throws {
+        try await withFakeManager { scene in
+            let events = try await scene.client.events()
+            try await emit(Contract.Signal.taskRemoved, [.string("8")], scene)
+            _ = try await scene.client.listTasks()
+            var iterator = events.makeAsyncIterator()
+            #expect(try await iterator.next() == .removed(id: "8"))
+        }
+    }
+
+    @Test func `the service's going and coming is told`() async throws {
+        try await withFakeManager { scene in
+            var presence = try await scene.client.presence().makeAsyncIterator()
+            try await scene.service.releaseName(Contract.busName)
+            #expect(try await presence.next() == false)
+            _ = try await scene.service.requestName(Contract.busName)
+            #expect(try await presence.next() == true)
+        }
+    }
+
+    @Test func `without a service the error says so`() async throws {
+        try await withPrivateBus { bus in
+            let client = try await ManagerClient.connect(to: .address(bus.address))
+            let error = await #expect(throws: ManagerError.self) {
+                try await client.listTasks()
+            }
+            #expect(error?.code == .serviceUnknown)
+            #expect(error?.isUnreachable == true)
+            await client.close()
+        }
+    }
+
+    @Test func `without a bus the error says so`() async throws {
+        let error = await #expect(throws: ManagerError.self) {
+            try await ManagerClient.connect(to: .address("unix:path=/nonexistent/bus"))
+        }
+        #expect(error?.isUnreachable == true)
+        #expect(error?.message.contains("session bus") == true)
+    }
+
+    @Test func `a service that leaves without an answer is told as such`() async throws {
+        try await withFakeManager { scene in
+            await scene.client.close()
+            let error = await #expect(throws: ManagerError.self) {
+                try await scene.client.listTasks()
+            }
+            #expect(error?.code == .disconnected)
+        }
+    }
+}

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import DBus
+import FoundationEssentials
+import Testing
+import iDownBus
+import iDownTesting
+
+@Suite struct ManagerInterfaceTests {
+    @Test func `introspection is what the documented XML says`() async throws {
+        try await withFakeManager { scene in
+            let text = try await scene.service.introspection(at: Contract.managerPath)
+            let written = try documentedInterface()
+            #expect(interface("org.idown.Manager1", of: text) == written)
+            #expect(written.count > 50)
+        }
+    }
+
+    /// The lines of the interface in `dbus/org.idown.Manager1.xml`, comments taken out.
+    private func documentedInterface() throws -> [String] {
+        let root = URL(filePath: #filePath).deletingLastPathComponent()
+            .deletingLastPathComponent().deletingLastPathComponent()
+        let file = root.appending(path: "dbus/org.idown.Manager1.xml")
+        var text = String(decoding: try Data(contentsOf: file), as: UTF8.self)
+        while let start = text.firstRange(of: "<!--"),
+            let end = text[start.upperBound...].firstRange(of: "-->")
+        {
+            text.removeSubrange(start.lowerBound..<end.upperBound)
+        }
+        return interface("org.idown.Manager1", of: text)
+    }
+
+    private func interface(_ name: String, of text: String) -> [String] {
+        let lines = text.split(separator: "\n").map { $0.drop { $0 == " " } }.filter { !$0.isEmpty }
+        let body = lines.drop { $0 != "<interface name=\"\(name)\">" }
+        return body.prefix { $0 != "</interface>" }.map(String.init)
+    }
+
+    @Test func `options are read before the handler sees the call`() async throws {
+        try await withFakeManager { scene in
+            let proxy = try await self.proxy(scene)
+            let error = await #expect(throws: BusError.self) {
+                let options: [String: Value] = ["speed-limit": .uint64(1)]
+                _ = try await proxy.call(
+                    "AddURLWithOptions",
+                    "https://e.org/",
+                    options,
+                    returning: String.self
+                )
+            }
+            #expect(error?.name == "org.idown.Error.InvalidOption")
+            #expect(scene.manager.asked.isEmpty)
+        }
+    }
+
+    @Test func `wrong argument types are InvalidArgs`() async throws {
+        try await withFakeManager { scene in
+            let proxy = try await self.proxy(scene)
+            let error = await #expect(throws: BusError.self) {
+                _ = try await proxy.call("AddURL", UInt32(7), returning: String.self)
+            }
+            #expect(error?.name == "org.freedesktop.DBus.Error.InvalidArgs")
+        }
+    }
+
+    @Test func `an object path stands for its id`() async throws {
+        try await withFakeManager { scene in
+            _ = try await scene.client.addURL("https://e.org/")
+            try await scene.client.pause("/org/idown/Manager1/task/1")
+            #expect(try await scene.client.getTask("/org/idown/Manager1/task/1").id == "1")
+            #expect(scene.manager.asked.suffix(2) == ["pause 1", "get 1"])
+        }
+    }
+
+    @Test func `the handler learns who calls`() async throws {
+        try await withFakeManager { scene in
+            let connection = try await Connection.open(.address(scene.bus.address))
+            _ = try await ManagerClient(connection).startAll()
+            let name = await connection.uniqueName
+            #expect(scene.manager.senders == [name])
+            await connection.close()
+        }
+    }
+
+    @Test func `a file name is for one URL`() async throws {
+        try await withFakeManager { scene in
+            var options = AddOptions()
+            options.filename = "a"
+            let ids = try await scene.client.addURLs(["https://e.org/"], options: options)
+            #expect(ids == ["1"])
+            let error = await #expect(throws: ManagerError.self) {
+                try await scene.client.addURLs(
+                    ["https://e.org/", "https://f.org/"],
+                    options: options
+                )
+            }
+            #expect(error?.code == .invalidOption)
+        }
+    }
+
+    @Test func `more URLs than the contract allows are refused`() async throws {
+        try await withFakeManager { scene in
+            let urls = Array(repeating: "https://e.org/", count: Contract.maximumURLs + 1)
+            let error = await #expect(throws: ManagerError.self) {
+                try await scene.client.addURLs(urls)
+            }
+            #expect(error?.code == .limitExceeded)
+            #expect(scene.manager.asked.isEmpty)
+        }
+    }
+
+    @Test func `a list that no message can hold is LimitExceeded`() async throws {
+        try await withFakeManager { scene in
+            var large = TaskProperties()
+            large.url = String(repeating: "a", count: 31 << 20)
+            scene.manager.show([large])
+            let tasks = try await scene.client.listTasks()
+            #expect(tasks == [large])
+            scene.manager.show([large, large])
+            let error = await #expect(throws: ManagerError.self) {
+                try await scene.client.listTasks()
+            }
+            #expect(error?.code == .limitExceeded)
+        }
+    }
+
+    private func proxy(_ scene: BusScene) async throws -> Proxy {
+        Proxy(scene.service, Contract.busName, Contract.managerPath, Contract.managerInterface)
+    }
+}

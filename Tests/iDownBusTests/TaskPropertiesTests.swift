@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import DBus
+import Testing
+import iDownBus
+
+@Suite struct TaskPropertiesTests {
+    @Test(
+        arguments: [
+            (.id, "s"), (.url, "s"), (.fileName, "s"), (.directory, "s"), (.path, "s"),
+            (.state, "s"), (.activity, "s"), (.hold, "s"), (.downloadedBytes, "t"),
+            (.totalBytes, "x"), (.speed, "t"), (.progress, "d"), (.errorCode, "s"),
+            (.errorMessage, "s"), (.attempts, "u"), (.retryAt, "t"), (.connections, "u"),
+            (.segments, "a(tt)"), (.resumable, "b"), (.priority, "i"), (.speedLimit, "t"),
+            (.integrity, "s"), (.mimeType, "s"), (.checksum, "s"), (.referrer, "s"),
+            (.createdAt, "t"), (.finishedAt, "t"),
+        ] as [(TaskProperty, Signature)]
+    )
+    func `each property has the contract's type`(property: TaskProperty, type: Signature) {
+        #expect(property.signature == type)
+        #expect(TaskProperties()[property].signature == type)
+    }
+
+    @Test func `a task survives the wire`() throws {
+        let task = TaskProperties.sample
+        #expect(try TaskProperties(busValue: task.busValue) == task)
+        #expect(TaskProperties(task.dictionary) == task)
+        #expect(task.dictionary.count == TaskProperty.allCases.count)
+    }
+
+    @Test func `keys come in the contract's order`() {
+        guard case .dictionary(_, _, let entries) = TaskProperties.sample.busValue else {
+            Issue.record("a task is a dictionary")
+            return
+        }
+        #expect(entries.map(\.key) == TaskProperty.allCases.map { .string($0.rawValue) })
+    }
+
+    @Test func `missing keys have defaults, unknown keys and wrong types are passed over`() {
+        let task = TaskProperties([
+            "Id": .string("1"),
+            "FromTheFuture": .byte(1),
+            "TotalBytes": .string("many"),
+        ])
+        #expect(task.id == "1")
+        #expect(task.totalBytes == -1)
+        #expect(task.knownTotal == nil)
+        #expect(task.progress == -1)
+        #expect(task.state == .waiting)
+    }
+
+    @Test func `unknown words are kept`() {
+        let task = TaskProperties(["State": .string("sleeping"), "Hold": .string("metered")])
+        #expect(task.state.rawValue == "sleeping")
+        #expect(!TaskProperties.State.known.contains(task.state))
+        #expect(task.hold.rawValue == "metered")
+    }
+
+    @Test func `changes lead from one task to the other`() {
+        let before = TaskProperties.sample
+        var after = before
+        after.state = .completed
+        after.downloadedBytes = 1 << 40
+        let changes = after.changes(since: before)
+        #expect(Set(changes.keys) == ["State", "DownloadedBytes"])
+        #expect(before.applying(changes) == after)
+        #expect(before.changes(since: before).isEmpty)
+    }
+
+    @Test(arguments: [
+        ("https://e.org/a?token=1#x", "https://e.org/a"),
+        ("https://e.org/a#x?y", "https://e.org/a"),
+        ("https://e.org/a?\u{301}secret", "https://e.org/a"),
+        ("https://e.org/a", "https://e.org/a"),
+    ])
+    func `what everybody may see has no query`(url: String, shown: String) {
+        var task = TaskProperties()
+        task.url = url
+        task.referrer = url
+        #expect(task.withoutQueries.url == shown)
+        #expect(task.withoutQueries.referrer == shown)
+    }
+}
+
+extension TaskProperties {
+    /// A task with a value of its own in every property.
+    static var sample: TaskProperties {
+        var task = TaskProperties()
+        task.id = "7"
+        task.url = "https://example.org/a?b=c"
+        task.fileName = "Grüße.iso"
+        task.directory = "/home/me"
+        task.path = "/home/me/Grüße.iso"
+        task.state = .downloading
+        task.activity = .transferring
+        task.hold = .retry
+        task.downloadedBytes = 1 << 33
+        task.totalBytes = 1 << 34
+        task.speed = 5
+        task.progress = 0.5
+        task.errorCode = "Server.Busy"
+        task.errorMessage = "the server answered HTTP 503"
+        task.attempts = 2
+        task.retryAt = 3
+        task.connections = 4
+        task.segments = [Pair(0, 10), Pair(20, 5)]
+        task.resumable = true
+        task.priority = -3
+        task.speedLimit = 6
+        task.integrity = .length
+        task.mimeType = "application/x-iso"
+        task.checksum = "sha-256=00"
+        task.referrer = "https://example.org/"
+        task.createdAt = 8
+        task.finishedAt = 9
+        return task
+    }
+}
