@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import iDownData
+package import iDownState
+
+/// Hears of what is committed, in the order in which it happened.
+package protocol Announcing: Sendable {
+    func taskAdded(_ task: TaskSnapshot) async
+    func taskChanged(from before: TaskSnapshot, to after: TaskSnapshot) async
+    /// Only what is under way has changed; comes at most every half second a task.
+    func taskProgressed(_ id: TaskID, _ live: LiveState, of total: Int64?) async
+    /// The number of tasks in some state is another now.
+    func countsChanged(_ counts: TaskCounts) async
+    func taskRemoved(_ id: TaskID) async
+}
+
+/// A task as it is seen from outside: what is recorded, and what is under way.
+package struct TaskSnapshot: Sendable {
+    package let record: TaskRecord
+    package let live: LiveState?
+}
+
+/// What a running transfer adds to the record.
+package struct LiveState: Hashable, Sendable {
+    package var bytes: Int64
+    package var bytesPerSecond: UInt64
+    package var activity: String
+    package var connections: UInt32
+}

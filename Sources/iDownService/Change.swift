@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import iDownData
+import iDownState
+
+/// What a decision did to one record, and what is left to do once it is committed.
+struct Change: Sendable {
+    /// Nil for a task that is new.
+    let before: TaskRecord?
+    let after: TaskRecord
+    let effects: [Effect]
+
+    /// Whether the number of tasks in some state is another now.
+    var changesCounts: Bool {
+        before?.state.kind != after.state.kind || effects.contains(.announceRemoved)
+    }
+}
+
+/// Why a request cannot be carried out, beside the state machine's own refusals.
+package enum ServiceRefusal: Error, Hashable, Sendable {
+    case noSuchTask(String)
+    case fileExists(String)
+    case limitExceeded(String)
+    case stopping
+}
+
+extension Transaction {
+    /// Lets the state machine decide on a record and writes down what it says.
+    ///
+    /// - Returns: nil where there is no such task, or where it is on its way out.
+    func change(
+        _ id: TaskID,
+        _ decide: (inout TaskRecord) throws -> [Effect]
+    ) throws -> Change? {
+        guard let before = try task(id) else { return nil }
+        var after = before
+        let effects = try decide(&after)
+        for effect in effects {
+            switch effect {
+            case .persist: try update(after)
+            case .erase: try delete(id)
+            case .announce, .announceRemoved, .startTransfer, .stopTransfer, .deletePartial,
+                .scheduleRetry, .fillSlots:
+                break
+            }
+        }
+        return Change(before: before, after: after, effects: effects)
+    }
+
+    /// The same for one of many: a record that cannot be read must not stop the others.
+    ///
+    /// - Returns: the change, or none.
+    func changeIfReadable(
+        _ id: TaskID,
+        _ decide: (inout TaskRecord) throws -> [Effect]
+    ) throws -> [Change] {
+        do {
+            return try change(id, decide).map { [$0] } ?? []
+        } catch StoreFailure.corruptRecord {
+            return []
+        }
+    }
+}

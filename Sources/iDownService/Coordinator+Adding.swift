@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import iDownData
+package import iDownState
+
+extension Coordinator {
+    /// The most tasks in the list (contract, Limits).
+    static let mostTasks = 1_000_000
+
+    /// Adds all of them in one commit, or none.
+    ///
+    /// A wish that an unfinished task already fulfils resumes that one instead.
+    ///
+    /// - Parameters:
+    ///   - wishes: what to add, in order.
+    ///   - token: the same token gives the same ids for ever, whatever the wishes.
+    /// - Returns: an id for each wish.
+    /// - Throws: `ServiceRefusal`, or what the store says; nothing is added then.
+    package func add(_ wishes: [NewTask], token: String?) async throws -> [TaskID] {
+        try refuseWhileStopping()
+        let now = WallTime.now
+        return try await commit { transaction in
+            if let token, let ids = try transaction.taskIDs(forToken: token) { return (ids, []) }
+            var changes: [Change] = []
+            var taken = 0
+            var ids: [TaskID] = []
+            for wish in wishes {
+                if let (id, change) = try transaction.resume(wish) {
+                    ids.append(id)
+                    if let change { changes.append(change) }
+                    continue
+                }
+                if let name = wish.takenName {
+                    throw ServiceRefusal.fileExists(name)
+                }
+                let change = try transaction.add(wish, at: now)
+                taken += 1
+                ids.append(change.after.id)
+                changes.append(change)
+            }
+            if taken > 0, try transaction.counts().total > Self.mostTasks {
+                throw ServiceRefusal.limitExceeded("no more than \(Self.mostTasks) tasks")
+            }
+            if let token, !ids.isEmpty { try transaction.remember(token: token, ids: ids) }
+            return (ids, changes)
+        }
+    }
+}
+
+extension Coordinator {
+    /// What a call with this token was answered; nil for a new one.
+    package func ids(forToken token: String) async throws -> [TaskID]? {
+        try await store.read { snapshot throws(StoreFailure) in
+            try snapshot.taskIDs(forToken: token)
+        }
+    }
+}
+
+extension Transaction {
+    /// The unfinished task that already stands for a wish, resumed unless it is to stay paused.
+    fileprivate func resume(_ wish: NewTask) throws -> (TaskID, Change?)? {
+        let request = wish.request
+        let id = try unfinishedTask(
+            url: request.url,
+            directory: request.directory,
+            fileName: request.fileName
+        )
+        guard let id else { return nil }
+        guard !wish.isPaused else { return (id, nil) }
+        do {
+            return (id, try change(id) { try $0.apply(.resume) })
+        } catch Refusal.publishing {
+            return (id, nil)
+        }
+    }
+
+    fileprivate func add(_ wish: NewTask, at now: WallTime) throws -> Change {
+        var record = TaskRecord(
+            id: try makeID(),
+            request: wish.request,
+            createdAt: now,
+            priority: wish.priority ?? 0
+        )
+        if wish.isPaused { record.state = .paused }
+        try insert(record)
+        return Change(before: nil, after: record, effects: [.persist, .announce, .fillSlots])
+    }
+}

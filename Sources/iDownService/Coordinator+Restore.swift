@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logging
+import iDownData
+import iDownState
+import iDownloader
+
+extension Coordinator {
+    /// Single log lines at a start; beyond that only the summary counts.
+    static let mostRestoreLines = 100
+
+    /// Takes up what the last run of the service left.
+    ///
+    /// What was downloading waits for a slot again, open intents are carried out, partial files
+    /// are held against the record. Nothing starts before `begin`.
+    package func restore() async throws {
+        var changed = try await wakeUp()
+        let interrupted = try await store.read { snapshot throws(StoreFailure) in
+            try snapshot.withOpenIntent()
+        }
+        for record in interrupted {
+            if let event = await engine.carryOutIntent(of: record) {
+                changed += try await recordRestored(event, of: record)
+            } else {
+                log.warning("the file of task \(record.id) could not be put in order yet")
+                unsettled.append(record)
+            }
+        }
+        let unfinished = try await store.read { snapshot throws(StoreFailure) in
+            try snapshot.unfinishedWithFile()
+        }
+        for record in unfinished {
+            guard let event = await engine.measurePartial(of: record) else { continue }
+            changed += try await recordRestored(event, of: record)
+        }
+        for (index, change) in changed.enumerated() where index < Self.mostRestoreLines {
+            log.info("task \(change.id): \(change.from) → \(change.to)")
+        }
+        let total = try await counts().total
+        log.notice("tasks in the list: \(total); changed by the restart: \(changed.count)")
+    }
+
+    /// Starts what may run.
+    package func begin() {
+        hasBegun = true
+        fillSlots()
+        for record in unsettled { carryOutIntentLater(of: record) }
+        unsettled = []
+    }
+
+    /// Puts a file in order that could not be at the start, as soon as the file system lets it.
+    private func carryOutIntentLater(of record: TaskRecord) {
+        tryAgain(record.id) { [self] in
+            guard let event = await engine.carryOutIntent(of: record) else { return false }
+            return (try? await recordEvent(event, of: record.id)) != nil
+        }
+    }
+
+    struct Restored: Sendable {
+        let id: TaskID
+        let from: TaskState.Kind
+        let to: String
+    }
+
+    /// Tells every task that was under way, or waiting for its next try, of the restart.
+    private func wakeUp() async throws -> [Restored] {
+        let now = WallTime.now
+        return try await commit { transaction in
+            let ids =
+                try transaction.running().map(\.id) + transaction.retrying().map(\.id)
+            let changes = try ids.flatMap { id in
+                try transaction.changeIfReadable(id) {
+                    $0.apply(.serviceStarted, at: now, jitter: 0)
+                }
+            }
+            return (changes.compactMap(Restored.init), changes)
+        }
+    }
+
+    private func recordRestored(_ event: Event, of record: TaskRecord) async throws -> [Restored] {
+        let now = WallTime.now
+        return try await commit { transaction in
+            let change = try transaction.change(record.id) {
+                $0.apply(event, at: now, jitter: 0)
+            }
+            guard let change, !change.effects.isEmpty else { return ([], []) }
+            return ([Restored(change)].compactMap(\.self), [change])
+        }
+    }
+}
+
+extension Coordinator.Restored {
+    init?(_ change: Change) {
+        guard let before = change.before else { return nil }
+        id = change.after.id
+        from = before.state.kind
+        if change.effects.contains(.erase) {
+            to = "removed"
+        } else if before.segments != change.after.segments {
+            to = "\(change.after.state.kind), \(change.after.segments.byteCount) bytes kept"
+        } else {
+            to = change.after.state.kind.rawValue
+        }
+    }
+}

@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logging
+import iDownData
+package import iDownState
+import iDownloader
+
+extension Coordinator: TransferJournal {
+    /// The longest that Pause waits for the last checkpoint.
+    static let longestPause: Duration = .seconds(1)
+
+    package func record(
+        _ event: TransferEvent,
+        of task: TaskID,
+        attempt: AttemptNumber
+    ) async throws -> Bool {
+        let (now, jitter) = (WallTime.now, Double.random(in: 0..<1, using: &random))
+        return try await commit { transaction in
+            let change = try transaction.change(task) {
+                $0.apply(.transfer(event, of: attempt), at: now, jitter: jitter)
+            }
+            guard let change, !change.effects.isEmpty else { return (false, []) }
+            return (true, [change])
+        }
+    }
+
+    package func transferEnded(
+        _ task: TaskID,
+        attempt: AttemptNumber,
+        failure: Failure?
+    ) async {
+        if let failure { await recordFailure(failure, of: task, attempt) }
+        running[task] = nil
+        releaseTransferWaiters(of: task)
+        settled.remove(task)
+        meters[task] = nil
+        fillSlots()
+        transfersDidEnd()
+    }
+
+    /// Waits until a stopped transfer has recorded what it kept; not for ever, since a disk may
+    /// hang and the pause itself is durable already.
+    func transferEnd(of id: TaskID) async {
+        guard let transfer = running[id], settled.contains(id) else { return }
+        let limit = Task {
+            guard (try? await Task.sleep(for: Self.longestPause)) != nil else { return }
+            if running[id] === transfer { releaseTransferWaiters(of: id) }
+        }
+        await withCheckedContinuation { transferWaiters[id, default: []].append($0) }
+        limit.cancel()
+    }
+
+    func releaseTransferWaiters(of id: TaskID) {
+        for waiter in transferWaiters.removeValue(forKey: id) ?? [] { waiter.resume() }
+    }
+
+    /// Records why a transfer ended; while the store cannot be written, again and again.
+    private func recordFailure(
+        _ failure: Failure,
+        of task: TaskID,
+        _ attempt: AttemptNumber
+    ) async {
+        while !isStopping {
+            do {
+                _ = try await record(.failed(failure), of: task, attempt: attempt)
+                return
+            } catch {
+                log.error("the end of task \(task) could not be recorded yet: \(error)")
+            }
+            try? await Task.sleep(for: Self.storeRetryInterval)
+        }
+    }
+
+    /// What a task looks like from outside at this moment.
+    func snapshot(of record: TaskRecord) -> TaskSnapshot {
+        guard record.state == .downloading, let transfer = running[record.id],
+            transfer.attempt == record.attempt
+        else { return TaskSnapshot(record: record, live: nil) }
+        return TaskSnapshot(record: record, live: liveState(of: transfer, record.id))
+    }
+
+    func liveState(of transfer: RunningTransfer, _ id: TaskID) -> LiveState {
+        LiveState(
+            bytes: transfer.live.bytes,
+            bytesPerSecond: meters[id]?.bytesPerSecond ?? 0,
+            activity: transfer.live.activity.name,
+            connections: UInt32(clamping: transfer.live.connections)
+        )
+    }
+
+    // MARK: Back-offs
+
+    func scheduleRetry(of id: TaskID, after wait: Duration) {
+        backOffs.set(id, .now + wait)
+        waitForBackOffs()
+    }
+
+    /// Sleeps until the earliest back-off is over.
+    private func waitForBackOffs() {
+        backOffTimer?.cancel()
+        guard let next = backOffs.next else { return }
+        backOffTimer = Task {
+            guard (try? await Task.sleep(until: next, clock: .continuous)) != nil else { return }
+            let due = backOffs.takeDue(at: .now)
+            await endBackOffs(of: due)
+            guard !Task.isCancelled else { return }
+            waitForBackOffs()
+        }
+    }
+
+    private func endBackOffs(of ids: [TaskID]) async {
+        let now = WallTime.now
+        do {
+            try await commit { transaction in
+                let changes = try ids.flatMap { id in
+                    try transaction.changeIfReadable(id) {
+                        $0.apply(.retryDue, at: now, jitter: 0)
+                    }
+                }
+                return ((), changes)
+            }
+        } catch {
+            log.error("back-offs that are over could not be recorded: \(error)")
+            for id in ids { backOffs.set(id, .now + Self.storeRetryInterval) }
+        }
+    }
+
+    // MARK: Deletions
+
+    /// Carries out the intent to delete, once no transfer holds the file.
+    func deletePartial(of record: TaskRecord) {
+        let id = record.id
+        repeats.removeValue(forKey: id)?.cancel()
+        deletions[id] = Task {
+            await running[id]?.ended()
+            if await !finishDeletion(of: record) {
+                tryAgain(id) { [self] in await finishDeletion(of: record) }
+            }
+            deletions[id] = nil
+            releaseDeletionWaiters(of: id)
+        }
+    }
+
+    /// Waits until a deletion has been tried.
+    ///
+    /// - Throws: when the service ends meanwhile; the next start carries the deletion out.
+    func deletionEnd(of id: TaskID) async throws(ServiceRefusal) {
+        guard deletions[id] != nil else { return }
+        if isStopping { throw .stopping }
+        await withCheckedContinuation { deletionWaiters[id, default: []].append($0) }
+        if deletions[id] != nil, isStopping { throw .stopping }
+    }
+
+    func releaseDeletionWaiters(of id: TaskID) {
+        for waiter in deletionWaiters.removeValue(forKey: id) ?? [] { waiter.resume() }
+    }
+
+    private func finishDeletion(of record: TaskRecord) async -> Bool {
+        do {
+            // It may be long ago, and the file of that inode another task's by now.
+            let current = try await store.read { snapshot throws(StoreFailure) in
+                try snapshot.task(record.id)
+            }
+            guard let current, current.intent == record.intent, current.file == record.file else {
+                return true
+            }
+            try await engine.deletePartial(of: record)
+            engine.forgetName(of: record)
+            try await recordEvent(.partialDeleted, of: record.id)
+            return true
+        } catch {
+            log.warning("the partial file of task \(record.id) could not be deleted yet: \(error)")
+            return false
+        }
+    }
+
+    /// Repeats work on a task's file until it succeeds or the service ends; the intent stands in
+    /// the record, so that the next start carries it out otherwise.
+    func tryAgain(_ id: TaskID, _ work: @escaping @Sendable () async -> Bool) {
+        repeats[id]?.cancel()
+        repeats[id] = Task {
+            var wait = Self.storeRetryInterval
+            while (try? await Task.sleep(for: wait)) != nil, !isStopping {
+                if await work() { break }
+                wait = min(wait * 2, RetryPolicy.cap)
+            }
+            if !Task.isCancelled { repeats[id] = nil }
+        }
+    }
+
+    /// Commits one event of the world.
+    func recordEvent(_ event: Event, of id: TaskID) async throws {
+        let now = WallTime.now
+        try await commit { transaction in
+            let change = try transaction.change(id) { $0.apply(event, at: now, jitter: 0) }
+            return ((), change.map { [$0] } ?? [])
+        }
+    }
+}
+
+extension LiveProgress.Activity {
+    /// The contract's name.
+    var name: String {
+        switch self {
+        case .connecting: "connecting"
+        case .transferring: "transferring"
+        case .verifying: "verifying"
+        }
+    }
+}

@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import DBus
+package import Logging
+package import iDownData
+import iDownState
+package import iDownloader
+
+/// The hub: has every change decided and committed, and then carries out its effects in order.
+///
+/// The store is the truth; in memory there are only the transfers that run. A change is decided
+/// inside the transaction that records it, so that nothing outside ever sees what is not durable.
+package actor Coordinator {
+    package nonisolated let executor: QueueExecutor
+    package nonisolated var unownedExecutor: UnownedSerialExecutor {
+        executor.asUnownedSerialExecutor()
+    }
+
+    let store: Store
+    let engine: Engine
+    let log: Logger
+    /// Full jitter for back-offs.
+    var random = SystemRandomNumberGenerator()
+
+    /// How many tasks may run at once.
+    var slots: Int
+    var running: [TaskID: RunningTransfer] = [:]
+    var meters: [TaskID: SpeedMeter] = [:]
+    /// Those in `running` whose task is not downloading any more: nothing is told of them.
+    var settled: Set<TaskID> = []
+    /// Deletions under way, so that the verb that asked for one can wait for it.
+    var deletions: [TaskID: Task<Void, Never>] = [:]
+    var deletionWaiters: [TaskID: [CheckedContinuation<Void, Never>]] = [:]
+    var transferWaiters: [TaskID: [CheckedContinuation<Void, Never>]] = [:]
+    /// Work on files that the file system refused, to be tried again.
+    var repeats: [TaskID: Task<Void, Never>] = [:]
+    /// Records whose intent could not be carried out at the start.
+    var unsettled: [TaskRecord] = []
+    var backOffs = BackOffs()
+    var backOffTimer: Task<Void, Never>?
+    /// Tells of progress; nil while nothing runs.
+    var publisher: Task<Void, Never>?
+    /// Tells of the counts; nil while they are as last told.
+    var countTeller: Task<Void, Never>?
+    var countsAreStale = false
+    var toldCounts = TaskCounts()
+    var idleWaiters: [CheckedContinuation<Void, Never>] = []
+    var stopWaiter: CheckedContinuation<Void, Never>?
+    var announcer: (any Announcing)?
+    var hasBegun = false
+    var isStopping = false
+
+    private var queue = CommitQueue()
+    private(set) var committer: Task<Void, Never>?
+    /// Slots are to be filled although no change says so.
+    private var wantsSlots = false
+    private var slotRetry: Task<Void, Never>?
+    private var startOrder: Int64 = 0
+    /// Tasks whose file is being given its name, and who waits for that to be over.
+    private var publications: [TaskID: [CheckedContinuation<Void, Never>]] = [:]
+
+    /// A store that cannot be written is tried again at this pace.
+    static let storeRetryInterval: Duration = .seconds(5)
+
+    package init(
+        store: Store,
+        engine: Engine,
+        slots: Int,
+        executor: QueueExecutor,
+        log: Logger
+    ) {
+        self.store = store
+        self.engine = engine
+        self.slots = slots
+        self.executor = executor
+        self.log = log
+    }
+}
+
+extension Coordinator {
+    /// From now on this one hears of every change.
+    package func announce(to announcer: any Announcing) async {
+        self.announcer = announcer
+        toldCounts = (try? await counts()) ?? toldCounts
+    }
+}
+
+// MARK: Commits
+
+extension Coordinator {
+    /// Has `body` run in the next transaction; returns once that is durable and announced.
+    func commit<Value: Sendable>(
+        _ body: @escaping @Sendable (Transaction) throws -> (Value, [Change])
+    ) async throws -> Value {
+        try await withCheckedThrowingContinuation { continuation in
+            queue.append(CommitQueue.Entry(continuation, body))
+            startCommitting()
+        }
+    }
+
+    /// Looks whether a slot can be filled.
+    func fillSlots() {
+        wantsSlots = true
+        startCommitting()
+    }
+
+    /// Looks again after the store has failed; a full disk may have room by then.
+    private func fillSlotsLater() {
+        guard slotRetry == nil, !isStopping else { return }
+        slotRetry = Task {
+            try? await Task.sleep(for: Self.storeRetryInterval)
+            slotRetry = nil
+            fillSlots()
+        }
+    }
+
+    private func startCommitting() {
+        guard committer == nil else { return }
+        committer = Task {
+            // Calls that have arrived already are read before the commit, and share it.
+            await Task.yield()
+            while !queue.isEmpty || wantsSlots { await commitOnce() }
+            committer = nil
+            resumeIdleWaiters()
+            releaseStopIfDone()
+        }
+    }
+
+    private func commitOnce() async {
+        let entries = queue.takeAll()
+        let scheduling = SchedulingPass(
+            slots: slots,
+            busy: Set(running.keys),
+            firstOrder: startOrder + 1,
+            isWanted: wantsSlots,
+            mayStart: hasBegun && !isStopping
+        )
+        wantsSlots = false
+        var bodies = entries.map { entry in
+            { @Sendable (transaction: Transaction) in
+                let outcome = try entry.run(transaction)
+                scheduling.note(outcome.changes)
+                return outcome
+            }
+        }
+        bodies.append { transaction in
+            CommitQueue.Outcome(changes: try scheduling.run(transaction)) {}
+        }
+        let results = await store.commit(bodies)
+        for (index, result) in results.enumerated() {
+            switch result {
+            case .success(let outcome):
+                for change in outcome.changes { await carryOut(change) }
+                outcome.reply()
+            case .failure(let error) where index < entries.count:
+                entries[index].refuse(error)
+            case .failure(let error):
+                log.error("the queue cannot be moved on: \(error)")
+                fillSlotsLater()
+            }
+        }
+    }
+
+    private func carryOut(_ change: Change) async {
+        let id = change.after.id
+        if change.after.state != .downloading, running[id] != nil { settled.insert(id) }
+        if !change.after.isInBackOff { backOffs.remove(id) }
+        for effect in change.effects {
+            switch effect {
+            case .persist, .fillSlots:
+                break
+            case .erase:
+                engine.forgetName(of: change.after)
+            case .announce:
+                await announce(change)
+            case .announceRemoved:
+                await announcer?.taskRemoved(id)
+            case .startTransfer:
+                startTransfer(of: change.after)
+            case .stopTransfer(let attempt):
+                if let transfer = running[id], transfer.attempt == attempt { transfer.stop() }
+            case .deletePartial:
+                deletePartial(of: change.after)
+            case .scheduleRetry(let wait):
+                scheduleRetry(of: id, after: wait)
+            }
+        }
+        // The finished file holds its name by itself from now on.
+        if change.after.state == .completed { engine.forgetName(of: change.after) }
+        notePublication(of: change.after)
+        if change.changesCounts { countsDidChange() }
+    }
+
+    private func announce(_ change: Change) async {
+        let after = snapshot(of: change.after)
+        if let before = change.before {
+            await announcer?.taskChanged(from: snapshot(of: before), to: after)
+        } else {
+            await announcer?.taskAdded(after)
+        }
+    }
+
+    private func startTransfer(of record: TaskRecord) {
+        startOrder = max(startOrder, record.startOrder)
+        // Decided before the stop, committed after it: it starts with the next service.
+        guard !isStopping else { return }
+        let transfer = engine.start(TransferJob(record), journal: self)
+        running[record.id] = transfer
+        settled.remove(record.id)
+        meters[record.id] = SpeedMeter(bytes: transfer.live.bytes, at: Self.uptime)
+        transfersDidStart()
+    }
+
+    // MARK: Publications
+
+    /// Waits until the file of a task has its name, or has not.
+    ///
+    /// - Returns: false where there is nothing to wait for: nobody is at work on it.
+    func publicationEnd(of id: TaskID) async -> Bool {
+        guard publications[id] != nil else { return false }
+        await withCheckedContinuation { publications[id, default: []].append($0) }
+        return true
+    }
+
+    private func notePublication(of record: TaskRecord) {
+        if case .publish = record.intent, running[record.id] != nil {
+            publications[record.id] = publications[record.id] ?? []
+        } else {
+            for waiter in publications.removeValue(forKey: record.id) ?? [] { waiter.resume() }
+        }
+    }
+
+    /// Whoever waits for a file learns that the service ends.
+    func releaseFileWaiters() {
+        for waiters in publications.values { for waiter in waiters { waiter.resume() } }
+        publications = [:]
+        for id in deletionWaiters.keys { releaseDeletionWaiters(of: id) }
+        for id in transferWaiters.keys { releaseTransferWaiters(of: id) }
+    }
+}

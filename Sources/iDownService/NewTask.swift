@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import iDownState
+
+/// A validated wish for a task.
+package struct NewTask: Sendable {
+    package var request: TaskRequest
+    package var priority: Int32?
+    package var isPaused: Bool
+    /// Why a new task cannot have the name it needs; nothing to one that is there already.
+    package var takenName: String?
+
+    package init(
+        request: TaskRequest,
+        priority: Int32? = nil,
+        isPaused: Bool = false,
+        takenName: String? = nil
+    ) {
+        self.request = request
+        self.priority = priority
+        self.isPaused = isPaused
+        self.takenName = takenName
+    }
+}

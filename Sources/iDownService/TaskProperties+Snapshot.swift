@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import DBus
+import iDownBus
+import iDownState
+
+extension TaskProperties {
+    /// A task as the contract shows it, query included.
+    init(_ snapshot: TaskSnapshot) {
+        let (record, live) = (snapshot.record, snapshot.live)
+        self.init()
+        id = record.id.description
+        url = Self.withoutUserInfo(record.request.url)
+        fileName = record.displayName
+        directory = record.request.directory
+        path = record.path ?? ""
+        state = State(rawValue: record.state.kind.rawValue)
+        activity = live.flatMap { Activity(rawValue: $0.activity) } ?? .none
+        apply(record.state)
+        downloadedBytes = UInt64(clamping: live?.bytes ?? record.segments.byteCount)
+        totalBytes = record.remote.total ?? -1
+        speed = live?.bytesPerSecond ?? 0
+        progress = Self.progress(downloadedBytes, record.remote.total)
+        errorCode = record.failure?.code.rawValue ?? ""
+        errorMessage = record.failure?.message ?? ""
+        attempts = record.tries
+        connections = live?.connections ?? 0
+        segments = record.segments.ranges.map {
+            Pair(UInt64(clamping: $0.first), UInt64(clamping: $0.length))
+        }
+        resumable = record.remote.isResumable
+        priority = record.priority
+        integrity = record.integrity.flatMap { Integrity(rawValue: $0.rawValue) } ?? .unknown
+        mimeType = record.remote.mimeType
+        referrer = Self.withoutUserInfo(record.request.referrer ?? "")
+        createdAt = UInt64(clamping: record.createdAt.microseconds)
+        finishedAt = UInt64(clamping: record.finishedAt?.microseconds ?? 0)
+    }
+
+    private mutating func apply(_ state: TaskState) {
+        switch state {
+        case .waiting(.queue): hold = .queue
+        case .waiting(.retry(let deadline)):
+            hold = .retry
+            retryAt = UInt64(clamping: deadline.microseconds)
+        case .downloading, .paused, .completed, .failed, .cancelled: break
+        }
+    }
+
+    static func progress(_ bytes: UInt64, _ total: Int64?) -> Double {
+        guard let total else { return -1 }
+        return total == 0 ? 1 : min(1, Double(bytes) / Double(total))
+    }
+
+    /// The record keeps the normal form, in which user and password stand before the last `@` of
+    /// the authority.
+    private static func withoutUserInfo(_ url: String) -> String {
+        guard let start = url.firstRange(of: "://")?.upperBound else { return url }
+        let authority = url[start...].prefix { !"/?#".contains($0) }
+        guard let at = authority.lastIndex(of: "@") else { return url }
+        return String(url[..<start]) + url[url.index(after: at)...]
+    }
+}

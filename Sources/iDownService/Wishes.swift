@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Curl
+import iDownBus
+import iDownState
+import iDownloader
+
+/// Turns what a client sends into tasks that can be added, or refuses it by its contract name.
+struct Wishes: Sendable {
+    let engine: Engine
+    let downloadDirectory: String
+    let rules: FolderRules
+
+    /// Judges all URLs and options; the folder is made on the way.
+    func judge(_ urls: [String], _ options: AddOptions) async throws -> [NewTask] {
+        let references = try await Self.references(urls)
+        if let name = options.filename { try Self.check(name) }
+        let directory = try await engine.prepareFolder(
+            options.directory ?? downloadDirectory,
+            rules: rules
+        )
+        let onExisting = OnExisting(rawValue: options.onExisting?.rawValue ?? "") ?? .rename
+        var takenName: String?
+        if onExisting == .fail, let name = options.filename,
+            await engine.isTaken(name, in: directory)
+        {
+            takenName = name
+        }
+        return references.map { reference in
+            NewTask(
+                request: TaskRequest(
+                    url: reference.text,
+                    directory: directory,
+                    fileName: options.filename,
+                    headers: options.headers.map {
+                        iDownState.HeaderField(name: $0.name, value: $0.value)
+                    },
+                    referrer: options.referrer,
+                    userAgent: options.userAgent,
+                    connections: options.connections.map(Int.init),
+                    onExisting: onExisting
+                ),
+                priority: options.priority,
+                isPaused: options.paused ?? false,
+                takenName: takenName
+            )
+        }
+    }
+
+    /// More than a few are read away from the bus, which has others to serve meanwhile.
+    private static func references(_ urls: [String]) async throws -> [URLReference] {
+        urls.count > 100 ? try await readAside(urls) : try read(urls)
+    }
+
+    @concurrent
+    private static func readAside(_ urls: [String]) async throws -> [URLReference] {
+        try read(urls)
+    }
+
+    private static func read(_ urls: [String]) throws -> [URLReference] {
+        try urls.enumerated().map { index, url in
+            try reference(url, place: urls.count > 1 ? "URL \(index + 1): " : "")
+        }
+    }
+
+    private static func reference(_ text: String, place: String) throws(ManagerError)
+        -> URLReference
+    {
+        let scheme = URLReference.scheme(of: text)
+        if let scheme, scheme != "http", scheme != "https" {
+            throw ManagerError(
+                .unsupportedScheme,
+                "\(place)\(scheme): is not a scheme that idown downloads; http and https are"
+            )
+        }
+        do {
+            return try URLReference(text)
+        } catch {
+            throw ManagerError(.invalidURL, "\(place)\(shown(text)) is no URL: \(error)")
+        }
+    }
+
+    /// A bad URL as an error may show it: without what stands before an `@` or behind `?` or `#`.
+    ///
+    /// By scalars, since a mark that combines would make another character of them; and the `@`
+    /// first, since a password may hold the other two.
+    static func shown(_ text: String) -> String {
+        var shown = text.unicodeScalars[...]
+        if let at = shown.lastIndex(of: "@") { shown = shown[shown.index(after: at)...] }
+        shown = shown.prefix { $0 != "?" && $0 != "#" }
+        let printable = shown.prefix(100).map { scalar in
+            scalar.properties.generalCategory == .control ? "\u{FFFD}" : scalar
+        }
+        return "“\(String(String.UnicodeScalarView(printable)))”"
+    }
+
+    private static func check(_ name: String) throws(ManagerError) {
+        do {
+            _ = try FileName(option: name)
+        } catch {
+            throw ManagerError(.invalidOption, error.message)
+        }
+    }
+}

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Curl
+import DBus
+import Glibc
+import Logging
+import ServiceLifecycle
+import iDownBus
+import iDownData
+import iDownService
+import iDownState
+import iDownloader
+
+/// The session service: puts the rooms together, and takes them apart again at the end.
+struct Daemon {
+    let log: Logger
+    let folders: StandardFolders
+
+    /// Runs until it is asked to end.
+    func run() async throws(Exit) {
+        let connection = try await connect()
+        let lock = try await acquireLock(connection)
+        // Held to the last line: whoever comes next may open the store only then.
+        defer { withExtendedLifetime(lock) {} }
+        let store = try openStore()
+        do {
+            try await serve(store, connection)
+        } catch {
+            await connection.close()
+            close(store)
+            throw error
+        }
+        close(store)
+        await connection.flush()
+        await connection.close()
+    }
+
+    private func serve(_ store: Store, _ connection: Connection) async throws(Exit) {
+        let file = SettingsFile(folder: folders.config)
+        let (settings, trouble) = file.read()
+        if let trouble { log.error("the settings are not read, defaults are in force: \(trouble)") }
+        let pool = try makePool()
+        let engine = Engine(pool: pool, userAgent: "idown/\(Contract.version)")
+        let coordinator = Coordinator(
+            store: store,
+            engine: engine,
+            slots: settings.maxConcurrentDownloads,
+            executor: connection.executor,
+            log: log
+        )
+        do { try await coordinator.restore() } catch { throw .storeFailed("\(error)") }
+
+        let announcer = BusAnnouncer(connection: connection, log: log)
+        let end = EndSignal()
+        let manager = ManagerService(
+            coordinator: coordinator,
+            engine: engine,
+            announcer: announcer,
+            settings: settings,
+            file: file,
+            folders: folders,
+            log: log,
+            quitting: { end.send() }
+        )
+        try await publish(manager, connection)
+        await coordinator.announce(to: announcer)
+        ServiceNotifier.send("READY=1")
+        await coordinator.begin()
+        log.notice("ready as \(Contract.busName)")
+
+        await wait(for: end, connection, coordinator)
+        ServiceNotifier.send("STOPPING=1")
+        await coordinator.stop()
+        await connection.refuseCalls(with: ManagerError(ServiceRefusal.stopping).busError)
+        await pool.shutDown()
+    }
+
+    // MARK: Coming up
+
+    private func connect() async throws(Exit) -> Connection {
+        do {
+            return try await Connection.open(.session)
+        } catch {
+            throw .noBus("\(error)")
+        }
+    }
+
+    /// The lock comes before the store is touched, so that two services never share one.
+    private func acquireLock(_ connection: Connection) async throws(Exit) -> StateLock {
+        // An older service that comes back to a new bus, or is just ending, gets ten seconds.
+        for _ in 0..<100 {
+            do {
+                if let lock = try StateLock.tryAcquire(folder: folders.state) { return lock }
+            } catch {
+                throw .storeFailed("\(error)")
+            }
+            if let owner = try? await connection.owner(of: Contract.busName) {
+                throw .alreadyRunning("idownd runs already on this bus, as \(owner)")
+            }
+            try? await Task.sleep(for: .milliseconds(100))
+        }
+        throw .locked("another idownd holds \(folders.state)/lock and does not end")
+    }
+
+    private func openStore() throws(Exit) -> Store {
+        do {
+            let (store, report) = try Store.open(folder: folders.state, now: WallTime.now)
+            if let recovery = report.recovery {
+                log.error(
+                    """
+                    the list of tasks was damaged (\(recovery.reason)); it was moved to                     \(recovery.brokenPath), and \(recovery.carriedTasks) tasks were carried over
+                    """
+                )
+            }
+            return store
+        } catch {
+            throw .storeFailed("\(error)")
+        }
+    }
+
+    private func makePool() throws(Exit) -> TransferPool {
+        do { return try TransferPool() } catch { throw .failed("libcurl: \(error)") }
+    }
+
+    /// The name comes last: whoever sees it can use all of it.
+    private func publish(_ manager: ManagerService, _ connection: Connection) async throws(Exit) {
+        do {
+            try await connection.export(
+                [ManagerInterface.table(for: manager)],
+                at: Contract.managerPath
+            )
+            guard try await connection.requestName(Contract.busName) == .exists else { return }
+        } catch {
+            throw .noBus("\(error)")
+        }
+        let owner = try? await connection.owner(of: Contract.busName)
+        let name = owner.map { ", as \($0)" } ?? ""
+        throw .alreadyRunning("the name \(Contract.busName) is taken on this bus\(name)")
+    }
+
+    // MARK: Going down
+
+    /// Waits for a signal, for Quit, or for the bus to go away with nothing left to download.
+    private func wait(
+        for end: EndSignal,
+        _ connection: Connection,
+        _ coordinator: Coordinator
+    ) async {
+        let loss = Task {
+            await connection.waitUntilClosed()
+            guard !Task.isCancelled else { return }
+            log.warning("the session bus went away; what runs is finished first")
+            await coordinator.waitUntilIdle()
+            end.send()
+        }
+        await withGracefulShutdownHandler {
+            await end.wait()
+        } onGracefulShutdown: {
+            end.send()
+        }
+        loss.cancel()
+    }
+
+    private func close(_ store: Store) {
+        do { try store.close() } catch { log.error("the list of tasks: \(error)") }
+    }
+}
+
+/// Gives ServiceLifecycle the daemon to run, and keeps how it ended.
+struct DaemonService: Service {
+    let daemon: Daemon
+
+    func run() async throws { try await daemon.run() }
+}

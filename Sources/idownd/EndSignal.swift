@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Tells the main line, once, that it is time to end.
+struct EndSignal: Sendable {
+    private let stream: AsyncStream<Void>
+    private let post: AsyncStream<Void>.Continuation
+
+    init() { (stream, post) = AsyncStream.makeStream() }
+
+    func send() { post.finish() }
+
+    func wait() async { for await _ in stream {} }
+}

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import Logging
+import ServiceLifecycle
+import UnixSignals
+import iDownBus
+import iDownData
+
+@main
+enum Main {
+    static func main() async {
+        if let answer = answer(to: CommandLine.arguments.dropFirst()) {
+            print(answer.text)
+            exit(answer.status)
+        }
+        // A reader that closes its end is no reason to die.
+        signal(SIGPIPE, SIG_IGN)
+        let log = Logger(label: "idownd") { _ in StandardErrorLog() }
+        exit(await serve(log))
+    }
+
+    private static func serve(_ log: Logger) async -> Int32 {
+        let daemon = Daemon(log: log, folders: .current())
+        let group = ServiceGroup(
+            configuration: ServiceGroupConfiguration(
+                services: [
+                    .init(
+                        service: DaemonService(daemon: daemon),
+                        successTerminationBehavior: .gracefullyShutdownGroup
+                    )
+                ],
+                gracefulShutdownSignals: [.sigterm, .sigint],
+                logger: Logger(label: "lifecycle") { _ in SwiftLogNoOpLogHandler() }
+            )
+        )
+        do {
+            try await group.run()
+            return 0
+        } catch let end as Exit {
+            log.log(level: end.status == 0 ? .notice : .error, "\(end.message)")
+            return end.status
+        } catch {
+            log.error("\(error)")
+            return 70
+        }
+    }
+
+    private static func answer(
+        to arguments: ArraySlice<String>
+    ) -> (text: String, status: Int32)? {
+        switch arguments.first {
+        case nil: nil
+        case "--version": ("idownd \(Contract.version)", 0)
+        case "--help", "-h":
+            (
+                """
+                The idown download service; D-Bus and systemd start it when it is needed.
+                Usage: idownd [--version | --help]
+                It serves org.idown.Manager1 on the session bus until SIGTERM or Quit.
+                """, 0
+            )
+        default: ("idownd takes no arguments; see idownd --help", 64)
+        }
+    }
+}

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import Logging
+
+/// Writes log lines to standard error: with `<N>` priorities where the journal reads them
+/// (sd-daemon(3)), with the level's name elsewhere.
+struct StandardErrorLog: LogHandler {
+    var logLevel: Logger.Level = .info
+    var metadata: Logger.Metadata = [:]
+    private let goesToJournal = getenv("JOURNAL_STREAM") != nil
+
+    subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+        get { metadata[key] }
+        set { metadata[key] = newValue }
+    }
+
+    func log(event: LogEvent) {
+        // One line an entry, whatever a server or a file name puts into it.
+        let text = event.message.description.unicodeScalars.map { scalar in
+            scalar.properties.generalCategory == .control ? " " : String(scalar)
+        }.joined()
+        let start = goesToJournal ? "<\(event.level.priority)>" : "\(event.level): "
+        let line = Array((start + text + "\n").utf8)
+        // A log that nobody takes is no reason to stop.
+        _ = write(STDERR_FILENO, line, line.count)
+    }
+}
+
+extension Logger.Level {
+    /// syslog(3)'s number.
+    fileprivate var priority: Int {
+        switch self {
+        case .critical: 2
+        case .error: 3
+        case .warning: 4
+        case .notice: 5
+        case .info: 6
+        case .debug, .trace: 7
+        }
+    }
+}

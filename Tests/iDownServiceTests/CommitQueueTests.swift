@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+import iDownData
+import iDownState
+import iDownTesting
+
+@testable import iDownService
+
+@Suite struct CommitQueueTests {
+    private struct Refused: Error {}
+
+    @Test func `entries are taken once, in the order in which they came`() async throws {
+        try await withTemporaryFolder { folder in
+            let store = try Store.open(folder: folder, now: .someTime).store
+            var queue = CommitQueue()
+            #expect(queue.isEmpty)
+            for number in [1, 2, 3] as [Int64] {
+                queue.append(
+                    CommitQueue.Entry(
+                        run: { _ in
+                            let change = Change(before: nil, after: .sample(number), effects: [])
+                            return .init(changes: [change]) {}
+                        },
+                        refuse: { _ in }
+                    )
+                )
+            }
+            let entries = queue.takeAll()
+            #expect(queue.isEmpty)
+            #expect(queue.takeAll().isEmpty)
+            let ids = try await store.commit { transaction in
+                try entries.map { try $0.run(transaction).changes.map(\.after.id.rawValue) }
+            }
+            #expect(ids == [[1], [2], [3]])
+            try store.close()
+        }
+    }
+
+    @Test func `the caller gets its value only when it is told to`() async throws {
+        try await withTemporaryFolder { folder in
+            let store = try Store.open(folder: folder, now: .someTime).store
+            let value = try await withCheckedThrowingContinuation { continuation in
+                let entry = CommitQueue.Entry(continuation) { _ in (7, []) }
+                Task {
+                    let outcome = try await store.commit { try entry.run($0) }
+                    outcome.reply()
+                }
+            }
+            #expect(value == 7)
+            try store.close()
+        }
+    }
+
+    @Test func `a refused caller hears why`() async throws {
+        await #expect(throws: Refused.self) {
+            let _: Int = try await withCheckedThrowingContinuation { continuation in
+                CommitQueue.Entry(continuation) { _ in (7, []) }.refuse(Refused())
+            }
+        }
+    }
+}

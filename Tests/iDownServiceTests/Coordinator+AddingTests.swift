@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+import iDownData
+import iDownState
+import iDownTesting
+
+@testable import iDownService
+
+@Suite struct CoordinatorAddingTests {
+    private let url = "http://127.0.0.1:9/file?token=1"
+
+    @Test func `an unfinished task is resumed in place of a second one`() async throws {
+        try await withHub(slots: 0) { hub in
+            let id = try await hub.add(url, isPaused: true)
+            #expect(try await hub.add(url, priority: 7) == id)
+            let record = try #require(try await hub.record(id))
+            #expect(record.state == .waiting(.queue))
+            #expect(record.priority == 0, "the second call's options are not applied")
+            #expect(try await hub.records.count == 1)
+        }
+    }
+
+    @Test func `with paused an unfinished task keeps its state`() async throws {
+        try await withHub(slots: 0) { hub in
+            let waiting = try await hub.add(url)
+            #expect(try await hub.add(url, isPaused: true) == waiting)
+            #expect(try await hub.record(waiting)?.state == .waiting(.queue))
+            try await hub.coordinator.carryOut(.pause, on: waiting)
+            #expect(try await hub.add(url, isPaused: true) == waiting)
+            #expect(try await hub.record(waiting)?.state == .paused)
+        }
+    }
+
+    @Test func `a cancelled task is not taken up again by an add`() async throws {
+        try await withHub(slots: 0) { hub in
+            let first = try await hub.add(url)
+            try await hub.coordinator.carryOut(.cancel, on: first)
+            #expect(try await hub.add(url) != first)
+        }
+    }
+
+    @Test func `another folder or another name is another task`() async throws {
+        try await withHub(slots: 0) { hub in
+            let first = try await hub.add(url)
+            let elsewhere = hub.wish(url) { $0.directory = "/elsewhere" }
+            let named = hub.wish(url) { $0.fileName = "other" }
+            let ids = try await hub.coordinator.add([elsewhere, named], token: nil)
+            #expect(Set(ids + [first]).count == 3)
+            #expect(try await hub.coordinator.add([named], token: nil) == [ids[1]])
+        }
+    }
+
+    @Test func `a URL given twice gives its id twice`() async throws {
+        try await withHub(slots: 0) { hub in
+            let wish = hub.wish(url)
+            let ids = try await hub.coordinator.add([wish, hub.wish(url + "2"), wish], token: nil)
+            #expect(ids[0] == ids[2])
+            #expect(ids[0] != ids[1])
+            #expect(hub.announced.all.filter(\.isAddition).count == 2)
+        }
+    }
+
+    @Test func `one refused wish adds none, and nobody is told of any`() async throws {
+        try await withHub(slots: 0) { hub in
+            let paused = try await hub.add(url, isPaused: true)
+            let mark = hub.announced.all.filter { $0.id != nil }.count
+            let wishes = [
+                hub.wish(url), hub.wish(url + "2"), hub.wish(url + "3", takenName: "taken.iso"),
+            ]
+            await #expect(throws: ServiceRefusal.fileExists("taken.iso")) {
+                try await hub.coordinator.add(wishes, token: "t")
+            }
+            #expect(try await hub.records.map(\.id) == [paused])
+            #expect(try await hub.record(paused)?.state == .paused)
+            #expect(hub.announced.all.filter { $0.id != nil }.count == mark)
+            // The token was not used up either.
+            let id = try await hub.add(url + "4", token: "t")
+            #expect(id != paused)
+        }
+    }
+
+    @Test func `a taken name is nothing to a task that is there already`() async throws {
+        try await withHub(slots: 0) { hub in
+            let id = try await hub.add(url, isPaused: true)
+            let wish = hub.wish(url, takenName: "taken.iso")
+            #expect(try await hub.coordinator.add([wish], token: nil) == [id])
+        }
+    }
+
+    @Test func `a token gives the same ids for ever`() async throws {
+        try await withHub(slots: 0) { hub in
+            let first = try await hub.add(url, token: "blind")
+            #expect(try await hub.add(url + "other", token: "blind") == first)
+            try await hub.coordinator.carryOut(.remove, on: first)
+            #expect(try await hub.add(url, token: "blind") == first)
+            #expect(try await hub.records.isEmpty)
+        }
+    }
+
+    @Test func `two calls with one token at the same moment add one task`() async throws {
+        try await withHub(slots: 0) { hub in
+            let calls = (0..<10).map { number in
+                Task.immediate { try await hub.add("\(url)\(number)", token: "one") }
+            }
+            var ids: Set<TaskID> = []
+            for call in calls { ids.insert(try await call.value) }
+            #expect(ids.count == 1)
+            #expect(try await hub.records.count == 1)
+        }
+    }
+
+    @Test func `a task that is being removed is not resumed by an add`() async throws {
+        let (file, hold) = ServedFile.held()
+        let server = try FaultServer.serving(file)
+        defer { server.stop() }
+        try await withHub { hub in
+            let id = try await hub.add(server.url("/a"))
+            try await hub.announced.wait("the file to be open") { all in
+                all.contains { announcement in
+                    guard case .changed(_, let task) = announcement else { return false }
+                    return task.record.file != nil
+                }
+            }
+            await hold.reached.waitUntilOpen()
+            let disk = await DiskHold(hub.disk, of: id)
+            let removal = Task { try await hub.coordinator.carryOut(.remove, on: id) }
+            try await waitUntil("the removal to be recorded") {
+                try await hub.record(id)?.intent == .remove
+            }
+            let other = try await hub.add(server.url("/a"), isPaused: true)
+            #expect(other != id)
+            await #expect(throws: ServiceRefusal.self) {
+                try await hub.coordinator.carryOut(.resume, on: id)
+            }
+            disk.release()
+            try await removal.value
+            try await hub.announced.waitForRemoval(of: id)
+            #expect(try await hub.record(id) == nil)
+        }
+    }
+}

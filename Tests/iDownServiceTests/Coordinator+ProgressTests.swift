@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+import iDownData
+import iDownState
+import iDownTesting
+
+@testable import iDownService
+
+@Suite struct CoordinatorProgressTests {
+    @Test func `a paused task whose transfer still syncs is not told of as downloading`()
+        async throws
+    {
+        let (file, hold) = ServedFile.held()
+        let (other, otherHold) = ServedFile.held()
+        let server = try FaultServer(
+            script: .init { request in
+                request.target == "/paused" ? file.answer(to: request) : other.answer(to: request)
+            }
+        )
+        defer { server.stop() }
+        try await withHub { hub in
+            let paused = try await hub.add(server.url("/paused"))
+            let running = try await hub.add(server.url("/running"))
+            await hold.reached.waitUntilOpen()
+            await otherHold.reached.waitUntilOpen()
+            let disk = await DiskHold(hub.disk, of: paused)
+            try await hub.coordinator.carryOut(.pause, on: paused)
+            let mark = hub.announced.all.count
+            // Two rounds of progress have passed when the other one was told of twice.
+            try await hub.announced.wait("two rounds of progress") { all in
+                all.dropFirst(mark).filter { $0.id == running }.count >= 2
+            }
+            disk.release()
+            #expect(
+                !hub.announced.all.dropFirst(mark).contains {
+                    $0.id == paused && $0.kind == .downloading
+                }
+            )
+        }
+    }
+
+    @Test func `a task that completes in the middle of a round is not told of afterwards`()
+        async throws
+    {
+        let (file, hold) = ServedFile.held()
+        let server = try FaultServer.serving(file)
+        defer { server.stop() }
+        try await withHub { hub in
+            let ids = [
+                try await hub.add(server.url("/1")), try await hub.add(server.url("/2")),
+            ]
+            let announced = hub.announced
+            // The first word of progress of either task lasts until the other is paused.
+            let coordinator = hub.coordinator
+            announced.after { announcement in
+                guard case .progressed(let id, _) = announcement else { return }
+                announced.after { _ in }
+                for other in ids where other != id {
+                    try? await coordinator.carryOut(.pause, on: other)
+                }
+            }
+            try await announced.wait("the pause") { all in
+                all.contains { $0.kind == .paused }
+            }
+            let mark = announced.all.count
+            try await announced.wait("another round") { all in
+                all.dropFirst(mark).contains { $0.kind == .downloading }
+            }
+            let paused = try #require(announced.all.first { $0.kind == .paused }?.id)
+            #expect(announced.kinds(of: paused) == [.waiting, .downloading, .paused])
+            hold.until.open()
+        }
+    }
+
+    @Test func `the counts are told once for all that happens together`() async throws {
+        try await withHub(slots: 0) { hub in
+            let wishes = (0..<50).map { hub.wish("http://127.0.0.1:9/\($0)") }
+            _ = try await hub.coordinator.add(wishes, token: nil)
+            try await hub.announced.wait("the counts") { all in
+                all.contains { announcement in
+                    guard case .counted(let counts) = announcement else { return false }
+                    return counts.total == 50 && counts[.waiting] == 50
+                }
+            }
+            let counted = hub.announced.all.filter {
+                if case .counted = $0 { true } else { false }
+            }
+            #expect(counted.count == 1)
+        }
+    }
+
+    @Test func `idle means that the queue is empty too`() async throws {
+        let server = try FaultServer.serving(ServedFile(.small))
+        defer { server.stop() }
+        try await withHub(slots: 1) { hub in
+            let wishes = (0..<5).map { hub.wish(server.url("/\($0)")) }
+            let ids = try await hub.coordinator.add(wishes, token: nil)
+            await server.waitForRequest()
+            let coordinator = hub.coordinator
+            try await within("idleness", limit: .seconds(20)) { await coordinator.waitUntilIdle() }
+            for id in ids { #expect(try await hub.record(id)?.state == .completed) }
+        }
+    }
+
+    @Test func `idle does not wait for the back-off of a task that was paused`() async throws {
+        let server = try FaultServer(
+            script: .init { _ in
+                [.head("503 Busy", [("Content-Length", "0"), ("Retry-After", "3000")])]
+            }
+        )
+        defer { server.stop() }
+        try await withHub { hub in
+            let id = try await hub.add(server.url("/a"))
+            try await hub.announced.wait("the back-off") { all in
+                all.contains { $0.id == id && $0.kind == .downloading }
+                    && all.last { $0.id == id && $0.kind != nil }?.kind == .waiting
+            }
+            let coordinator = hub.coordinator
+            try await coordinator.carryOut(.pause, on: id)
+            try await within("idleness", limit: .seconds(10)) { await coordinator.waitUntilIdle() }
+        }
+    }
+}

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+import iDownData
+import iDownState
+import iDownTesting
+
+@testable import iDownService
+
+/// Verbs that come while the finished file is being given its name.
+@Suite struct CoordinatorPublicationTests {
+    /// Runs `body` with a download that stands still between the intent and the rename.
+    private func withPublication(
+        _ body: (Hub, TaskID, DiskHold) async throws -> Void
+    ) async throws {
+        let server = try FaultServer.serving(ServedFile(.small))
+        defer { server.stop() }
+        try await withHub { hub in
+            let id = try #require(TaskID(rawValue: 1))
+            var disk = await DiskHold(hub.disk, of: id)
+            #expect(try await hub.add(server.url("/a.bin")) == id)
+            while try await hub.record(id)?.intent == nil { disk = await disk.step() }
+            try await body(hub, id, disk)
+            disk.release()
+        }
+    }
+
+    @Test func `a pause waits for the end of it, and is refused then`() async throws {
+        try await withPublication { hub, id, disk in
+            let coordinator = hub.coordinator
+            let call = Task.immediate { try await coordinator.carryOut(.pause, on: id) }
+            _ = await coordinator.speed
+            disk.release()
+            await #expect(throws: Refusal.invalidState(.pause, .completed)) {
+                try await call.value
+            }
+            #expect(hub.holds(.small, as: "a.bin"))
+        }
+    }
+
+    @Test func `a removal waits for the end of it, and the file stays`() async throws {
+        try await withPublication { hub, id, disk in
+            let coordinator = hub.coordinator
+            let call = Task.immediate { try await coordinator.carryOut(.remove, on: id) }
+            _ = await coordinator.speed
+            disk.release()
+            try await call.value
+            #expect(hub.names == ["a.bin"])
+            #expect(hub.announced.kinds(of: id).last == .completed)
+            #expect(hub.announced.all.last { $0.id == id }?.isRemoval == true)
+        }
+    }
+
+    @Test func `an add of the same file means the task that is nearly there`() async throws {
+        try await withPublication { hub, id, disk in
+            let url = try #require(try await hub.record(id)).request.url
+            #expect(try await hub.add(url) == id)
+            disk.release()
+            try await hub.announced.wait(for: id, .completed)
+            #expect(hub.names == ["a.bin"])
+        }
+    }
+
+    @Test func `sweeps pass it over`() async throws {
+        try await withPublication { hub, id, disk in
+            #expect(try await hub.coordinator.carryOut(.pause, onAllIn: [.downloading]) == 0)
+            await hub.coordinator.setSlots(0)
+            disk.release()
+            try await hub.announced.wait(for: id, .completed)
+        }
+    }
+
+    @Test func `whoever waits for it hears when the service ends`() async throws {
+        try await withPublication { hub, id, disk in
+            let coordinator = hub.coordinator
+            let call = Task.immediate { try await coordinator.carryOut(.pause, on: id) }
+            _ = await coordinator.speed
+            await coordinator.stop()
+            await #expect(throws: ServiceRefusal.stopping) {
+                try await within("the pause to be answered", limit: .seconds(5)) {
+                    try await call.value
+                }
+            }
+        }
+    }
+}

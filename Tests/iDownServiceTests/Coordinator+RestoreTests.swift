@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import Testing
+import iDownState
+import iDownTesting
+import iDownloader
+
+@testable import iDownData
+@testable import iDownService
+
+@Suite struct CoordinatorRestoreTests {
+    private static let part = LocalFile(name: "a", device: 1, inode: 2)
+
+    @Test func `what was downloading goes on by itself`() async throws {
+        let (file, hold) = ServedFile.held()
+        let server = try FaultServer.serving(file)
+        defer { server.stop() }
+        try await withTemporaryFolder { folder in
+            let id = try await withHub(in: folder) { hub in
+                let id = try await hub.add(server.url("/a"))
+                await hold.reached.waitUntilOpen()
+                try await hub.arrival(of: 1 << 20, for: id)
+                return id
+            }
+            hold.until.open()
+            try await withHub(in: folder) { hub in
+                try await hub.announced.wait(for: id, .completed)
+                #expect(hub.holds(.large, as: "a"))
+                #expect(hub.names == ["a"])
+            }
+            #expect(server.requests.map { $0["Range"] } == [nil, "bytes=1048576-"])
+        }
+    }
+
+    @Test func `nothing starts before begin, not even what a back-off releases`() async throws {
+        let server = try FaultServer.serving(ServedFile(.small))
+        defer { server.stop() }
+        let url = server.url("/a")
+        try await withHub(begins: false) { store, files in
+            try await store.insert(url: url, directory: files) { record in
+                record.state = .waiting(.retry(at: .someTime))
+                record.failure = Failure(.networkReset, "cut", isTransient: true)
+            }
+        } _: { hub in
+            let id = try #require(TaskID(rawValue: 1))
+            try await waitUntil("the back-off to end") {
+                guard case .waiting(.retry) = try await hub.record(id)?.state else { return true }
+                return false
+            }
+            #expect(try await hub.record(id)?.state == .waiting(.queue))
+            await hub.coordinator.begin()
+            try await hub.announced.wait(for: id, .completed)
+        }
+    }
+
+    @Test func `a row that cannot be read keeps neither the service nor the others from starting`()
+        async throws
+    {
+        let server = try FaultServer.serving(ServedFile(.small))
+        defer { server.stop() }
+        let url = server.url("/a")
+        try await withHub { store, files in
+            let bad = try await store.insert(url: url + "bad", directory: files) { record in
+                record.state = .downloading
+            }
+            let waiting = try await store.insert(url: url + "worse", directory: files) { record in
+                record.priority = 9
+            }
+            try await store.insert(url: url, directory: files)
+            try await store.damage(bad)
+            try await store.damage(waiting)
+        } _: { hub in
+            let good = try #require(TaskID(rawValue: 3))
+            try await hub.announced.wait(for: good, .completed)
+        }
+    }
+
+    @Test func `a task whose open publication cannot be carried out refuses verbs`() async throws {
+        // Every call into the file system fails while the list is restored.
+        let faults = iDownloader.FaultPlan(failing: 1, with: EIO, times: .max / 2)
+        try await withHub(fileFaults: faults) { store, files in
+            try await store.insert(url: "http://127.0.0.1:9/a", directory: files) { record in
+                record.state = .downloading
+                record.attempt = AttemptNumber(rawValue: 1)
+                record.file = Self.part
+                record.intent = .publish(name: "a")
+            }
+        } _: { hub in
+            let id = try #require(TaskID(rawValue: 1))
+            let coordinator = hub.coordinator
+            // Any answer will do, if there is one.
+            _ = try await within("an answer to the pause", limit: .seconds(5)) {
+                try? await coordinator.carryOut(.pause, on: id)
+            }
+        }
+    }
+
+    @Test func `a folder that cannot be opened at the start costs no progress`() async throws {
+        let faults = iDownloader.FaultPlan(failing: 1, with: EACCES, times: .max / 2)
+        let segments = SegmentMap([ByteRange(first: 0, length: 1000)].compactMap(\.self))
+        try await withHub(fileFaults: faults) { store, files in
+            try await store.insert(url: "http://127.0.0.1:9/a", directory: files) { record in
+                record.state = .paused
+                record.file = Self.part
+                record.segments = segments
+                record.remote = RemoteVersion(total: 2000)
+            }
+        } _: { hub in
+            let id = try #require(TaskID(rawValue: 1))
+            let record = try #require(try await hub.record(id))
+            #expect(record.segments == segments)
+            #expect(record.file == Self.part)
+        }
+    }
+
+    @Test func `a folder that is not there at the start costs no progress`() async throws {
+        let segments = SegmentMap([ByteRange(first: 0, length: 1000)].compactMap(\.self))
+        try await withHub { store, files in
+            try await store.insert(
+                url: "http://127.0.0.1:9/a",
+                directory: files + "/not-mounted"
+            ) { record in
+                record.state = .paused
+                record.file = Self.part
+                record.segments = segments
+                record.remote = RemoteVersion(total: 2000)
+            }
+        } _: { hub in
+            let id = try #require(TaskID(rawValue: 1))
+            #expect(try await hub.record(id)?.segments == segments)
+        }
+    }
+
+    @Test func `a partial file that is gone is forgotten`() async throws {
+        try await withHub { store, files in
+            try await store.insert(url: "http://127.0.0.1:9/a", directory: files) { record in
+                record.state = .paused
+                record.file = Self.part
+                record.segments = SegmentMap(
+                    [ByteRange(first: 0, length: 1000)].compactMap(\.self)
+                )
+            }
+        } _: { hub in
+            let id = try #require(TaskID(rawValue: 1))
+            let record = try #require(try await hub.record(id))
+            #expect(record.segments.isEmpty)
+            #expect(record.file == nil)
+        }
+    }
+
+    @Test func `an open intent to remove is carried out`() async throws {
+        try await withHub { store, files in
+            try await store.insert(url: "http://127.0.0.1:9/a", directory: files) { record in
+                record.state = .cancelled
+                record.file = Self.part
+                record.intent = .remove
+            }
+        } _: { hub in
+            let id = try #require(TaskID(rawValue: 1))
+            #expect(try await hub.record(id) == nil)
+        }
+    }
+}

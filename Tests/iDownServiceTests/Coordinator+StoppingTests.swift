@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+import iDownData
+import iDownState
+import iDownTesting
+
+@testable import iDownService
+
+@Suite struct CoordinatorStoppingTests {
+    @Test func `a stop keeps what came, and refuses what comes`() async throws {
+        let (file, hold) = ServedFile.held()
+        let server = try FaultServer.serving(file)
+        defer { server.stop() }
+        try await withHub { hub in
+            let id = try await hub.add(server.url("/a"))
+            await hold.reached.waitUntilOpen()
+            try await hub.arrival(of: 1 << 20, for: id)
+            await hub.coordinator.stop()
+            let record = try #require(try await hub.record(id))
+            #expect(record.segments.prefixLength == 1 << 20)
+            #expect(record.state == .downloading)
+            await #expect(throws: ServiceRefusal.stopping) {
+                try await hub.add(server.url("/b"))
+            }
+            await #expect(throws: ServiceRefusal.stopping) {
+                try await hub.coordinator.carryOut(.pause, on: id)
+            }
+            await #expect(throws: ServiceRefusal.stopping) {
+                try await hub.coordinator.carryOut(.pause, onAllIn: [.downloading])
+            }
+        }
+    }
+
+    @Test func `a stop does not wait for a disk that hangs`() async throws {
+        let (file, _) = ServedFile.held()
+        let server = try FaultServer.serving(file)
+        defer { server.stop() }
+        try await withHub { hub in
+            let id = try await hub.add(server.url("/a"))
+            try await hub.arrival(of: 1 << 20, for: id)
+            let disk = await DiskHold(hub.disk, of: id)
+            let coordinator = hub.coordinator
+            let time = await ContinuousClock().measure { await coordinator.stop() }
+            // 0.7 s and the turns of a machine that is busy with other tests.
+            #expect(time < .seconds(3))
+            disk.release()
+        }
+    }
+
+    @Test func `nothing starts once the service is stopping`() async throws {
+        let server = try FaultServer.serving(ServedFile(.small))
+        defer { server.stop() }
+        try await withHub { hub in
+            let coordinator = hub.coordinator
+            // The stop comes between the commit that grants a slot and its effect.
+            hub.announced.after { announcement in
+                guard announcement.kind == .downloading else { return }
+                Task { await coordinator.stop() }
+                while await !coordinator.isStopping { await Task.yield() }
+            }
+            let id = try await hub.add(server.url("/a"))
+            try await hub.announced.wait(for: id, .downloading)
+            // Behind this the effects of the commit have been carried out.
+            _ = try? await coordinator.record(.checkpointed(SegmentMap()), of: id, attempt: .none)
+            #expect(await coordinator.running.isEmpty)
+            #expect(server.requests.isEmpty)
+        }
+    }
+
+    @Test func `who waits for a deletion on a disk that hangs hears when the service ends`()
+        async throws
+    {
+        let (file, _) = ServedFile.held()
+        let server = try FaultServer.serving(file)
+        defer { server.stop() }
+        try await withHub { hub in
+            let id = try await hub.add(server.url("/a"))
+            try await hub.arrival(of: 1 << 20, for: id)
+            let disk = await DiskHold(hub.disk, of: id)
+            let coordinator = hub.coordinator
+            let removal = Task { try await coordinator.carryOut(.remove, on: id) }
+            try await waitUntil("the removal to be recorded") {
+                try await hub.record(id)?.intent == .remove
+            }
+            await coordinator.stop()
+            // Success, since it is durable, or Stopping; but not silence.
+            _ = try await within("an answer to the removal", limit: .seconds(5)) {
+                try? await removal.value
+            }
+            disk.release()
+        }
+    }
+}

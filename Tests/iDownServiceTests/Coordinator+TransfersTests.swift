@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+import iDownData
+import iDownState
+import iDownTesting
+
+@testable import iDownService
+
+@Suite struct CoordinatorTransfersTests {
+    @Test func `a failure that may pass is tried again by itself`() async throws {
+        let server = try FaultServer(
+            script: .init { request in
+                request.number == 1
+                    ? [.head("503 Busy", [("Content-Length", "0"), ("Retry-After", "0")])]
+                    : ServedFile(.small).answer(to: request)
+            }
+        )
+        defer { server.stop() }
+        try await withHub { hub in
+            let id = try await hub.add(server.url("/a"))
+            try await hub.announced.wait("a back-off") { all in
+                all.contains { announcement in
+                    guard case .changed(_, let task) = announcement else { return false }
+                    guard case .waiting(.retry) = task.record.state else { return false }
+                    return task.record.failure?.code == .serverBusy
+                }
+            }
+            try await hub.announced.wait(for: id, .completed)
+            #expect(try await hub.record(id)?.failure == nil)
+            #expect(hub.holds(.small, as: "a"))
+        }
+    }
+
+    @Test func `a failure for good gives its slot to the next`() async throws {
+        let server = try FaultServer(
+            script: .init { request in
+                request.target == "/gone"
+                    ? [.head("404 Not Found", [("Content-Length", "0")])]
+                    : ServedFile(.small).answer(to: request)
+            }
+        )
+        defer { server.stop() }
+        try await withHub(slots: 1) { hub in
+            let gone = try await hub.add(server.url("/gone"))
+            let next = try await hub.add(server.url("/next"))
+            try await hub.announced.wait(for: next, .completed)
+            let record = try #require(try await hub.record(gone))
+            #expect(record.state == .failed)
+            #expect(record.failure?.code == .serverNotFound)
+            try await hub.coordinator.carryOut(.retry, on: gone)
+            try await hub.announced.wait("the second failure") { all in
+                all.filter { $0.id == gone && $0.kind == .failed }.count == 2
+            }
+            #expect(await hub.coordinator.running.isEmpty || server.requests.count == 3)
+        }
+    }
+
+    @Test func `a retry by hand ends a back-off`() async throws {
+        let server = try FaultServer(
+            script: .init { request in
+                request.number == 1
+                    ? [.head("503 Busy", [("Content-Length", "0"), ("Retry-After", "3000")])]
+                    : ServedFile(.small).answer(to: request)
+            }
+        )
+        defer { server.stop() }
+        try await withHub { hub in
+            let id = try await hub.add(server.url("/a"))
+            try await hub.announced.wait("the back-off") { all in
+                all.contains { $0.id == id && $0.kind == .downloading }
+                    && all.last { $0.id == id && $0.kind != nil }?.kind == .waiting
+            }
+            try await hub.coordinator.carryOut(.retry, on: id)
+            try await hub.announced.wait(for: id, .completed)
+        }
+    }
+
+    @Test func `the bytes kept by a pause are announced`() async throws {
+        let (file, hold) = ServedFile.held()
+        let server = try FaultServer.serving(file)
+        defer { server.stop() }
+        try await withHub { hub in
+            let id = try await hub.add(server.url("/a"))
+            await hold.reached.waitUntilOpen()
+            try await hub.arrival(of: 1 << 20, for: id)
+            try await hub.coordinator.carryOut(.pause, on: id)
+            await hub.transferEnd(of: id)
+            let stored = try #require(try await hub.record(id))
+            #expect(stored.segments.byteCount == 1 << 20)
+            #expect(hub.announced.last(of: id)?.record.segments == stored.segments)
+        }
+    }
+
+    // MARK: Deletions and a store that cannot be written
+
+    /// Runs `body` with a paused task that has a partial file, and nothing else going on.
+    private func withPausedPart(
+        _ body: (Hub, CommitFaults, TaskID) async throws -> Void
+    ) async throws {
+        let faults = CommitFaults()
+        let (file, hold) = ServedFile.held()
+        let server = try FaultServer.serving(file)
+        defer { server.stop() }
+        try await withHub(faults: faults) { hub in
+            let id = try await hub.add(server.url("/a"))
+            try await hub.arrival(of: 1 << 20, for: id)
+            try await hub.coordinator.carryOut(.pause, on: id)
+            await hub.transferEnd(of: id)
+            // Behind this the look for a free slot is over too.
+            try await hub.coordinator.carryOut(.pause, on: id)
+            hold.until.open()
+            try await body(hub, faults, id)
+        }
+    }
+
+    @Test func `a removal whose last commit fails is announced and carried on`() async throws {
+        try await withPausedPart { hub, faults, id in
+            faults.failNext(after: 1)
+            try await hub.coordinator.carryOut(.remove, on: id)
+            try await hub.announced.waitForRemoval(of: id)
+            try await waitUntil("the record to go") { try await hub.record(id) == nil }
+            #expect(hub.names == [])
+        }
+    }
+
+    @Test func `a cancelled task whose deletion could not be recorded can be resumed`()
+        async throws
+    {
+        try await withPausedPart { hub, faults, id in
+            faults.failNext(after: 1)
+            try await hub.coordinator.carryOut(.cancel, on: id)
+            try await hub.coordinator.carryOut(.resume, on: id)
+            try await hub.announced.wait(for: id, .completed)
+            #expect(hub.holds(.large, as: "a"))
+        }
+    }
+}

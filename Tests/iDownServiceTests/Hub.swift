@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Curl
+import DBus
+import Glibc
+import Logging
+import iDownData
+import iDownState
+import iDownTesting
+import iDownloader
+
+@testable import iDownService
+
+/// A coordinator with all that is real around it: store, engine, folder, clock.
+///
+/// Only the bus is left out: what would go there is recorded.
+struct Hub: Sendable {
+    /// Where files go.
+    let files: String
+    let store: Store
+    let engine: Engine
+    let disk: DiskQueue
+    let coordinator: Coordinator
+    let announced: RecordingAnnouncer
+
+    /// What a client could ask for.
+    func wish(
+        _ url: String,
+        isPaused: Bool = false,
+        priority: Int32? = nil,
+        takenName: String? = nil,
+        change: (inout TaskRequest) -> Void = { _ in }
+    ) -> NewTask {
+        var request = TaskRequest(url: url, directory: files)
+        change(&request)
+        return NewTask(
+            request: request,
+            priority: priority,
+            isPaused: isPaused,
+            takenName: takenName
+        )
+    }
+
+    /// Adds one task.
+    func add(
+        _ url: String,
+        isPaused: Bool = false,
+        priority: Int32? = nil,
+        token: String? = nil
+    ) async throws -> TaskID {
+        let wish = wish(url, isPaused: isPaused, priority: priority)
+        let ids = try await coordinator.add([wish], token: token)
+        guard ids.count == 1 else { throw WrongNumber(count: ids.count) }
+        return ids[0]
+    }
+
+    struct WrongNumber: Error {
+        let count: Int
+    }
+
+    /// What the store knows of a task.
+    func record(_ id: TaskID) async throws -> TaskRecord? {
+        try await store.read { snapshot throws(StoreFailure) in try snapshot.task(id) }
+    }
+
+    var records: [TaskRecord] {
+        get async throws {
+            try await store.read { snapshot throws(StoreFailure) in try snapshot.tasks() }
+        }
+    }
+
+    /// How many tasks are downloading by the record.
+    var downloading: [TaskID] {
+        get async throws {
+            try await records.filter { $0.state == .downloading }.map(\.id)
+        }
+    }
+
+    /// Returns once the task's transfer holds nothing any more.
+    func transferEnd(of id: TaskID) async {
+        await coordinator.running[id]?.ended()
+    }
+
+    /// Returns once so many bytes of a running task have come.
+    func arrival(of count: Int64, for id: TaskID) async throws {
+        try await waitUntil("\(count) bytes of task \(id)") {
+            await (coordinator.running[id]?.live.bytes ?? 0) >= count
+        }
+    }
+
+    // MARK: The folder
+
+    func path(_ name: String) -> String { files + "/" + name }
+
+    /// The names in the folder, in order.
+    var names: [String] {
+        guard let stream = opendir(files) else { return [] }
+        defer { closedir(stream) }
+        var names: [String] = []
+        while let entry = readdir(stream) {
+            let name = withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
+                String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+            }
+            if name != ".", name != ".." { names.append(name) }
+        }
+        return names.sorted()
+    }
+
+    /// Whether a file is exactly this content.
+    func holds(_ content: TestContent, as name: String) -> Bool {
+        (try? content.firstDifference(fromFile: path(name))) == .some(nil)
+    }
+}
+
+extension Logger {
+    /// Says nothing.
+    static let quiet = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+}
+
+extension WallTime {
+    /// 2026-01-31 23:59:59 UTC.
+    static let someTime = WallTime(microseconds: 1_769_903_999_000_000)
+}
+
+/// Runs `body` with a service without a bus, and ends it afterwards in the order of the daemon.
+///
+/// List and files are in `folder`, or in an empty one for the time. Without `begins` nothing
+/// starts. `prepare` changes the store before the service sees it.
+func withHub<Value>(
+    in folder: String? = nil,
+    slots: Int = 3,
+    faults: CommitFaults? = nil,
+    fileFaults: iDownloader.FaultPlan? = nil,
+    begins: Bool = true,
+    prepare: (Store, _ files: String) async throws -> Void = { _, _ in },
+    _ body: (Hub) async throws -> Value
+) async throws -> Value {
+    guard let folder else {
+        return try await withTemporaryFolder { folder in
+            try await withHub(
+                in: folder,
+                slots: slots,
+                faults: faults,
+                fileFaults: fileFaults,
+                begins: begins,
+                prepare: prepare,
+                body
+            )
+        }
+    }
+    let files = folder + "/files"
+    mkdir(files, 0o700)
+    let store = try Store.open(
+        folder: folder + "/state",
+        now: .someTime,
+        commitFaults: faults
+    ).store
+    try await prepare(store, files)
+    let pool = try TransferPool()
+    let disk = DiskQueue()
+    let engine = Engine(
+        pool: pool,
+        fileSystem: FileSystem(faults: fileFaults),
+        disk: disk,
+        userAgent: "idown-test/1",
+        checkpointInterval: .seconds(3600)
+    )
+    let coordinator = Coordinator(
+        store: store,
+        engine: engine,
+        slots: slots,
+        executor: QueueExecutor(label: "test.hub"),
+        log: .quiet
+    )
+    let announced = RecordingAnnouncer()
+    let hub = Hub(
+        files: files,
+        store: store,
+        engine: engine,
+        disk: disk,
+        coordinator: coordinator,
+        announced: announced
+    )
+    let result: Result<Value, any Error>
+    do {
+        try await coordinator.restore()
+        await coordinator.announce(to: announced)
+        if begins { await coordinator.begin() }
+        result = .success(try await body(hub))
+    } catch {
+        result = .failure(error)
+    }
+    await coordinator.stop()
+    await pool.shutDown()
+    try store.close()
+    return try result.get()
+}
+
+/// Looks again and again until it is so: for what nobody announces.
+func waitUntil(
+    _ what: String,
+    _ condition: @escaping @Sendable () async throws -> Bool
+) async throws {
+    try await within(what, limit: .seconds(20)) {
+        while try await !condition() {
+            try Task.checkCancellation()
+            await Task.yield()
+        }
+    }
+}

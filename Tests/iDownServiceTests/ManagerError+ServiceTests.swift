@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+import iDownBus
+import iDownData
+import iDownState
+import iDownloader
+
+@testable import iDownService
+
+@Suite struct ManagerErrorServiceTests {
+    private struct Odd: Error {
+        let secret = "SECRET"
+    }
+
+    @Test(arguments: [
+        (ServiceRefusal.noSuchTask("7") as any Error, ManagerError.Code.noSuchTask),
+        (ServiceRefusal.fileExists("a"), .fileExists),
+        (ServiceRefusal.limitExceeded("no more"), .limitExceeded),
+        (ServiceRefusal.stopping, .stopping),
+        (Refusal.invalidState(.pause, .completed), .invalidState),
+        (Refusal.publishing, .invalidState),
+        (StoreFailure.closed, .stopping),
+        (StoreFailure.database(code: 13, message: "database or disk is full"), .storeFailed),
+        (StoreFailure.corruptRecord(id: 3, column: "url"), .storeFailed),
+        (StoreFailure.idsExhausted, .storeFailed),
+        (SettingsFailure.unreadable(path: "/x"), .storeFailed),
+        (FolderRefusal("closed"), .invalidDestination),
+        (ManagerError(.invalidURL, "none"), .invalidURL),
+        (Odd(), .failed),
+    ])
+    func `every failure has its name on the bus`(_ error: any Error, _ code: ManagerError.Code) {
+        let named = ManagerError(error)
+        #expect(named.code == code)
+        #expect(!named.message.isEmpty)
+        #expect(!named.message.contains("SECRET"))
+    }
+}

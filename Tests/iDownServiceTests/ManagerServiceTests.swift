@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Curl
+import DBus
+import Glibc
+import Logging
+import Testing
+import iDownBus
+import iDownData
+import iDownState
+import iDownTesting
+import iDownloader
+
+@testable import iDownService
+
+/// The service as clients on a bus see it.
+@Suite struct ManagerServiceTests {
+    private struct Scene {
+        let client: ManagerClient
+        let proxy: Proxy
+        let signals: SignalLog
+        let coordinator: Coordinator
+        let faults: CommitFaults
+        let home: ServiceHome
+        let quit: FaultServer.Gate
+
+        /// Returns once a task was told to be in a state.
+        func wait(for id: String, _ state: TaskProperties.State) async throws {
+            try await signals.first("task \(id) to be \(state)") { signal in
+                guard case .changed(id, state, _) = ManagerEvent(signal.member, signal.arguments)
+                else { return false }
+                return true
+            }
+        }
+    }
+
+    private func withService(_ body: (Scene) async throws -> Void) async throws {
+        try await withTemporaryFolder { folder in
+            try await withPrivateBus { bus in
+                let home = ServiceHome(in: folder)
+                let folders = StandardFolders(environment: home.variables, home: home.path)
+                let faults = CommitFaults()
+                let store = try Store.open(
+                    folder: folders.state,
+                    now: .someTime,
+                    commitFaults: faults
+                ).store
+                let connection = try await Connection.open(.address(bus.address))
+                let pool = try TransferPool()
+                let engine = Engine(pool: pool, userAgent: "test")
+                let coordinator = Coordinator(
+                    store: store,
+                    engine: engine,
+                    slots: 3,
+                    executor: connection.executor,
+                    log: .quiet
+                )
+                try await coordinator.restore()
+                let announcer = BusAnnouncer(connection: connection, log: .quiet)
+                let quit = FaultServer.Gate()
+                let manager = ManagerService(
+                    coordinator: coordinator,
+                    engine: engine,
+                    announcer: announcer,
+                    settings: Settings(),
+                    file: SettingsFile(folder: folders.config),
+                    folders: folders,
+                    log: .quiet,
+                    quitting: { quit.open() }
+                )
+                try await connection.export(
+                    [ManagerInterface.table(for: manager)],
+                    at: Contract.managerPath
+                )
+                _ = try await connection.requestName(Contract.busName)
+                await coordinator.announce(to: announcer)
+                await coordinator.begin()
+
+                let caller = try await Connection.open(.address(bus.address))
+                let name = await connection.uniqueName
+                let scene = Scene(
+                    client: ManagerClient(caller),
+                    proxy: Proxy(
+                        caller,
+                        Contract.busName,
+                        Contract.managerPath,
+                        Contract.managerInterface
+                    ),
+                    signals: try await SignalLog(MatchRule(sender: name), on: caller),
+                    coordinator: coordinator,
+                    faults: faults,
+                    home: home,
+                    quit: quit
+                )
+                let result: Result<Void, any Error>
+                do { result = .success(try await body(scene)) } catch { result = .failure(error) }
+                await coordinator.stop()
+                await pool.shutDown()
+                try store.close()
+                await caller.close()
+                await connection.close()
+                try result.get()
+            }
+        }
+    }
+
+    /// The contract's name for what a call ends with.
+    private func code(_ body: () async throws -> Void) async -> ManagerError.Code? {
+        do {
+            try await body()
+            return nil
+        } catch let error as ManagerError {
+            return error.code
+        } catch let error as BusError {
+            return ManagerError(error).code
+        } catch {
+            return nil
+        }
+    }
+
+    @Test func `a URL becomes a file in the user's folder`() async throws {
+        let server = try FaultServer.serving(ServedFile(.small))
+        defer { server.stop() }
+        try await withService { scene in
+            let id = try await scene.client.addURL(server.url("/a.bin?token=SECRET"))
+            try await scene.wait(for: id, .completed)
+            let task = try await scene.client.getTask(id)
+            #expect(task.path == scene.home.download("a.bin"))
+            #expect(task.url.hasSuffix("?token=SECRET"))
+            let difference = try TestContent.small.firstDifference(fromFile: task.path)
+            #expect(difference == nil)
+            let tasks = try await scene.client.listTasks()
+            #expect(tasks == [task])
+            for signal in scene.signals.signals {
+                #expect(!"\(signal.arguments)".contains("SECRET"))
+            }
+        }
+    }
+
+    @Test func `TaskAdded comes before the reply`() async throws {
+        try await withService { scene in
+            var options = AddOptions()
+            options.paused = true
+            let id = try await scene.client.addURL("http://127.0.0.1:9/", options: options)
+            // One connection receives both, in the order of their sending.
+            let added = scene.signals.signals.contains { signal in
+                signal.member == Contract.Signal.taskAdded && signal.arguments.first == .string(id)
+            }
+            #expect(added)
+        }
+    }
+
+    @Test func `a known token is answered whatever stands beside it`() async throws {
+        try await withService { scene in
+            var options = AddOptions()
+            options.paused = true
+            options.token = "blind"
+            let id = try await scene.client.addURL("http://127.0.0.1:9/", options: options)
+            options.directory = scene.home.config
+            #expect(try await scene.client.addURL("no url", options: options) == id)
+            try await scene.client.remove(id)
+            #expect(try await scene.client.addURL("ftp://x/", options: options) == id)
+        }
+    }
+
+    @Test func `errors have the contract's names`() async throws {
+        try await withService { scene in
+            let client = scene.client
+            #expect(await code { _ = try await client.addURL("nonsense") } == .invalidURL)
+            #expect(
+                await code { _ = try await client.addURL("ftp://e.org/") } == .unsupportedScheme
+            )
+            for id in ["99", "", "-1", "x", "01", String(repeating: "9", count: 1000)] {
+                #expect(await code { try await client.pause(id) } == .noSuchTask)
+                #expect(await code { _ = try await client.getTask(id) } == .noSuchTask)
+            }
+            var options = AddOptions()
+            options.directory = scene.home.config + "/autostart"
+            #expect(
+                await code { _ = try await client.addURL("http://e.org/", options: options) }
+                    == .invalidDestination
+            )
+            let tasks = try await client.listTasks()
+            #expect(tasks.isEmpty)
+        }
+    }
+
+    @Test func `a list that cannot be written is StoreFailed, and nothing has changed`()
+        async throws
+    {
+        try await withService { scene in
+            var options = AddOptions()
+            options.paused = true
+            let id = try await scene.client.addURL("http://127.0.0.1:9/", options: options)
+            scene.faults.failNext()
+            #expect(await code { try await scene.client.cancel(id) } == .storeFailed)
+            #expect(try await scene.client.getTask(id).state == .paused)
+            try await scene.client.cancel(id)
+            #expect(try await scene.client.getTask(id).state == .cancelled)
+        }
+    }
+
+    @Test func `properties are stored, announced and held within their range`() async throws {
+        try await withService { scene in
+            try await scene.client.setMaxConcurrentDownloads(7)
+            try await scene.signals.first("PropertiesChanged") { signal in
+                signal.member == "PropertiesChanged"
+                    && "\(signal.arguments)".contains("MaxConcurrentDownloads")
+            }
+            #expect(try await scene.client.maxConcurrentDownloads() == 7)
+            let folder = scene.home.path + "/elsewhere"
+            try await scene.client.setDownloadDirectory(folder)
+            #expect(try await scene.client.downloadDirectory() == folder)
+            let stored = SettingsFile(folder: scene.home.config + "/idown").read()
+            #expect(stored.settings.maxConcurrentDownloads == 7)
+            #expect(stored.settings.downloadDirectory == folder)
+            for count in [0, 65, .max] as [UInt32] {
+                #expect(
+                    await code { try await scene.client.setMaxConcurrentDownloads(count) }
+                        == .invalidArguments
+                )
+            }
+            #expect(try await scene.client.maxConcurrentDownloads() == 7)
+        }
+    }
+
+    @Test(arguments: ["relative", "", "/.config", "/.config/autostart"])
+    func `a DownloadDirectory that is no path, or a forbidden one, is refused`(
+        _ folder: String
+    ) async throws {
+        try await withService { scene in
+            let path = folder.hasPrefix("/") ? scene.home.path + folder : folder
+            #expect(
+                await code { try await scene.client.setDownloadDirectory(path) }
+                    == (folder.hasPrefix("/") ? .invalidDestination : .invalidArguments)
+            )
+            let kept = try await scene.client.downloadDirectory()
+            #expect(kept == scene.home.downloads)
+        }
+    }
+
+    @Test func `counts follow what happens`() async throws {
+        try await withService { scene in
+            var options = AddOptions()
+            options.paused = true
+            for number in 1...3 {
+                _ = try await scene.client.addURL("http://127.0.0.1:9/\(number)", options: options)
+            }
+            #expect(try await scene.client.taskCount() == 3)
+            #expect(try await scene.client.waitingCount() == 0)
+            #expect(try await scene.client.activeCount() == 0)
+            #expect(try await scene.client.speed() == 0)
+            #expect(try await scene.client.pauseAll() == 0)
+            #expect(try await scene.client.clearCompleted() == 0)
+        }
+    }
+
+    @Test func `AddURLs is all or nothing`() async throws {
+        try await withService { scene in
+            var options = AddOptions()
+            options.paused = true
+            let urls = ["http://127.0.0.1:9/1", "http://127.0.0.1:9/2"]
+            let bad = urls + ["nonsense?SECRET"]
+            let error = await #expect(throws: ManagerError.self) {
+                _ = try await scene.client.addURLs(bad, options: options)
+            }
+            #expect(error?.code == .invalidURL)
+            #expect(error?.message.contains("URL 3") == true)
+            #expect(error?.message.contains("SECRET") == false)
+            #expect(try await scene.client.taskCount() == 0)
+            let ids = try await scene.client.addURLs(urls, options: options)
+            #expect(try await scene.client.listTasks().map(\.id) == ids)
+        }
+    }
+
+    @Test func `Quit is answered`() async throws {
+        try await withService { scene in
+            try await scene.client.quit()
+            #expect(scene.quit.isOpen)
+        }
+    }
+}

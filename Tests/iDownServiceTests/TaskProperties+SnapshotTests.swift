@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+import iDownBus
+import iDownState
+
+@testable import iDownService
+
+@Suite struct TaskPropertiesSnapshotTests {
+    private func properties(
+        live: LiveState? = nil,
+        url: String = "http://e.org/a",
+        _ change: (inout TaskRecord) -> Void = { _ in }
+    ) -> TaskProperties {
+        TaskProperties(TaskSnapshot(record: .sample(7, url: url, change: change), live: live))
+    }
+
+    @Test func `a new task waits in the queue and knows nothing`() {
+        let task = properties()
+        #expect(task.id == "7")
+        #expect(task.state == .waiting)
+        #expect(task.hold == .queue)
+        #expect(task.totalBytes == -1)
+        #expect(task.progress == -1)
+        #expect(task.path == "")
+        #expect(task.integrity == .unknown)
+        #expect(task.retryAt == 0)
+        #expect(task.createdAt == UInt64(WallTime.someTime.microseconds))
+        #expect(task.finishedAt == 0)
+    }
+
+    @Test func `what runs is shown as it runs`() {
+        let live = LiveState(
+            bytes: 500,
+            bytesPerSecond: 99,
+            activity: "transferring",
+            connections: 2
+        )
+        let task = properties(live: live) { record in
+            record.state = .downloading
+            record.remote.total = 1000
+        }
+        #expect(task.downloadedBytes == 500)
+        #expect(task.speed == 99)
+        #expect(task.activity == .transferring)
+        #expect(task.connections == 2)
+        #expect(task.progress == 0.5)
+    }
+
+    @Test func `a back-off shows when and why`() {
+        let task = properties { record in
+            record.state = .waiting(.retry(at: WallTime(microseconds: 5)))
+            record.failure = Failure(.serverBusy, "HTTP 503", isTransient: true)
+            record.tries = 2
+        }
+        #expect(task.hold == .retry)
+        #expect(task.retryAt == 5)
+        #expect(task.errorCode == "Server.Busy")
+        #expect(task.errorMessage == "HTTP 503")
+        #expect(task.attempts == 2)
+    }
+
+    @Test func `a completed task has its path`() {
+        let task = properties { record in
+            record.state = .completed
+            record.file = LocalFile(name: "a", device: 1, inode: 2)
+            record.integrity = .validators
+        }
+        #expect(task.path == "/tmp/a")
+        #expect(task.integrity == .validators)
+    }
+
+    @Test(arguments: [
+        ("http://me:SECRET@e.org/a?b@c", "http://e.org/a?b@c"),
+        ("http://SECRET@e.org", "http://e.org"),
+        ("http://me:SECRET@[::1]:80/@", "http://[::1]:80/@"),
+        ("http://a@SECRET:b@e.org/", "http://e.org/"),
+        ("http://e.org/SECRETless@", "http://e.org/SECRETless@"),
+        ("", ""), ("://", "://"), ("@", "@"), ("http://@", "http://"),
+    ])
+    func `user and password are nowhere`(_ given: String, _ shown: String) {
+        #expect(properties(url: given).url == shown)
+    }
+
+    @Test func `a referrer is shown without user and password`() {
+        let task = properties { $0.request.referrer = "http://me:SECRET@e.org/page?q" }
+        #expect(task.referrer == "http://e.org/page?q")
+        #expect(task.withoutQueries.referrer == "http://e.org/page")
+    }
+
+    @Test func `odd numbers do not trap`() {
+        let task = properties(
+            live: LiveState(bytes: -1, bytesPerSecond: .max, activity: "dancing", connections: .max)
+        ) { record in
+            record.state = .downloading
+            record.remote.total = 0
+            record.createdAt = WallTime(microseconds: .min)
+            record.finishedAt = WallTime(microseconds: -1)
+        }
+        #expect(task.downloadedBytes == 0)
+        #expect(task.progress == 1)
+        #expect(task.createdAt == 0)
+        #expect(TaskProperties.progress(.max, 1) == 1)
+    }
+}

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Curl
+import Testing
+import iDownBus
+import iDownState
+import iDownTesting
+import iDownloader
+
+@testable import iDownService
+
+@Suite struct WishesTests {
+    private func judge(
+        _ urls: [String],
+        rules: FolderRules = FolderRules(),
+        options change: (inout AddOptions) -> Void = { _ in }
+    ) async throws -> [NewTask] {
+        try await withTemporaryFolder { folder in
+            let pool = try TransferPool()
+            let wishes = Wishes(
+                engine: Engine(pool: pool, userAgent: "test"),
+                downloadDirectory: folder + "/new",
+                rules: rules
+            )
+            var options = AddOptions()
+            change(&options)
+            let result: Result<[NewTask], any Error>
+            do {
+                result = .success(try await wishes.judge(urls, options))
+            } catch {
+                result = .failure(error)
+            }
+            await pool.shutDown()
+            return try result.get()
+        }
+    }
+
+    private func refusal(
+        of urls: [String],
+        rules: FolderRules = FolderRules(),
+        options change: (inout AddOptions) -> Void = { _ in }
+    ) async -> ManagerError? {
+        do {
+            _ = try await judge(urls, rules: rules, options: change)
+            return nil
+        } catch {
+            return ManagerError(error)
+        }
+    }
+
+    @Test func `every option finds its place`() async throws {
+        let tasks = try await judge(["HTTP://Example.ORG/a b#part"]) { options in
+            options.filename = "c.iso"
+            options.paused = true
+            options.priority = -3
+            options.connections = 4
+            options.headers = [.init(name: "X-Key", value: "v")]
+            options.referrer = "https://e.org/"
+            options.userAgent = "me"
+            options.onExisting = .fail
+        }
+        let task = try #require(tasks.first)
+        #expect(tasks.count == 1)
+        #expect(task.request.url == "http://example.org/a%20b")
+        #expect(task.request.directory.hasSuffix("/new"))
+        #expect(task.request.fileName == "c.iso")
+        #expect(task.isPaused)
+        #expect(task.priority == -3)
+        #expect(task.request.connections == 4)
+        #expect(task.request.headers == [.init(name: "X-Key", value: "v")])
+        #expect(task.request.referrer == "https://e.org/")
+        #expect(task.request.userAgent == "me")
+        #expect(task.request.onExisting == .fail)
+        #expect(task.takenName == nil)
+    }
+
+    @Test(arguments: [
+        "ftp://e.org/a", "file:///etc/passwd", "javascript:alert(1)", "idown:?url=http://e.org/",
+    ])
+    func `another scheme is UnsupportedScheme`(_ url: String) async {
+        #expect(await refusal(of: [url])?.code == .unsupportedScheme)
+    }
+
+    @Test(arguments: [
+        "", " ", "e.org/a", "http://", "http:/e.org", "http:///e.org", "http://e.org:x/",
+        "http://e\\org/", "http://e.org/\u{0}", "//e.org/", "\u{301}", "http://\u{202e}",
+        "http://e.org/" + String(repeating: "a", count: 70_000),
+    ])
+    func `what is no URL is InvalidURL, shortly`(_ url: String) async {
+        let error = await refusal(of: [url])
+        #expect(error?.code == .invalidURL, "\(url.prefix(40))")
+        #expect((error?.message.utf8.count ?? 0) < 1000)
+    }
+
+    @Test(arguments: [
+        "http://me:SECRET@e.org:x/", "http://me:pa?SECRET@e.org:x/", "http://me:pa#SECRET@e.org:x/",
+        "http://e.org:x/?token=SECRET", "http://e.org:x/#SECRET",
+        "http://e.org:x/?\u{301}token=SECRET", "http://me:SECRET@\u{301}e.org:x/",
+        "http://e.org:x/a@b?SECRET", "http://SECRET@a@e.org:x/", "http://e.org:x/#\u{301}SECRET",
+    ])
+    func `a refused URL never shows a secret`(_ url: String) async {
+        let error = await refusal(of: [url])
+        #expect(error?.code == .invalidURL)
+        #expect(error?.message.contains("SECRET") == false, "\(error?.message ?? "")")
+    }
+
+    @Test func `a bad one of many is named by its place`() async {
+        let error = await refusal(of: ["http://e.org/", "http://e.org/2", "http://:x/"])
+        #expect(error?.code == .invalidURL)
+        #expect(error?.message.contains("URL 3") == true)
+    }
+
+    @Test func `no URLs are no tasks`() async throws {
+        #expect(try await judge([]).isEmpty)
+    }
+
+    @Test func `a folder that is closed is InvalidDestination`() async {
+        let rules = FolderRules(closedFolders: ["/tmp"])
+        #expect(await refusal(of: ["http://e.org/"], rules: rules)?.code == .invalidDestination)
+        let relative = await refusal(of: ["http://e.org/"]) { $0.directory = "Downloads" }
+        #expect(relative?.code == .invalidDestination)
+    }
+
+    @Test func `a name that no file can have is InvalidOption`() async {
+        for name in [".hidden", "a/b", "..", "a\u{7}", ""] {
+            let error = await refusal(of: ["http://e.org/"]) { $0.filename = name }
+            #expect(error?.code == .invalidOption, "\(name)")
+        }
+    }
+
+    @Test(arguments: ["taken", "taken.part"])
+    func `with on-existing fail a taken name is noted`(_ existing: String) async throws {
+        try await withTemporaryFolder { folder in
+            try TestContent([1]).write(toFile: folder + "/" + existing)
+            let tasks = try await judge(["http://e.org/"]) { options in
+                options.directory = folder
+                options.filename = "taken"
+                options.onExisting = .fail
+            }
+            #expect(tasks.first?.takenName == "taken")
+            let renamed = try await judge(["http://e.org/"]) { options in
+                options.directory = folder
+                options.filename = "taken"
+            }
+            #expect(renamed.first?.takenName == nil)
+        }
+    }
+}
