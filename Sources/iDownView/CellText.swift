@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A text as a terminal may show it: one line, no control characters, measured in cells.
+///
+/// Names come from servers: an escape sequence in one of them must never reach the terminal, and
+/// nothing may turn the direction of what stands beside it.
+package struct CellText: Hashable, Sendable, CustomStringConvertible {
+    /// The text, with U+FFFD for each character that may not be shown.
+    package let description: String
+    /// How many cells it takes.
+    package let width: Int
+
+    package init(_ text: String) {
+        var scalars = String.UnicodeScalarView()
+        for scalar in text.unicodeScalars {
+            scalars.append(scalar.isShown ? scalar : "\u{FFFD}")
+        }
+        description = String(scalars)
+        width = description.reduce(0) { $0 + $1.cellWidth }
+    }
+
+    /// The text in at most some cells; what does not fit is replaced by `…`.
+    package func cut(to limit: Int) -> CellText {
+        guard width > limit else { return self }
+        guard limit > 0 else { return CellText("") }
+        var room = limit - 1
+        var kept = ""
+        for character in description {
+            room -= character.cellWidth
+            guard room >= 0 else { break }
+            kept.append(character)
+        }
+        return CellText(kept + "…")
+    }
+
+    /// The text in exactly some cells, blanks behind it.
+    package func padded(to cells: Int) -> String {
+        let text = cut(to: cells)
+        return text.description + String(repeating: " ", count: max(0, cells - text.width))
+    }
+
+    /// The text in exactly some cells, blanks before it.
+    package func paddedLeft(to cells: Int) -> String {
+        let text = cut(to: cells)
+        return String(repeating: " ", count: max(0, cells - text.width)) + text.description
+    }
+}
+
+extension Unicode.Scalar {
+    fileprivate var isShown: Bool {
+        switch properties.generalCategory {
+        case .control, .lineSeparator, .paragraphSeparator, .surrogate: false
+        // Joiners make one sign of several, in emoji and in Persian; all else of this kind is
+        // invisible or changes the direction.
+        case .format: self == "\u{200C}" || self == "\u{200D}"
+        default: true
+        }
+    }
+}

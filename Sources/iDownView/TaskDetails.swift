@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import iDownBus
+
+/// Everything about one task, a line a fact.
+package struct TaskDetails: Sendable {
+    /// The lines, without their ends.
+    package let lines: [String]
+
+    /// Lays a task out.
+    ///
+    /// - Parameters:
+    ///   - task: The task.
+    ///   - style: Colours, if any.
+    ///   - time: Writes µs since the epoch as a local time.
+    package init(_ task: TaskProperties, style: Style, time: (UInt64) -> String) {
+        let facts = Self.facts(task, time).filter { !$0.text.description.isEmpty }
+        let width = facts.reduce(0) { max($0, $1.title.utf8.count) }
+        lines = facts.map { fact in
+            let title = CellText(fact.title + ":").padded(to: width + 1)
+            return "\(title)  \(style.paint(fact.text.description, fact.ink))"
+        }
+    }
+
+    private struct Fact {
+        let title: String
+        let text: CellText
+        var ink: Style.Ink = .plain
+
+        init(_ title: String, _ text: String, _ ink: Style.Ink = .plain) {
+            self.title = title
+            self.text = CellText(text)
+            self.ink = ink
+        }
+    }
+
+    private static func facts(_ task: TaskProperties, _ time: (UInt64) -> String) -> [Fact] {
+        let summary = TaskSummary(task)
+        return [
+            Fact("ID", task.id),
+            Fact("Name", task.fileName),
+            Fact("State", state(task), Style.Ink(task.state)),
+            Fact("Progress", summary.fraction == nil ? "" : summary.percent),
+            Fact("Size", summary.bytes),
+            Fact("Speed", summary.speed),
+            Fact("Time left", summary.timeLeft(bytesPerSecond: task.speed)),
+            Fact("Error", error(task), .red),
+            Fact("Attempts", task.attempts == 0 ? "" : "\(task.attempts)"),
+            Fact("Next try", task.retryAt == 0 ? "" : time(task.retryAt)),
+            Fact("URL", task.url),
+            Fact("Referrer", task.referrer),
+            Fact("Folder", task.directory),
+            Fact("File", task.path),
+            Fact("Type", task.mimeType),
+            Fact("Checksum", task.checksum),
+            Fact("Integrity", task.integrity.rawValue),
+            Fact("Resumable", task.state == .completed ? "" : task.resumable ? "yes" : "no"),
+            Fact("Connections", task.connections == 0 ? "" : "\(task.connections)"),
+            Fact("Priority", task.priority == 0 ? "" : "\(task.priority)"),
+            Fact("Speed limit", task.speedLimit == 0 ? "" : "\(ByteRate(task.speedLimit))"),
+            Fact("Added", task.createdAt == 0 ? "" : time(task.createdAt)),
+            Fact("Finished", task.finishedAt == 0 ? "" : time(task.finishedAt)),
+        ]
+    }
+
+    private static func state(_ task: TaskProperties) -> String {
+        let detail =
+            task.state == .downloading ? task.activity.rawValue : task.hold.rawValue
+        return detail.isEmpty ? task.state.rawValue : "\(task.state) (\(detail))"
+    }
+
+    private static func error(_ task: TaskProperties) -> String {
+        task.errorCode.isEmpty ? "" : "\(task.errorCode): \(task.errorMessage)"
+    }
+}

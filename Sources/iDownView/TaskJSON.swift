@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import iDownBus
+
+/// A task for programs: an object whose keys are the names of the properties on the bus.
+///
+/// All keys are always there and never renamed. Times are µs since the epoch, unknown numbers −1,
+/// as on the bus. Segments are pairs of first byte and length.
+package struct TaskJSON: Encodable, Sendable {
+    private let task: TaskProperties
+
+    package init(_ task: TaskProperties) {
+        self.task = task
+    }
+
+    package func encode(to encoder: any Encoder) throws {
+        var object = encoder.container(keyedBy: Key.self)
+        for property in TaskProperty.allCases {
+            try encode(property, into: &object)
+        }
+    }
+
+    private func encode(
+        _ property: TaskProperty,
+        into object: inout KeyedEncodingContainer<Key>
+    ) throws {
+        let key = Key(property)
+        switch property {
+        case .id: try object.encode(task.id, forKey: key)
+        case .url: try object.encode(task.url, forKey: key)
+        case .fileName: try object.encode(task.fileName, forKey: key)
+        case .directory: try object.encode(task.directory, forKey: key)
+        case .path: try object.encode(task.path, forKey: key)
+        case .state: try object.encode(task.state.rawValue, forKey: key)
+        case .activity: try object.encode(task.activity.rawValue, forKey: key)
+        case .hold: try object.encode(task.hold.rawValue, forKey: key)
+        case .downloadedBytes: try object.encode(task.downloadedBytes, forKey: key)
+        case .totalBytes: try object.encode(task.totalBytes, forKey: key)
+        case .speed: try object.encode(task.speed, forKey: key)
+        // JSON has neither NaN nor infinity.
+        case .progress: try object.encode(task.progress.isFinite ? task.progress : -1, forKey: key)
+        case .errorCode: try object.encode(task.errorCode, forKey: key)
+        case .errorMessage: try object.encode(task.errorMessage, forKey: key)
+        case .attempts: try object.encode(task.attempts, forKey: key)
+        case .retryAt: try object.encode(task.retryAt, forKey: key)
+        case .connections: try object.encode(task.connections, forKey: key)
+        case .segments: try object.encode(segments, forKey: key)
+        case .resumable: try object.encode(task.resumable, forKey: key)
+        case .priority: try object.encode(task.priority, forKey: key)
+        case .speedLimit: try object.encode(task.speedLimit, forKey: key)
+        case .integrity: try object.encode(task.integrity.rawValue, forKey: key)
+        case .mimeType: try object.encode(task.mimeType, forKey: key)
+        case .checksum: try object.encode(task.checksum, forKey: key)
+        case .referrer: try object.encode(task.referrer, forKey: key)
+        case .createdAt: try object.encode(task.createdAt, forKey: key)
+        case .finishedAt: try object.encode(task.finishedAt, forKey: key)
+        }
+    }
+
+    private var segments: [[UInt64]] {
+        task.byteRanges.map { [$0.first, $0.length] }
+    }
+
+    private struct Key: CodingKey {
+        let stringValue: String
+
+        init(_ property: TaskProperty) { stringValue = property.rawValue }
+
+        init?(stringValue: String) { self.stringValue = stringValue }
+
+        init?(intValue: Int) { nil }
+
+        var intValue: Int? { nil }
+    }
+}

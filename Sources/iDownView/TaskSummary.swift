@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import iDownBus
+
+/// What the list and the live line tell of a task, as texts of one line.
+package struct TaskSummary: Sendable {
+    package let task: TaskProperties
+
+    package init(_ task: TaskProperties) {
+        self.task = task
+    }
+
+    /// The file's name; the URL as long as there is none.
+    package var name: CellText {
+        CellText(task.fileName.isEmpty ? task.url : task.fileName)
+    }
+
+    /// 0 to 1; nil while the whole is not known.
+    package var fraction: Double? {
+        guard task.state != .completed else { return 1 }
+        guard let total = task.knownTotal else { return nil }
+        guard total > 0 else { return 0 }
+        return min(1, Double(task.downloadedBytes) / Double(total))
+    }
+
+    /// Whole percents, rounded down: 100 % only once all bytes are there.
+    package var percent: String {
+        guard let fraction else { return "-" }
+        return "\(Int(fraction * 100))%"
+    }
+
+    /// The whole file's size; as long as it is not known, what is there.
+    package var size: String {
+        if let total = task.knownTotal { return ByteCount(total).description }
+        return task.downloadedBytes > 0 ? ByteCount(task.downloadedBytes).description : "-"
+    }
+
+    /// What is there of what there will be.
+    package var bytes: String {
+        guard task.state != .completed, let total = task.knownTotal else {
+            return ByteCount(task.downloadedBytes).description
+        }
+        return "\(ByteCount(task.downloadedBytes)) / \(ByteCount(total))"
+    }
+
+    package var speed: String {
+        task.state == .downloading ? ByteRate(task.speed).description : ""
+    }
+
+    /// The time left at a speed; empty where it cannot be told.
+    package func timeLeft(bytesPerSecond: UInt64) -> String {
+        guard task.state == .downloading, let total = task.knownTotal,
+            total >= task.downloadedBytes,
+            let left = TimeLeft(
+                remaining: total - task.downloadedBytes,
+                bytesPerSecond: bytesPerSecond
+            )
+        else { return "" }
+        return left.description
+    }
+
+    /// Why it failed or does not move; empty if there is nothing to tell.
+    package var reason: CellText {
+        if task.state == .failed {
+            return CellText("\(task.errorCode): \(task.errorMessage)")
+        }
+        guard task.state == .waiting, !task.errorMessage.isEmpty else {
+            return CellText(task.hold == .queue ? "waits for a free slot" : "")
+        }
+        return CellText("tries again: \(task.errorMessage)")
+    }
+}

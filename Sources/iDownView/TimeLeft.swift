@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// How long a download still takes, in its two largest units: `45s`, `3m12s`, `2h05m`, `3d04h`.
+package struct TimeLeft: Hashable, Sendable, CustomStringConvertible {
+    package let seconds: UInt64
+
+    package init(seconds: UInt64) {
+        self.seconds = seconds
+    }
+
+    /// The time for some bytes at a speed, rounded up; nil while nothing moves.
+    package init?(remaining bytes: UInt64, bytesPerSecond: UInt64) {
+        guard bytesPerSecond > 0 else { return nil }
+        let (quotient, remainder) = bytes.quotientAndRemainder(dividingBy: bytesPerSecond)
+        seconds = quotient + (remainder > 0 ? 1 : 0)
+    }
+
+    package var description: String {
+        let minutes = seconds / 60
+        let hours = minutes / 60
+        let days = hours / 24
+        return switch seconds {
+        case ..<60: "\(seconds)s"
+        case ..<3600: "\(minutes)m\(Self.twoDigits(seconds % 60))s"
+        case ..<86_400: "\(hours)h\(Self.twoDigits(minutes % 60))m"
+        case ..<Self.limit: "\(days)d\(Self.twoDigits(hours % 24))h"
+        default: ">99d"
+        }
+    }
+
+    /// Nobody waits that long: the number would only make the column wide.
+    private static let limit: UInt64 = 100 * 86_400
+
+    private static func twoDigits(_ number: UInt64) -> String {
+        number < 10 ? "0\(number)" : "\(number)"
+    }
+}

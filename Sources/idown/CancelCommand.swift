@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import iDownBus
+
+/// `idown cancel`: stops tasks and deletes their partial data.
+struct CancelCommand: TaskVerb {
+    static let configuration = CommandConfiguration(
+        commandName: "cancel",
+        abstract: "Cancels downloads and deletes their partial data.",
+        discussion: """
+            They stay in the list; idown resume starts them from zero. A completed download cannot \
+            be cancelled.
+
+            Examples:
+              idown cancel 7
+            """
+    )
+
+    @OptionGroup var ids: TaskIDs
+
+    func apply(to id: String, _ client: ManagerClient) async throws(ManagerError) {
+        try await client.cancel(id)
+    }
+}

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+
+/// How the commands that change all tasks at once tell how many those were.
+struct CountOutput: ParsableArguments {
+    @Flag(help: "Prints a JSON object with the key count.")
+    var json = false
+
+    func print(_ count: UInt32) throws {
+        if json { try Output.json(["count": count]) } else { try Output.data("\(count)") }
+    }
+}

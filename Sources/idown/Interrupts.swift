@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Dispatch
+import Glibc
+
+/// Ctrl-C as a sequence, in place of the end of the process: signal(7).
+struct Interrupts: AsyncSequence, Sendable {
+    private let stream: AsyncStream<Void>
+
+    /// From now on SIGINT comes here.
+    init() {
+        let (stream, continuation) = AsyncStream.makeStream(of: Void.self)
+        let source = DispatchSource.makeSignalSource(signal: SIGINT)
+        // Dispatch takes the place of the default action by itself; an ignored signal, as a shell's
+        // background job inherits it, stays ignored. The handler keeps its own source alive: it
+        // serves to the end of the process.
+        source.setEventHandler {
+            withExtendedLifetime(source) { _ = continuation.yield() }
+        }
+        source.activate()
+        self.stream = stream
+    }
+
+    func makeAsyncIterator() -> AsyncStream<Void>.Iterator {
+        stream.makeAsyncIterator()
+    }
+}

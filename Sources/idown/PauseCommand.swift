@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import iDownBus
+
+/// `idown pause`: stops tasks and keeps their bytes.
+struct PauseCommand: TaskVerb {
+    static let configuration = CommandConfiguration(
+        commandName: "pause",
+        abstract: "Pauses downloads; their bytes are kept.",
+        discussion: """
+            A failed, completed or cancelled download cannot be paused.
+
+            Examples:
+              idown pause 7
+              idown pause 7 8 9
+            """
+    )
+
+    @OptionGroup var ids: TaskIDs
+
+    func apply(to id: String, _ client: ManagerClient) async throws(ManagerError) {
+        try await client.pause(id)
+    }
+}

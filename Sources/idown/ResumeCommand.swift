@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import iDownBus
+
+/// `idown resume`: puts tasks back into the queue.
+struct ResumeCommand: TaskVerb {
+    static let configuration = CommandConfiguration(
+        commandName: "resume",
+        abstract: "Resumes paused, failed and cancelled downloads.",
+        discussion: """
+            They wait for a free slot. A completed download cannot be resumed; see idown retry.
+
+            Examples:
+              idown resume 7
+              idown list --json --state failed | jq -r '.[].Id' | xargs idown resume
+            """
+    )
+
+    @OptionGroup var ids: TaskIDs
+
+    func apply(to id: String, _ client: ManagerClient) async throws(ManagerError) {
+        try await client.resume(id)
+    }
+}

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import iDownView
+
+/// One of the program's streams, as far as it is a terminal.
+struct Terminal {
+    private let descriptor: CInt
+
+    static let output = Terminal(descriptor: STDOUT_FILENO)
+    static let talk = Terminal(descriptor: STDERR_FILENO)
+
+    /// Whether a person looks at it: isatty(3).
+    var isTerminal: Bool {
+        isatty(descriptor) == 1
+    }
+
+    /// Cells in a line; nil if it is no terminal: ioctl_tty(2).
+    var width: Int? {
+        guard isTerminal else { return nil }
+        var size = winsize()
+        if ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 {
+            return Int(size.ws_col)
+        }
+        return Self.variable("COLUMNS").flatMap(Int.init) ?? Self.usualWidth
+    }
+
+    /// Colours on a terminal that knows them, unless the user wants none: no-color.org.
+    var style: Style {
+        if Self.variable("NO_COLOR")?.isEmpty == false { return .plain }
+        if let force = Self.variable("CLICOLOR_FORCE"), !force.isEmpty, force != "0" {
+            return Style(isColored: true)
+        }
+        return Style(isColored: isTerminal && canMove)
+    }
+
+    /// Whether it understands escape sequences.
+    var canMove: Bool {
+        isTerminal && Self.variable("TERM") != "dumb"
+    }
+
+    private static let usualWidth = 80
+
+    private static func variable(_ name: String) -> String? {
+        getenv(name).map { String(cString: $0) }
+    }
+}

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+import iDownView
+
+@Suite struct CellTextTests {
+    @Test(arguments: [
+        ("plain.iso", 9),
+        ("Grüße.txt", 9),
+        ("e\u{301}", 1),
+        ("日本語.zip", 10),
+        ("한글", 4),
+        ("ﾊﾝｶｸ", 4),
+        ("ＡＢ", 4),
+        ("🎉.png", 6),
+        ("👩‍💻", 2),
+        ("🇩🇪", 2),
+        ("❤️", 2),
+        ("", 0),
+    ])
+    func `a text is as wide as a terminal shows it`(text: String, width: Int) {
+        #expect(CellText(text).width == width)
+    }
+
+    @Test(arguments: [
+        ("\u{1B}[31mred", "\u{FFFD}[31mred"),
+        ("a\nb\rc\td", "a\u{FFFD}b\u{FFFD}c\u{FFFD}d"),
+        ("\u{9B}2J", "\u{FFFD}2J"),
+        ("gpj.\u{202E}exe", "gpj.\u{FFFD}exe"),
+        ("a\u{2028}b", "a\u{FFFD}b"),
+        ("\u{7F}\0", "\u{FFFD}\u{FFFD}"),
+    ])
+    func `nothing that commands a terminal is shown`(text: String, shown: String) {
+        #expect(CellText(text).description == shown)
+    }
+
+    @Test func `every scalar that is shown is no control character`() {
+        for value in (0...0xFFFF).compactMap(Unicode.Scalar.init(_:) as (Int) -> Unicode.Scalar?) {
+            let shown = CellText(String(Character(value))).description.unicodeScalars
+            #expect(shown.allSatisfy { $0.properties.generalCategory != .control }, "\(value)")
+        }
+    }
+
+    @Test(arguments: [
+        ("plain.iso", 9, "plain.iso"),
+        ("plain.iso", 8, "plain.i…"),
+        ("plain.iso", 1, "…"),
+        ("plain.iso", 0, ""),
+        ("plain.iso", -1, ""),
+        ("日本語", 6, "日本語"),
+        ("日本語", 5, "日本…"),
+        ("日本語", 4, "日…"),
+    ])
+    func `what does not fit is cut between characters`(text: String, cells: Int, shown: String) {
+        let cut = CellText(text).cut(to: cells)
+        #expect(cut.description == shown)
+        #expect(cut.width <= max(0, cells))
+    }
+
+    @Test func `padding counts cells`() {
+        #expect(CellText("日本").padded(to: 6) == "日本  ")
+        #expect(CellText("日本").paddedLeft(to: 6) == "  日本")
+        #expect(CellText("日本語").padded(to: 4) == "日… ")
+    }
+}

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+import iDownBus
+import iDownView
+
+@Suite struct ProgressLineTests {
+    private func text(_ task: TaskProperties, _ width: Int, step: Int = 0) -> String {
+        ProgressLine(task, rate: 2 << 20, step: step).text(width: width, style: .plain)
+    }
+
+    @Test func `name, bar, percent, bytes, speed and time left stand in one line`() {
+        #expect(
+            text(.running, 79)
+                == "disk.iso [===>             ]"
+                + "  25%    50.0 MiB / 200.0 MiB     2.0 MiB/s   1m15s"
+        )
+    }
+
+    @Test func `the bar keeps its length while the numbers change`() {
+        var task = TaskProperties.running
+        let lengths = ([0, 5, 1023, 1024, 1_048_525, 50 << 20, 199 << 20] as [UInt64]).map {
+            bytes in
+            task.downloadedBytes = bytes
+            task.speed = bytes
+            return text(task, 100).split(separator: "]").first?.count
+        }
+        #expect(Set(lengths).count == 1)
+    }
+
+    @Test func `the time left follows the smoothed speed`() {
+        let line = ProgressLine(.running, rate: 1 << 20)
+        #expect(line.plainText.hasSuffix("2.0 MiB/s  2m30s"))
+    }
+
+    @Test func `no line is wider than its terminal`() {
+        var wide = TaskProperties.running
+        wide.fileName = String(repeating: "日本語", count: 40)
+        for task in [wide, .running, .finished, .broken] {
+            for width in 0...200 {
+                #expect(CellText(text(task, width)).width <= width, "\(width)")
+            }
+        }
+    }
+
+    @Test func `an unknown whole has a wandering mark and no percent`() {
+        var task = TaskProperties.running
+        task.totalBytes = -1
+        #expect(
+            text(task, 60, step: 3)
+                == "disk.iso [   <=>          ]   50.0 MiB     2.0 MiB/s        "
+        )
+    }
+
+    @Test func `a completed download shows its size`() {
+        #expect(ProgressLine(.finished, rate: 0).plainText == "日本語.zip 100%  1.5 KiB")
+    }
+
+    @Test func `a failed download shows its reason`() {
+        #expect(
+            ProgressLine(.broken, rate: 0).plainText
+                == "https://example.org/gone failed: Server.NotFound: the server answered HTTP 404"
+        )
+    }
+
+    @Test func `the bar has the colour of the state`() {
+        let line = ProgressLine(.running, rate: 1).text(
+            width: 79,
+            style: Style(isColored: true)
+        )
+        #expect(line.hasPrefix("disk.iso \u{1B}[32m["))
+    }
+}

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+import iDownBus
+import iDownView
+
+@Suite struct TaskDetailsTests {
+    private func lines(_ task: TaskProperties) -> [String] {
+        TaskDetails(task, style: .plain) { "at \($0)" }.lines
+    }
+
+    @Test func `a running download tells how it goes`() {
+        #expect(
+            lines(.running) == [
+                "ID:           7",
+                "Name:         disk.iso",
+                "State:        downloading (transferring)",
+                "Progress:     25%",
+                "Size:         50.0 MiB / 200.0 MiB",
+                "Speed:        2.0 MiB/s",
+                "Time left:    1m15s",
+                "URL:          https://example.org/disk.iso?key=1",
+                "Folder:       /home/me/Downloads",
+                "Resumable:    yes",
+                "Connections:  1",
+            ]
+        )
+    }
+
+    @Test func `a failed download tells why`() {
+        #expect(
+            lines(.broken).contains("Error:      Server.NotFound: the server answered HTTP 404")
+        )
+    }
+
+    @Test func `a waiting download tells what it waits for`() {
+        var task = TaskProperties.broken
+        task.state = .waiting
+        task.hold = .retry
+        task.retryAt = 42
+        #expect(lines(task).contains("State:      waiting (retry)"))
+        #expect(lines(task).contains("Next try:   at 42"))
+    }
+
+    @Test func `what is not known has no line`() {
+        #expect(
+            lines(TaskProperties()) == ["State:      waiting", "Size:       0 B", "Resumable:  no"]
+        )
+    }
+}

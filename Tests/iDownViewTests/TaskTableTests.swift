@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+import iDownBus
+import iDownView
+
+@Suite struct TaskTableTests {
+    private let tasks: [TaskProperties] = [.finished, .running, .broken]
+
+    @Test func `a pipe gets whole lines in columns`() {
+        #expect(
+            TaskTable(tasks, width: nil, style: .plain).lines == [
+                "ID  STATE        PROGRESS       SIZE      SPEED   LEFT  NAME",
+                " 3  completed        100%    1.5 KiB                    日本語.zip",
+                " 7  downloading       25%  200.0 MiB  2.0 MiB/s  1m15s  disk.iso",
+                "12  failed              -          -                    https://example.org/gone",
+            ]
+        )
+    }
+
+    @Test func `a terminal gets lines that fit`() {
+        for width in 1...200 {
+            for line in TaskTable(tasks, width: width, style: .plain).lines {
+                // Narrower than the two columns that are always there nothing can be.
+                #expect(CellText(line).width <= max(width, 18), "\(width)")
+            }
+        }
+    }
+
+    @Test func `a narrow terminal keeps the names and gives up columns`() {
+        #expect(
+            TaskTable(tasks, width: 60, style: .plain).lines == [
+                "ID  STATE        PROGRESS       SIZE  NAME",
+                " 3  completed        100%    1.5 KiB  日本語.zip",
+                " 7  downloading       25%  200.0 MiB  disk.iso",
+                "12  failed              -          -  https://example.org/g…",
+            ]
+        )
+    }
+
+    @Test func `only the state is coloured`() {
+        let lines = TaskTable([.running], width: nil, style: Style(isColored: true)).lines
+        #expect(
+            lines.last
+                == " 7  \u{1B}[32mdownloading\u{1B}[0m       25%  200.0 MiB  2.0 MiB/s  1m15s"
+                + "  disk.iso"
+        )
+    }
+
+    @Test func `a name from a server commands nothing`() {
+        var task = TaskProperties.running
+        task.fileName = "\u{1B}]0;owned\u{7}\nx"
+        task.state = .init(rawValue: "\u{1B}[2J")
+        let lines = TaskTable([task], width: nil, style: .plain).lines
+        #expect(lines.count == 2)
+        #expect(!lines.joined().unicodeScalars.contains { $0.value < 0x20 })
+    }
+
+    @Test func `an empty list has only its heading`() {
+        #expect(
+            TaskTable([], width: 80, style: .plain).lines
+                == ["ID  STATE  PROGRESS  SIZE  SPEED  LEFT  NAME"]
+        )
+    }
+}
