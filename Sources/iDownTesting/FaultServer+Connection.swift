@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+
+extension FaultServer {
+    /// One connection on its thread: reads requests, runs the script's steps.
+    struct Connection {
+        let socket: Int32
+        let number: Int
+        let script: Script
+        let log: RequestLog
+        let stopped: Gate
+
+        /// The peer has gone, the server stops, or the script closed: the connection is over.
+        private struct Ended: Error {}
+
+        /// What poll(2) says when the peer has closed its side; glibc shows it only to GNU code.
+        private static let peerHasClosed: Int32 = 0x2000
+
+        func run() {
+            defer { close(socket) }
+            // Each step's bytes leave at once: a script may stop between any two of them.
+            set(IPPROTO_TCP, TCP_NODELAY, Int32(1))
+            do throws(Ended) {
+                while let head = try readHead() {
+                    guard let request = log.add(head: head, connection: number) else { return }
+                    for step in script.answer(request) { try perform(step, for: request) }
+                }
+            } catch {
+                // Not a failure: that is how connections end.
+            }
+        }
+
+        private func perform(_ step: Step, for request: RecordedRequest) throws(Ended) {
+            switch step {
+            case .sendHead(let bytes):
+                try send(bytes)
+            case .send(let bytes):
+                try send(bytes)
+                log.addBodyBytes(bytes.count, to: request)
+            case .sendPattern(let content, let range, let rate):
+                try send(content, range, bytesPerSecond: rate, for: request)
+            case .sendForever(let bytes):
+                while true { try send(bytes) }
+            case .wait(let gate):
+                try wait(at: gate)
+            case .open(let gate):
+                gate.open()
+            case .close:
+                throw Ended()
+            case .reset:
+                try waitUntilAcknowledged()
+                set(SOL_SOCKET, SO_LINGER, linger(l_onoff: 1, l_linger: 0))
+                throw Ended()
+            case .stall:
+                try wait(at: Gate())
+            }
+        }
+
+        // MARK: Receiving
+
+        /// The next request's head; nil when the peer closes between two requests.
+        private func readHead() throws(Ended) -> [UInt8]? {
+            let end = Array("\r\n\r\n".utf8)
+            var head: [UInt8] = []
+            var byte: UInt8 = 0
+            // Byte by byte, so that nothing behind the head is taken. Tests send small heads.
+            while !head.suffix(4).elementsEqual(end) {
+                guard head.count < 256 * 1024 else { throw Ended() }
+                guard FaultServer.wait(for: socket, POLLIN, orOpen: stopped) else { throw Ended() }
+                guard recv(socket, &byte, 1, 0) == 1 else { return nil }
+                head.append(byte)
+            }
+            return head
+        }
+
+        // MARK: Sending
+
+        private func send(
+            _ content: TestContent,
+            _ range: Range<Int64>,
+            bytesPerSecond: Int?,
+            for request: RecordedRequest
+        ) throws(Ended) {
+            // A slow body comes in twenty pieces a second.
+            let size = Int64(bytesPerSecond.map { max(1, $0 / 20) } ?? 64 * 1024)
+            var offset = range.lowerBound
+            while offset < range.upperBound {
+                let piece = content.bytes(in: offset..<min(range.upperBound, offset + size))
+                try send(piece)
+                log.addBodyBytes(piece.count, to: request)
+                offset += Int64(piece.count)
+                guard let bytesPerSecond else { continue }
+                try wait(milliseconds: Int32(clamping: piece.count * 1000 / max(1, bytesPerSecond)))
+            }
+        }
+
+        private func send(_ bytes: [UInt8]) throws(Ended) {
+            var rest = bytes[...]
+            while !rest.isEmpty {
+                guard FaultServer.wait(for: socket, POLLOUT, orOpen: stopped) else { throw Ended() }
+                let flags = Int32(MSG_NOSIGNAL) | Int32(MSG_DONTWAIT)
+                let sent = rest.withUnsafeBytes { bytes in
+                    Glibc.send(socket, bytes.baseAddress, bytes.count, flags)
+                }
+                if sent < 0, errno == EAGAIN || errno == EINTR { continue }
+                guard sent > 0 else { throw Ended() }
+                rest = rest.dropFirst(sent)
+            }
+        }
+
+        // MARK: Waiting
+
+        private func wait(at gate: Gate) throws(Ended) {
+            try wait(for: gate.descriptor, milliseconds: -1)
+        }
+
+        private func wait(milliseconds: Int32) throws(Ended) {
+            try wait(for: -1, milliseconds: milliseconds)
+        }
+
+        /// Waits for a descriptor or some time, and notices meanwhile that the connection is over.
+        private func wait(for descriptor: Int32, milliseconds: Int32) throws(Ended) {
+            var entries = [
+                pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0),
+                pollfd(fd: stopped.descriptor, events: Int16(POLLIN), revents: 0),
+                pollfd(fd: socket, events: Int16(Self.peerHasClosed), revents: 0),
+            ]
+            while poll(&entries, 3, milliseconds) < 0, errno == EINTR {}
+            guard entries[1].revents == 0, entries[2].revents == 0 else { throw Ended() }
+        }
+
+        /// A reset throws away what has not been delivered, so it waits for that.
+        private func waitUntilAcknowledged() throws(Ended) {
+            while true {
+                var info = tcp_info()
+                var length = socklen_t(MemoryLayout<tcp_info>.size)
+                guard getsockopt(socket, Int32(IPPROTO_TCP), TCP_INFO, &info, &length) == 0,
+                    info.tcpi_unacked > 0
+                else { return }
+                try wait(milliseconds: 1)
+            }
+        }
+
+        private func set<Value: BitwiseCopyable>(_ level: Int, _ option: Int32, _ value: Value) {
+            set(Int32(level), option, value)
+        }
+
+        private func set<Value: BitwiseCopyable>(_ level: Int32, _ option: Int32, _ value: Value) {
+            var value = value
+            setsockopt(socket, level, option, &value, socklen_t(MemoryLayout<Value>.size))
+        }
+    }
+}

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+
+/// A real nginx on a free port of 127.0.0.1, which serves a folder.
+///
+/// One process, so that nothing is left behind when a test dies.
+package final class Nginx: Sendable {
+    /// Why there is no server.
+    package struct StartFailure: Error, CustomStringConvertible {
+        package let description: String
+    }
+
+    /// The port on 127.0.0.1.
+    package let port: UInt16
+
+    private let process: ChildProcess
+    private let folder: String
+
+    private init(port: UInt16, process: ChildProcess, folder: String) {
+        self.port = port
+        self.process = process
+        self.folder = folder
+    }
+
+    /// The process id.
+    package var processID: Int32 { process.processIdentifier }
+
+    /// The URL of a file in the folder, for example `url("/file")`.
+    package func url(_ target: String = "/") -> String { "http://127.0.0.1:\(port)\(target)" }
+
+    /// Starts nginx and returns once it accepts connections.
+    ///
+    /// - Parameters:
+    ///   - root: The folder to serve, an absolute path.
+    ///   - locationDirectives: Lines for `location /`, for example `limit_rate 2m;`.
+    ///   - extraConfig: Lines for the `server` block, for example further locations.
+    /// - Returns: The server, to be ended with ``stop()``.
+    /// - Throws: ``ChildProcess/StartFailure`` or ``StartFailure``.
+    package static func start(
+        root: String,
+        locationDirectives: String = "",
+        extraConfig: String = ""
+    ) async throws -> Nginx {
+        var lastOutput = ""
+        // A port that was free may be taken by the time nginx wants it.
+        for _ in 1...3 {
+            let folder = try makeFolder()
+            do {
+                let port = try freePort()
+                let configuration = configurationText(
+                    folder: folder,
+                    port: port,
+                    root: root,
+                    locationDirectives: locationDirectives,
+                    extraConfig: extraConfig
+                )
+                try write(configuration, to: folder + "/nginx.conf")
+                let process = try await ChildProcess.start(
+                    "nginx",
+                    ["-e", "/dev/stdout", "-p", folder, "-c", folder + "/nginx.conf"]
+                )
+                // Its version is the first thing it says after it has opened the port.
+                while let line = await process.nextLine() {
+                    if line.contains(" nginx/") {
+                        return Nginx(port: port, process: process, folder: folder)
+                    }
+                    lastOutput += line + "\n"
+                }
+                await process.waitForExit()
+                lastOutput += process.standardError
+            } catch {
+                removeFolder(folder)
+                throw error
+            }
+            removeFolder(folder)
+        }
+        throw StartFailure(description: "nginx: \(lastOutput)")
+    }
+
+    /// Ends the server; connections are cut; may be called again.
+    package func stop() async {
+        await process.stop()
+        Self.removeFolder(folder)
+    }
+}
+
+extension Nginx {
+    private static func configurationText(
+        folder: String,
+        port: UInt16,
+        root: String,
+        locationDirectives: String,
+        extraConfig: String
+    ) -> String {
+        let kinds = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"]
+        let temporaryPaths = kinds.map { "\($0)_temp_path \(folder);" }.joined(separator: " ")
+        // Started by root it would otherwise become a user who may not read the test's files.
+        let user = geteuid() == 0 ? "user root;" : ""
+        return """
+            daemon off; master_process off; \(user)
+            pid \(folder)/nginx.pid; error_log /dev/stdout notice;
+            events { worker_connections 4096; }
+            http {
+              access_log off; sendfile on; tcp_nopush on; default_type application/octet-stream;
+              keepalive_requests 1000000; \(temporaryPaths)
+              server {
+                listen 127.0.0.1:\(port) backlog=4096;
+                location / { root "\(root)"; \(locationDirectives) }
+                \(extraConfig)
+              }
+            }
+
+            """
+    }
+
+    private static func freePort() throws -> UInt16 {
+        let probe = try FaultServer(script: .init { _ in [.close] })
+        defer { probe.stop() }
+        return probe.port
+    }
+
+    private static func makeFolder() throws(StartFailure) -> String {
+        var template = Array("/tmp/idown-nginx-XXXXXX".utf8CString)
+        guard mkdtemp(&template) != nil else {
+            throw StartFailure(description: "mkdtemp: \(String(cString: strerror(errno)))")
+        }
+        return template.withUnsafeBytes { String(decoding: $0.dropLast(), as: UTF8.self) }
+    }
+
+    private static func removeFolder(_ folder: String) {
+        unlink(folder + "/nginx.conf")
+        unlink(folder + "/nginx.pid")
+        rmdir(folder)
+    }
+
+    private static func write(_ text: String, to path: String) throws(StartFailure) {
+        guard let file = fopen(path, "w") else {
+            throw StartFailure(description: "\(path): \(String(cString: strerror(errno)))")
+        }
+        defer { fclose(file) }
+        guard fputs(text, file) >= 0 else {
+            throw StartFailure(description: "\(path): cannot be written")
+        }
+    }
+}
+
+/// Runs `body` with an nginx of its own and ends it afterwards, also when `body` throws; the
+/// parameters are those of ``Nginx/start(root:locationDirectives:extraConfig:)``.
+package func withNginx<Value>(
+    root: String,
+    locationDirectives: String = "",
+    extraConfig: String = "",
+    _ body: (Nginx) async throws -> Value
+) async throws -> Value {
+    let nginx = try await Nginx.start(
+        root: root,
+        locationDirectives: locationDirectives,
+        extraConfig: extraConfig
+    )
+    do {
+        let value = try await body(nginx)
+        await nginx.stop()
+        return value
+    } catch {
+        await nginx.stop()
+        throw error
+    }
+}

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+
+/// A message bus of a test's own: a real `dbus-daemon` that nobody else knows.
+///
+/// It reads none of the system's configuration, so no installed service can be activated by
+/// accident; services to activate come from folders that the test names.
+package final class PrivateBus: Sendable {
+    /// Why no bus could be brought up.
+    package struct StartFailure: Error, CustomStringConvertible {
+        package let description: String
+    }
+
+    /// The address to connect to, `unix:path=…,guid=…`.
+    package let address: String
+
+    private let daemon: ChildProcess
+    private let folder: String
+
+    private init(address: String, daemon: ChildProcess, folder: String) {
+        self.address = address
+        self.daemon = daemon
+        self.folder = folder
+    }
+
+    /// The process id of the daemon, for tests that take the bus away.
+    package var processID: Int32 {
+        daemon.processIdentifier
+    }
+
+    /// The test's own environment, with this bus as the session bus.
+    package var environment: [String: String] {
+        var variables: [String: String] = [:]
+        for name in ["HOME", "LANG", "LD_LIBRARY_PATH", "PATH", "USER"] {
+            variables[name] = getenv(name).map { String(cString: $0) }
+        }
+        variables["DBUS_SESSION_BUS_ADDRESS"] = address
+        return variables
+    }
+
+    /// Starts a daemon and returns once it accepts connections.
+    ///
+    /// - Parameters:
+    ///   - serviceFolders: Folders with `.service` files that the bus may activate.
+    ///   - path: The socket's path; nil makes a new one. Given the path of a bus that has ended,
+    ///     the new one stands in its place, for tests of a bus that comes back.
+    /// - Returns: The running bus; stop it in any case.
+    /// - Throws: ``ChildProcess/StartFailure`` or ``StartFailure``.
+    package static func start(
+        serviceFolders: [String] = [],
+        socket path: String? = nil
+    ) async throws -> PrivateBus {
+        let folder = try makeFolder()
+        do {
+            let socket = path ?? folder + "/bus"
+            let configuration = folder + "/bus.conf"
+            try write(
+                configurationText(socket: socket, serviceFolders: serviceFolders),
+                to: configuration
+            )
+            let daemon = try await ChildProcess.start(
+                "dbus-daemon",
+                [
+                    "--config-file=\(configuration)", "--nofork", "--nopidfile", "--nosyslog",
+                    "--print-address=1",
+                ]
+            )
+            guard let address = await daemon.nextLine() else {
+                await daemon.stop()
+                throw StartFailure(description: "dbus-daemon: \(daemon.standardError)")
+            }
+            return PrivateBus(address: address, daemon: daemon, folder: folder)
+        } catch {
+            removeFolder(folder)
+            throw error
+        }
+    }
+
+    /// Ends the daemon, and with it every connection; may be called again.
+    package func stop() async {
+        await daemon.stop()
+        Self.removeFolder(folder)
+    }
+
+    /// Ends the daemon without a farewell, as a crash does; ``stop()`` is still due afterwards.
+    package func kill() async {
+        daemon.send(SIGKILL)
+        await daemon.waitForExit()
+    }
+}
+
+extension PrivateBus {
+    private static func configurationText(socket: String, serviceFolders: [String]) -> String {
+        let services = serviceFolders.map { "<servicedir>\($0)</servicedir>" }.joined()
+        // The limits are those of the session bus that systems ship, as far as tests meet them.
+        return """
+            <!DOCTYPE busconfig PUBLIC "-//freedesktop//DTD D-Bus Bus Configuration 1.0//EN"
+             "http://www.freedesktop.org/standards/dbus/1.0/busconfig.dtd">
+            <busconfig>
+              <type>session</type>
+              <keep_umask/>
+              <listen>unix:path=\(socket)</listen>
+              <auth>EXTERNAL</auth>
+              \(services)
+              <policy context="default">
+                <allow send_destination="*" eavesdrop="true"/>
+                <allow eavesdrop="true"/>
+                <allow own="*"/>
+              </policy>
+              <limit name="max_incoming_bytes">1000000000</limit>
+              <limit name="max_outgoing_bytes">1000000000</limit>
+              <limit name="max_message_size">1000000000</limit>
+              <limit name="service_start_timeout">120000</limit>
+              <limit name="max_replies_per_connection">50000</limit>
+              <limit name="max_match_rules_per_connection">50000</limit>
+              <limit name="max_names_per_connection">50000</limit>
+              <limit name="max_connections_per_user">10000</limit>
+              <limit name="max_completed_connections">10000</limit>
+            </busconfig>
+            """
+    }
+
+    private static func makeFolder() throws(StartFailure) -> String {
+        // Short, since the path of a socket holds at most 107 bytes (unix(7)).
+        var template = Array("/tmp/idown-bus-XXXXXX".utf8CString)
+        guard mkdtemp(&template) != nil else {
+            throw StartFailure(description: "mkdtemp: \(String(cString: strerror(errno)))")
+        }
+        return template.withUnsafeBufferPointer { buffer in
+            String(decoding: buffer.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
+        }
+    }
+
+    private static func removeFolder(_ folder: String) {
+        unlink(folder + "/bus")
+        unlink(folder + "/bus.conf")
+        rmdir(folder)
+    }
+
+    private static func write(_ text: String, to path: String) throws(StartFailure) {
+        guard let file = fopen(path, "w") else {
+            throw StartFailure(description: "\(path): \(String(cString: strerror(errno)))")
+        }
+        defer { fclose(file) }
+        guard fputs(text, file) >= 0 else {
+            throw StartFailure(description: "\(path): cannot be written")
+        }
+    }
+}
+
+/// Runs `body` with a bus of its own and ends the bus afterwards, also when `body` throws.
+package func withPrivateBus<Value>(
+    serviceFolders: [String] = [],
+    _ body: (PrivateBus) async throws -> Value
+) async throws -> Value {
+    let bus = try await PrivateBus.start(serviceFolders: serviceFolders)
+    do {
+        let value = try await body(bus)
+        await bus.stop()
+        return value
+    } catch {
+        await bus.stop()
+        throw error
+    }
+}

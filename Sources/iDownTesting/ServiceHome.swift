@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+
+/// A user's home of a test's own, with all the folders that the XDG specification names in it.
+package struct ServiceHome: Sendable {
+    /// The home, absolute and free of links.
+    package let path: String
+
+    /// Makes the folders that a session has when a service starts.
+    package init(in folder: String) {
+        path = folder + "/home"
+        for name in ["", "/.config", "/.cache", "/run", "/services"] { mkdir(path + name, 0o700) }
+    }
+
+    /// Where downloads go.
+    package var downloads: String { path + "/Downloads" }
+    /// The service's state folder: lock and list.
+    package var state: String { path + "/.local/state/idown" }
+    /// The list of tasks.
+    package var store: String { state + "/tasks.sqlite" }
+    /// The user's settings folders.
+    package var config: String { path + "/.config" }
+    /// A folder whose services the bus can activate.
+    package var services: String { path + "/services" }
+    /// What an activated service says.
+    package var activatedLog: String { path + "/activated.log" }
+
+    /// A finished file.
+    package func download(_ name: String) -> String { "\(downloads)/\(name)" }
+
+    /// The variables that lead a program here, and nowhere else.
+    package var variables: [String: String] {
+        [
+            "HOME": path,
+            "XDG_CONFIG_HOME": path + "/.config",
+            "XDG_DATA_HOME": path + "/.local/share",
+            "XDG_STATE_HOME": path + "/.local/state",
+            "XDG_CACHE_HOME": path + "/.cache",
+            "XDG_RUNTIME_DIR": path + "/run",
+            "XDG_DATA_DIRS": path + "/share",
+            "XDG_CONFIG_DIRS": path + "/etc",
+        ]
+    }
+
+    /// Makes the service known to a bus that reads ``services``.
+    ///
+    /// The bus would hand on the environment of the tests, so a script sets this one.
+    package func install(_ program: BuiltProgram, as name: String) throws(TestFile.Failure) {
+        let script = path + "/start-service"
+        let exports = variables.map { "export \($0)='\($1)'\n" }.sorted().joined()
+        try TestFile.write(
+            """
+            #!/bin/sh
+            \(exports)exec '\(program.path)' 2>>'\(activatedLog)'
+
+            """,
+            to: script
+        )
+        chmod(script, 0o700)
+        try TestFile.write(
+            "[D-BUS Service]\nName=\(name)\nExec=\(script)\n",
+            to: "\(services)/\(name).service"
+        )
+    }
+}

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import DBus
+
+extension ServiceUnderTest {
+    /// Waits until a task is in one of these states; returns at once where it is already.
+    ///
+    /// - Returns: The state.
+    @discardableResult
+    package func waitForState(
+        _ states: String...,
+        of id: String,
+        limit: Duration = .seconds(30)
+    ) async throws -> String {
+        let mark = signals.count
+        let present = try await state(of: id)
+        if states.contains(present) { return present }
+        let signal = try await signals.first(
+            after: mark,
+            "task \(id), \(present), to be \(states.joined(separator: " or "))",
+            limit: limit
+        ) { signal in
+            signal.member == "TaskChanged" && signal.arguments.first == .string(id)
+                && states.contains { signal.arguments.dropFirst().first == .string($0) }
+        }
+        guard case .string(let state) = signal.arguments[1] else { return "" }
+        return state
+    }
+
+    /// Waits until so many bytes of a task have arrived at the service.
+    package func waitForBytes(_ count: Int64, of id: String) async throws {
+        let mark = signals.count
+        let present = try await task(id)["DownloadedBytes"]
+        if case .uint64(let bytes) = present, bytes >= UInt64(count) { return }
+        try await signals.first(
+            after: mark,
+            "\(count) bytes of task \(id), which has \(String(describing: present))"
+        ) { signal in
+            guard signal.member == "TaskChanged", signal.arguments.first == .string(id),
+                let last = signal.arguments.last,
+                let changed = try? [String: Value](busValue: last),
+                case .uint64(let bytes) = changed["DownloadedBytes"]
+            else { return false }
+            return bytes >= UInt64(count)
+        }
+    }
+
+    /// What `GetTask` says of a task.
+    package func task(_ id: String) async throws(BusError) -> [String: Value] {
+        try await manager.call("GetTask", id, returning: [String: Value].self)
+    }
+
+    /// The state of a task by `GetTask`.
+    package func state(of id: String) async throws -> String {
+        guard case .string(let state) = try await task(id)["State"] else { return "" }
+        return state
+    }
+
+    /// All `TaskChanged` states of a task so far, one for each change of state.
+    package func announcedStates(of id: String) -> [String] {
+        var states: [String] = []
+        for signal in signals.signals where signal.arguments.first == .string(id) {
+            guard signal.member == "TaskChanged", case .string(let state) = signal.arguments[1],
+                states.last != state
+            else { continue }
+            states.append(state)
+        }
+        return states
+    }
+}

@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import DBus
+import Glibc
+import Synchronization
+
+/// The real `idownd` as a process of its own: on a private bus, in a home of its own.
+///
+/// It outlives its process: a test kills it, starts it again and looks at what is left. Signals
+/// are received from before the first start on.
+package final class ServiceUnderTest: Sendable {
+    /// Why the service did not come up.
+    package struct StartFailure: Error, CustomStringConvertible {
+        package let description: String
+    }
+
+    /// The name that the service takes.
+    package static let busName: BusName = "org.idown.Manager1"
+    /// The object that stands for it.
+    package static let managerPath: ObjectPath = "/org/idown/Manager1"
+
+    /// The user's folders.
+    package let home: ServiceHome
+    /// The session bus.
+    package let bus: PrivateBus
+    /// A client's connection to it.
+    package let connection: Connection
+    /// All signals of the manager object, those of `Properties` included.
+    package let signals: SignalLog
+
+    private let program: BuiltProgram
+    /// Each time that the name gets an owner or loses it.
+    private let owners: SignalLog
+    private let runs = Mutex<[ChildProcess]>([])
+
+    private init(
+        home: ServiceHome,
+        bus: PrivateBus,
+        connection: Connection,
+        signals: SignalLog,
+        owners: SignalLog,
+        program: BuiltProgram
+    ) {
+        self.home = home
+        self.bus = bus
+        self.connection = connection
+        self.signals = signals
+        self.owners = owners
+        self.program = program
+    }
+
+    /// Brings up bus, home and client, not yet the service.
+    static func prepare(in folder: String) async throws -> ServiceUnderTest {
+        let program = try BuiltProgram("idownd")
+        let home = ServiceHome(in: folder)
+        let bus = try await PrivateBus.start(serviceFolders: [home.services])
+        do {
+            let connection = try await Connection.open(.address(bus.address))
+            return ServiceUnderTest(
+                home: home,
+                bus: bus,
+                connection: connection,
+                signals: try await SignalLog(
+                    MatchRule(sender: busName, path: managerPath),
+                    on: connection
+                ),
+                owners: try await SignalLog(
+                    MatchRule(
+                        sender: .bus,
+                        member: "NameOwnerChanged",
+                        arguments: [0: busName.rawValue]
+                    ),
+                    on: connection
+                ),
+                program: program
+            )
+        } catch {
+            await bus.stop()
+            throw error
+        }
+    }
+
+    /// The variables of every program that belongs to this session.
+    package var environment: [String: String] {
+        bus.environment.merging(home.variables) { $1 }
+    }
+
+    /// The interface `org.idown.Manager1` as a client sees it.
+    package var manager: Proxy {
+        Proxy(connection, Self.busName, Self.managerPath, "org.idown.Manager1")
+    }
+
+    /// All that the service said in all its runs so far.
+    package var log: String {
+        let activated = (try? TestFile.text(of: home.activatedLog)) ?? ""
+        return runs.withLock { $0.map(\.standardError).joined() } + activated
+    }
+}
+
+// MARK: Coming and going
+
+extension ServiceUnderTest {
+    /// Starts the service and returns once it has its name.
+    ///
+    /// - Parameter wrapper: A program and its arguments that start the service for us.
+    /// - Throws: ``StartFailure`` where it ends before; ``TimedOut``.
+    package func start(under wrapper: [String] = []) async throws {
+        let mark = owners.count
+        let child = try await launch(under: wrapper)
+        let owners = owners
+        let race = Race<Bool>()
+        race.run {
+            try await owners.first(after: mark, "idownd to take its name", where: Self.hasOwner)
+            return true
+        }
+        race.run {
+            await child.waitForExit()
+            return false
+        }
+        guard try await race.result() else {
+            let status = await child.waitForExit()
+            throw StartFailure(description: "idownd ended: \(status)\n\(child.standardError)")
+        }
+    }
+
+    /// Starts the service without waiting for anything; it is stopped at the end of the test.
+    @discardableResult
+    package func launch(
+        under wrapper: [String] = [],
+        environment changes: [String: String] = [:]
+    ) async throws -> ChildProcess {
+        let command = wrapper + [program.path]
+        let child = try await ChildProcess.start(
+            command[0],
+            Array(command.dropFirst()),
+            environment: environment.merging(changes) { $1 },
+            workingDirectory: home.path
+        )
+        runs.withLock { $0.append(child) }
+        return child
+    }
+
+    /// Makes the service known to the bus, which then starts it for whoever calls it.
+    package func installForActivation() throws {
+        try home.install(program, as: Self.busName.rawValue)
+    }
+
+    /// The process id of the running service, whoever started it.
+    package func processID() async throws -> Int32 {
+        let bus = Proxy(
+            connection,
+            "org.freedesktop.DBus",
+            "/org/freedesktop/DBus",
+            "org.freedesktop.DBus"
+        )
+        let id = try await bus.call(
+            "GetConnectionUnixProcessID",
+            Self.busName.rawValue,
+            returning: UInt32.self
+        )
+        return Int32(bitPattern: id)
+    }
+
+    /// Ends the service as a crash does; returns once the bus has noticed.
+    package func kill9() async throws {
+        try await end { kill($0, SIGKILL) }
+    }
+
+    /// Asks the service to end, and waits until it has.
+    ///
+    /// - Returns: How it ended, and how long that took.
+    package func terminate() async throws -> (status: ChildProcess.ExitStatus, time: Duration) {
+        let child = runs.withLock { $0.last { !$0.hasExited } }
+        guard let child else { throw StartFailure(description: "no service runs") }
+        let clock = ContinuousClock()
+        let start = clock.now
+        try await end { kill($0, SIGTERM) }
+        let status = await child.waitForExit()
+        return (status, clock.now - start)
+    }
+
+    /// Waits until the service, which ends by itself, is gone.
+    package func waitForEnd() async throws -> ChildProcess.ExitStatus {
+        let child = runs.withLock { $0.last }
+        guard let child else { throw StartFailure(description: "no service runs") }
+        return try await within("idownd to end") { await child.waitForExit() }
+    }
+
+    /// Kills and starts the service.
+    package func restartAfterKill() async throws {
+        try await kill9()
+        try await start()
+    }
+
+    /// Ends the service in good order and starts it again.
+    package func restart() async throws {
+        _ = try await terminate()
+        try await start()
+    }
+
+    private func end(_ send: (Int32) -> Void) async throws {
+        let mark = owners.count
+        send(try await processID())
+        try await owners.first(after: mark, "idownd to give up its name") { !Self.hasOwner($0) }
+        // Its lock and its files are free only when the process is gone.
+        for child in runs.withLock({ $0 }) where !child.hasExited {
+            try await within("idownd to be gone") { await child.waitForExit() }
+        }
+    }
+
+    private static func hasOwner(_ signal: Signal) -> Bool {
+        signal.arguments.last != .string("")
+    }
+
+    /// Ends all that belongs to it.
+    func tearDown() async {
+        // One that the bus started is no child of ours; without its bus it would end by itself.
+        if let activated = try? await processID(),
+            !runs.withLock({ $0.contains { $0.processIdentifier == activated } })
+        {
+            kill(activated, SIGKILL)
+        }
+        for child in runs.withLock({ $0 }) where !child.hasExited {
+            child.send(SIGKILL)
+            await child.waitForExit()
+        }
+        await connection.close()
+        await bus.stop()
+    }
+}
+
+/// Runs `body` with a service of its own and takes everything away afterwards.
+///
+/// - Parameters:
+///   - started: Whether the service runs when `body` begins.
+///   - body: What is tested.
+/// - Returns: What `body` returns.
+/// - Throws: What `body` throws; what the service said is then on standard error.
+package func withService<Value>(
+    started: Bool = true,
+    _ body: (ServiceUnderTest) async throws -> Value
+) async throws -> Value {
+    try await withTemporaryFolder { folder in
+        let service = try await ServiceUnderTest.prepare(in: folder)
+        do {
+            if started { try await service.start() }
+            let value = try await body(service)
+            await service.tearDown()
+            return value
+        } catch {
+            let log = service.log
+            await service.tearDown()
+            let text = Array("what idownd said before the test ended:\n\(log)\n".utf8)
+            _ = write(STDERR_FILENO, text, text.count)
+            throw error
+        }
+    }
+}

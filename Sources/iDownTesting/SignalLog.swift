@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import DBus
+import Synchronization
+
+/// All signals that match a rule, kept in the order of arrival, to look back at and to wait for.
+///
+/// A test takes ``count`` as a mark before it does something, and then waits for what comes after
+/// the mark: nothing falls between.
+package final class SignalLog: Sendable {
+    private struct Waiter {
+        let id: Int
+        let matches: @Sendable (Signal) -> Bool
+        let continuation: CheckedContinuation<Signal?, Never>
+    }
+
+    private struct State {
+        var signals: [Signal] = []
+        var waiters: [Waiter] = []
+        var nextWaiter = 0
+        var hasEnded = false
+    }
+
+    private let state: Shared
+    private let reader: Task<Void, Never>
+
+    /// Receives from now on: the bus knows the rule when this returns.
+    package init(_ rule: MatchRule, on connection: Connection) async throws(BusError) {
+        let signals = try await connection.signals(rule)
+        let state = Shared()
+        self.state = state
+        reader = Task {
+            do {
+                for try await signal in signals { state.add(signal) }
+            } catch {
+                // Its end says the same.
+            }
+            state.end()
+        }
+    }
+
+    deinit { reader.cancel() }
+
+    /// What has arrived so far.
+    package var signals: [Signal] { state.signals }
+
+    /// How many have arrived: the mark of this moment.
+    package var count: Int { state.signals.count }
+
+    /// The first signal after a mark that matches, once it is there.
+    ///
+    /// - Parameters:
+    ///   - mark: How many signals are passed over.
+    ///   - what: Completes the sentence "timed out waiting for".
+    ///   - limit: How long to wait.
+    ///   - matches: Whether this is the one.
+    /// - Returns: The signal.
+    /// - Throws: ``TimedOut``, also where the connection ends before.
+    @discardableResult
+    package func first(
+        after mark: Int = 0,
+        _ what: String,
+        limit: Duration = .seconds(30),
+        where matches: @escaping @Sendable (Signal) -> Bool
+    ) async throws -> Signal {
+        let state = state
+        let signal = try await within(what, limit: limit) { await state.first(from: mark, matches) }
+        guard let signal else {
+            throw TimedOut(description: "the connection ended while waiting for \(what)")
+        }
+        return signal
+    }
+}
+
+extension SignalLog {
+    /// What the reader's task and the test share.
+    private final class Shared: Sendable {
+        private let state = Mutex(State())
+
+        var signals: [Signal] { state.withLock(\.signals) }
+
+        func add(_ signal: Signal) {
+            state.withLock { state in
+                state.signals.append(signal)
+                for waiter in state.waiters where waiter.matches(signal) {
+                    waiter.continuation.resume(returning: signal)
+                }
+                state.waiters.removeAll { $0.matches(signal) }
+            }
+        }
+
+        func end() {
+            state.withLock { state in
+                state.hasEnded = true
+                for waiter in state.waiters { waiter.continuation.resume(returning: nil) }
+                state.waiters = []
+            }
+        }
+
+        func first(
+            from mark: Int,
+            _ matches: @escaping @Sendable (Signal) -> Bool
+        ) async -> Signal? {
+            let id = state.withLock { state in
+                state.nextWaiter += 1
+                return state.nextWaiter
+            }
+            return await withTaskCancellationHandler {
+                await withCheckedContinuation { continuation in
+                    state.withLock { state in
+                        if let signal = state.signals.dropFirst(mark).first(where: matches) {
+                            continuation.resume(returning: signal)
+                        } else if state.hasEnded || Task.isCancelled {
+                            continuation.resume(returning: nil)
+                        } else {
+                            state.waiters.append(
+                                Waiter(
+                                    id: id,
+                                    matches: matches,
+                                    continuation: continuation
+                                )
+                            )
+                        }
+                    }
+                }
+            } onCancel: {
+                state.withLock { state in
+                    guard let index = state.waiters.firstIndex(where: { $0.id == id }) else {
+                        return
+                    }
+                    state.waiters.remove(at: index).continuation.resume(returning: nil)
+                }
+            }
+        }
+    }
+}

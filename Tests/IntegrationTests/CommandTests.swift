@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import DBus
+import Testing
+import iDownBus
+import iDownTesting
+
+/// The real `idown` command, beside the real service.
+@Suite(.timeLimit(.minutes(2)))
+struct CommandTests {
+    private let content = TestContent(seed: 120, count: 300_000)
+
+    /// Runs the command within the session to its end.
+    private func idown(
+        _ arguments: String...,
+        in service: ServiceUnderTest,
+        folder: String? = nil
+    ) async throws -> ChildProcess.Completed {
+        let program = try BuiltProgram("idown")
+        let (environment, folder) = (service.environment, folder ?? service.home.path)
+        return try await within("idown \(arguments.first ?? "")") {
+            try await ChildProcess.run(
+                program.path,
+                arguments,
+                environment: environment,
+                workingDirectory: folder
+            )
+        }
+    }
+
+    /// What a program printed, as Python reads it.
+    private func evaluate(_ expression: String, of json: String) async throws -> String {
+        let read = try await ChildProcess.run(
+            "/usr/bin/python3",
+            ["-c", "import json, sys; x = json.load(sys.stdin); print(\(expression))"],
+            input: json
+        )
+        try #require(read.succeeded, "\(read.standardError)\(json)")
+        return read.standardOutput
+    }
+
+    @Test func `get brings the file, prints its path and ends with 0`() async throws {
+        try await withTemporaryFolder { root in
+            try content.write(toFile: "\(root)/Grüße aus Köln.bin")
+            try TestFile.write("", to: "\(root)/empty")
+            try await withNginx(root: root) { nginx in
+                try await withService(started: false) { service in
+                    try service.installForActivation()
+                    let url = nginx.url("/Gr%C3%BC%C3%9Fe%20aus%20K%C3%B6ln.bin")
+                    let got = try await idown("get", url, in: service)
+                    #expect(got.status == .exited(0), "\(got)")
+                    #expect(got.standardOutput == service.home.download("Grüße aus Köln.bin"))
+                    #expect(try content.firstDifference(fromFile: got.standardOutput) == nil)
+
+                    let empty = try await idown("get", nginx.url("/empty"), in: service)
+                    #expect(empty.status == .exited(0), "\(empty)")
+                    #expect(try TestFile.bytes(of: empty.standardOutput) == [])
+
+                    let here = try await idown(
+                        "get",
+                        "-d",
+                        "sub",
+                        "-o",
+                        "name.bin",
+                        "--json",
+                        url,
+                        in: service
+                    )
+                    #expect(here.status == .exited(0), "\(here)")
+                    let path = try await evaluate("x['Path']", of: here.standardOutput)
+                    #expect(path == "\(service.home.path)/sub/name.bin")
+                }
+            }
+        }
+    }
+
+    @Test func `get ends with the code of what went wrong`() async throws {
+        let server = try FaultServer(
+            script: .init { _ in [.head("404 Not Found", [("Content-Length", "0")])] }
+        )
+        defer { server.stop() }
+        try await withService { service in
+            let gone = try await idown("get", server.url("/gone"), in: service)
+            #expect(gone.status == .exited(11), "\(gone)")
+            #expect(gone.standardError.contains("Server.NotFound"), "\(gone)")
+            #expect(gone.standardOutput == "")
+            #expect(try await idown("get", "file:///x", in: service).status == .exited(5))
+            #expect(try await idown("get", "no URL", in: service).status == .exited(5))
+            let folder = try await idown(
+                "get",
+                "-d",
+                "/proc/x",
+                server.url("/x"),
+                in: service
+            )
+            #expect(folder.status == .exited(6), "\(folder)")
+            #expect(try await idown("get", in: service).status == .exited(64))
+            #expect(try await idown("explode", in: service).status == .exited(64))
+        }
+    }
+
+    @Test func `add, list, show and the verbs do what they say`() async throws {
+        let host = try ChangingHost(.held(content, after: 100_000))
+        defer { host.stop() }
+        try await withService { service in
+            let added = try await idown("add", host.url("/a"), host.url("/b"), in: service)
+            #expect(added.status == .exited(0), "\(added)")
+            #expect(added.standardOutput == "1\n2")
+            try await service.waitForState("downloading", of: "1")
+
+            let list = try await idown("list", "--json", in: service)
+            #expect(
+                try await evaluate("[t['Id'] for t in x]", of: list.standardOutput) == "['1', '2']"
+            )
+            let table = try await idown("list", in: service)
+            #expect(table.standardOutput.contains("downloading"), "\(table)")
+            #expect(!table.standardOutput.contains("\u{1B}"), "no colours in a pipe")
+
+            #expect(try await idown("pause", "1", in: service).status == .exited(0))
+            #expect(try await service.state(of: "1") == "paused")
+            let shown = try await idown("show", "--json", "1", in: service)
+            #expect(try await evaluate("x['State']", of: shown.standardOutput) == "paused")
+            #expect(try await idown("show", "1", in: service).standardOutput.contains("paused"))
+            #expect(try await idown("resume", "1", in: service).status == .exited(0))
+            #expect(try await idown("pause-all", in: service).status == .exited(0))
+            #expect(try await service.client.listTasks().allSatisfy { $0.state == .paused })
+            #expect(try await idown("start-all", in: service).status == .exited(0))
+            #expect(try await idown("cancel", "2", in: service).status == .exited(0))
+            #expect(try await service.state(of: "2") == "cancelled")
+            #expect(try await idown("retry", "2", in: service).status == .exited(0))
+            #expect(try await idown("remove", "2", in: service).status == .exited(0))
+            host.letGo()
+            try await service.waitForState("completed", of: "1")
+            #expect(try await idown("cancel", "1", in: service).status == .exited(4))
+            #expect(try await idown("show", "99", in: service).status == .exited(3))
+            #expect(try await idown("pause", "99", in: service).status == .exited(3))
+            #expect(try await idown("clear", in: service).status == .exited(0))
+            let nothing = try await idown("list", "--json", in: service)
+            #expect(try await evaluate("x", of: nothing.standardOutput) == "[]")
+        }
+    }
+
+    @Test func `every command has a help`() async throws {
+        try await withService(started: false) { service in
+            let commands = [
+                "add", "get", "open", "list", "show", "pause", "resume", "retry", "cancel",
+                "remove", "start-all", "pause-all", "clear",
+            ]
+            let help = try await idown("--help", in: service)
+            #expect(help.status == .exited(0))
+            for command in commands {
+                #expect(help.standardOutput.contains("  \(command) "), "\(command)")
+                let own = try await idown(command, "--help", in: service)
+                #expect(own.status == .exited(0), "\(command)")
+                #expect(own.standardOutput.contains("USAGE: idown \(command)"), "\(own)")
+            }
+        }
+    }
+
+    @Test func `an idown link starts the service and brings the file`() async throws {
+        let host = try ChangingHost(ServedFile(content))
+        defer { host.stop() }
+        try await withService(started: false) { service in
+            try service.installForActivation()
+            let escaped = host.url("/file.bin?x=1&y=2").replacing("%", with: "%25")
+                .replacing(":", with: "%3A").replacing("/", with: "%2F")
+                .replacing("?", with: "%3F").replacing("&", with: "%26")
+                .replacing("=", with: "%3D")
+            let opened = try await idown("open", "idown:?url=\(escaped)", in: service)
+            #expect(opened.status == .exited(0), "\(opened)")
+            try await service.waitForState("completed", of: opened.standardOutput)
+            let task = try await service.client.getTask(opened.standardOutput)
+            #expect(try content.firstDifference(fromFile: task.path) == nil)
+            #expect(host.server.requests.map(\.target) == ["/file.bin?x=1&y=2"])
+        }
+    }
+
+    @Test func `a hostile link changes nothing`() async throws {
+        try await withService { service in
+            let before = try await Traces.of(service)
+            let good = "http%3A%2F%2F127.0.0.1%3A9%2Fx"
+            let links = [
+                "idown:", "idown:?", "idown:?url=", "idown:\(good)", "idown://?url=\(good)",
+                "idown:?url=\(good)&directory=%2Ftmp", "idown:?url=\(good)&filename=x",
+                "idown:?directory=%2Ftmp&url=\(good)", "idown:?URL=\(good)",
+                "idown:?url=http://127.0.0.1:9/x", "idown:?url=file%3A%2F%2F%2Fetc%2Fpasswd",
+                "idown:?url=javascript%3Aalert(1)", "idown:?url=idown%3A%3Furl%3D\(good)",
+                "idown:?url=\(good)#fragment", "idown:?url=\(good)%0A", "idown:?url=\(good)%00",
+                "idown:?url=\(good)%ZZ", "idown:?url=\(good)%", "idown:?url=\(good)%C3",
+                "idown:?url=ftp%3A%2F%2F127.0.0.1%2Fx",
+                "javascript:alert(1)", "file:///etc/passwd", "/etc/passwd",
+            ]
+            for link in links {
+                let opened = try await idown("open", "--", link, in: service)
+                #expect(opened.status == .exited(5), "\(link): \(opened)")
+                #expect(opened.standardError != "", "\(link)")
+            }
+            // One bad link among good ones: none is added.
+            let mixed = try await idown("open", "idown:?url=\(good)", "idown:?", in: service)
+            #expect(mixed.status == .exited(5))
+            #expect(try await Traces.of(service) == before)
+        }
+    }
+
+    @Test func `a reader that goes away ends the command quietly`() async throws {
+        try await withService { service in
+            let urls = (0..<2000).map { "http://127.0.0.1:9/\($0)" }
+            var options = AddOptions()
+            options.paused = true
+            _ = try await service.client.addURLs(urls, options: options)
+            let program = try BuiltProgram("idown").path
+            // The pipe's one reader ends before a word is written: PIPESTATUS tells of the command.
+            let ended = try await ChildProcess.run(
+                "bash",
+                ["-c", "'\(program)' list --json | true; echo ${PIPESTATUS[0]}"],
+                environment: service.environment
+            )
+            #expect(ended.standardOutput == "141", "\(ended)")
+            #expect(ended.standardError == "")
+        }
+    }
+
+    @Test func `without a bus or a service the command says what to do and ends with 69`()
+        async throws
+    {
+        try await withService(started: false) { service in
+            let missing = try await idown("list", in: service)
+            #expect(missing.status == .exited(69), "\(missing)")
+            #expect(missing.standardError.contains("idownd"), "\(missing)")
+            let program = try BuiltProgram("idown").path
+            var environment = service.environment
+            environment["DBUS_SESSION_BUS_ADDRESS"] = "unix:path=\(service.home.path)/none"
+            let alone = try await ChildProcess.run(program, ["list"], environment: environment)
+            #expect(alone.status == .exited(69), "\(alone)")
+            #expect(alone.standardError.contains("bus"), "\(alone)")
+        }
+    }
+
+    @Test func `get tells when the task is taken away, and leaves it alone when interrupted`()
+        async throws
+    {
+        let host = try ChangingHost(.held(content, after: 100_000))
+        defer { host.stop() }
+        try await withService { service in
+            let program = try BuiltProgram("idown").path
+            let first = try await ChildProcess.start(
+                program,
+                ["get", host.url("/1")],
+                environment: service.environment
+            )
+            try await service.signals.first("the first task") { $0.member == "TaskAdded" }
+            try await service.waitForState("downloading", of: "1")
+            // It follows the task as soon as it has its answer; Cancel comes in any case after it.
+            try await service.client.cancel("1")
+            let status = try await within("get to end") { await first.waitForExit() }
+            #expect(status == .exited(15), "\(first.standardError)")
+
+            let mark = service.signals.count
+            let second = try await ChildProcess.start(
+                program,
+                ["get", host.url("/2")],
+                environment: service.environment
+            )
+            try await service.signals.first(after: mark, "the second task") {
+                $0.member == "TaskAdded"
+            }
+            try await service.waitForState("downloading", of: "2")
+            second.send(2)
+            let interrupted = try await within("get to end") { await second.waitForExit() }
+            #expect(interrupted == .exited(130), "\(second.standardError)")
+            #expect(try await service.state(of: "2") == "downloading")
+        }
+    }
+}

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+import iDownBus
+import iDownTesting
+
+/// The order in which the service syncs, records and tells, as the kernel saw it.
+@Suite(.timeLimit(.minutes(2)))
+struct DurabilityTests {
+    /// Runs the service under strace.
+    ///
+    /// - Returns: The trace, and the service's folders.
+    private func trace(
+        _ body: (ServiceUnderTest) async throws -> Void
+    ) async throws -> SystemCallTrace {
+        try await withTemporaryFolder { folder in
+            try await withService(started: false) { service in
+                let file = "\(folder)/trace"
+                let calls =
+                    "fdatasync,fsync,pwrite64,write,writev,rename,renameat,renameat2,sendmsg,recvmsg"
+                // A message's head and the first words of its body fit in 600 bytes.
+                try await service.start(
+                    under: [
+                        "strace", "-f", "-y", "-ttt", "-s", "600", "-e", "trace=\(calls)",
+                        "-o", file,
+                    ]
+                )
+                try await body(service)
+                try await service.client.quit()
+                #expect(try await service.waitForEnd() == .exited(0))
+                let trace = SystemCallTrace(try TestFile.text(of: file))
+                #expect(trace.unread.isEmpty, "\(trace.unread.prefix(5))")
+                return trace
+            }
+        }
+    }
+
+    @Test func `one download is synced, recorded and told in the order that loses nothing`()
+        async throws
+    {
+        try await withTemporaryFolder { root in
+            let made = try await ChildProcess.run(
+                "dd",
+                ["if=/dev/urandom", "of=\(root)/file.bin", "bs=1M", "count=140"]
+            )
+            #expect(made.succeeded)
+            try await withNginx(root: root) { nginx in
+                var home = ""
+                let trace = try await trace { service in
+                    home = service.home.path
+                    let id = try await service.add(nginx.url("/file.bin"))
+                    try await service.waitForState("completed", of: id, limit: .seconds(60))
+                }
+                let commits = trace.commits(of: "\(home)/.local/state/idown/tasks.sqlite")
+                let part = "\(home)/Downloads/file.bin.part"
+                checkAdding(trace, commits)
+                try checkCheckpoints(trace, commits, part)
+                try checkPublication(trace, commits, part, folder: "\(home)/Downloads")
+            }
+        }
+    }
+
+    /// The call is read, committed, announced, answered.
+    private func checkAdding(_ trace: SystemCallTrace, _ commits: [SystemCallTrace.Commit]) {
+        let call = trace.calls.first { call in
+            call.name == "recvmsg" && call.arguments.contains("AddURLWithOptions")
+        }
+        let announcement = trace.sent("TaskAdded").first
+        // Its head begins with the byte order and the type: 2 is a method's return.
+        let reply = trace.calls.first { sent in
+            sent.name == "sendmsg" && sent.arguments.contains(#"iov_base="l\2"#)
+                && announcement.map { $0.end < sent.begin } == true
+        }
+        guard let call, let announcement, let reply else {
+            Issue.record("no AddURLWithOptions, TaskAdded or reply in the trace")
+            return
+        }
+        #expect(commits.contains { call.end < $0.begin && $0.end < announcement.begin })
+        #expect(announcement.end < reply.begin)
+        #expect(!trace.sent("TaskAdded").contains { $0.begin < call.end })
+    }
+
+    /// Before each commit in mid-transfer the data that it may claim is synced.
+    private func checkCheckpoints(
+        _ trace: SystemCallTrace,
+        _ commits: [SystemCallTrace.Commit],
+        _ part: String
+    ) throws {
+        let writes = trace.writes(to: part)
+        let syncs = trace.syncs(of: part)
+        let first = try #require(writes.first)
+        let last = try #require(writes.last)
+        // The name and the inode stand in the record before the first byte stands in the file.
+        #expect(commits.contains { $0.end < first.begin })
+        let checkpoints = commits.filter { first.end < $0.begin && $0.begin < last.begin }
+        #expect(!checkpoints.isEmpty, "140 MiB have checkpoints after 64 MiB and 128 MiB")
+        for (index, commit) in commits.enumerated() where first.end < commit.begin {
+            guard commit.begin < last.begin else { break }
+            let previous = commits[index - 1]
+            let sync = syncs.first { previous.end < $0.begin && $0.end < commit.begin }
+            #expect(sync != nil, "a commit at line \(commit.begin) without a sync before it")
+        }
+        #expect(syncs.allSatisfy { $0.succeeded })
+    }
+
+    /// Synced, intended, renamed, folder synced, recorded, told.
+    private func checkPublication(
+        _ trace: SystemCallTrace,
+        _ commits: [SystemCallTrace.Commit],
+        _ part: String,
+        folder: String
+    ) throws {
+        let renames = trace.calls.filter { $0.name.hasPrefix("rename") && $0.succeeded }
+            .filter { $0.arguments.contains("file.bin.part") }
+        #expect(renames.count == 1)
+        let rename = try #require(renames.first)
+        #expect(rename.arguments.contains("RENAME_NOREPLACE"))
+        let lastWrite = try #require(trace.writes(to: part).last)
+        let fileSync = try #require(
+            trace.syncs(of: part).last { lastWrite.end < $0.begin && $0.name == "fsync" }
+        )
+        let intent = try #require(commits.first { fileSync.end < $0.begin })
+        #expect(intent.end < rename.begin)
+        let folderSync = try #require(
+            trace.syncs(of: folder).first { rename.end < $0.begin && $0.succeeded }
+        )
+        let completion = try #require(commits.first { folderSync.end < $0.begin })
+        let announcement = try #require(trace.sent("TaskChanged", "completed").first)
+        #expect(completion.end < announcement.begin)
+        #expect(!commits.contains { rename.end < $0.begin && $0.end < folderSync.begin })
+    }
+
+    @Test func `a verb is on disk before it is told and answered`() async throws {
+        let host = try ChangingHost(.held(TestContent(seed: 40, count: 1 << 20)))
+        defer { host.stop() }
+        var home = ""
+        let trace = try await trace { service in
+            home = service.home.path
+            let id = try await service.addHeld(on: host)
+            try await service.waitForBytes(256 << 10, of: id)
+            try await service.pause(id, with: 256 << 10)
+        }
+        let commits = trace.commits(of: "\(home)/.local/state/idown/tasks.sqlite")
+        let part = "\(home)/Downloads/file.bin.part"
+        let told = try #require(trace.sent("TaskChanged", "paused").first)
+        #expect(commits.contains { $0.end < told.begin })
+        let reply = try #require(
+            trace.calls.first { sent in
+                sent.name == "sendmsg" && sent.arguments.contains(#"iov_base="l\2"#)
+                    && told.end < sent.begin
+            }
+        )
+        #expect(told.end < reply.begin)
+        // What the record claims of a paused task was synced before.
+        let lastWrite = try #require(trace.writes(to: part).last)
+        let sync = try #require(trace.syncs(of: part).first { lastWrite.end < $0.begin })
+        #expect(commits.contains { sync.end < $0.begin })
+    }
+}
