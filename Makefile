@@ -34,8 +34,7 @@ run: ## Start the service and get URL=…; without URL, a generated file from lo
 test: ## Build and run all tests, or those that match FILTER=…
 	@.ci/need build test
 	$(SWIFT) build $(STRICT) --build-tests
-	# One test at a time: whole processes, real disks and time limits share two cores badly.
-	$(SWIFT) test --skip-build --disable-xctest --no-parallel $(if $(FILTER),--filter "$$FILTER")
+	@SWIFT="$(SWIFT)" .ci/test "$$FILTER"
 
 bench: build ## Measure against curl, aria2, wget2 and axel
 	@.ci/need bench
