@@ -5,7 +5,8 @@ public import DBus
 extension AddOptions {
     /// Reads the options of a call.
     ///
-    /// The folder is not judged here: only the service knows what it allows.
+    /// The folder, the mirrors and the digest are not judged here: only the service knows what it
+    /// allows and understands.
     ///
     /// - Throws: `InvalidOption`, whose text names the key and says what would be right; never the
     ///   value.
@@ -30,6 +31,10 @@ extension AddOptions {
         case .userAgent: userAgent = try Self.fieldValue(key, try Self.read(key, value))
         case .token: token = try Self.token(try Self.read(key, value))
         case .onExisting: onExisting = try Self.onExisting(try Self.read(key, value))
+        case .speedLimit: speedLimit = try Self.speedLimit(try Self.read(key, value))
+        case .mirrors: mirrors = try Self.mirrors(try Self.read(key, value))
+        case .checksum: checksum = try Self.read(key, value)
+        case .expectedSize: expectedSize = try Self.size(try Self.read(key, value))
         }
     }
 
@@ -92,6 +97,33 @@ extension AddOptions {
             )
         }
         return number
+    }
+
+    private static func speedLimit(_ limit: UInt64) throws(ManagerError) -> UInt64 {
+        guard Contract.speedLimit.contains(limit) else {
+            throw ManagerError(
+                .invalidOption,
+                "speed-limit is at most \(Contract.speedLimit.upperBound) bytes a second"
+            )
+        }
+        return limit
+    }
+
+    private static func size(_ size: UInt64) throws(ManagerError) -> UInt64 {
+        guard size <= UInt64(Int64.max) else {
+            throw ManagerError(.invalidOption, "expected-size is at most \(Int64.max) bytes")
+        }
+        return size
+    }
+
+    private static func mirrors(_ mirrors: [String]) throws(ManagerError) -> [String] {
+        guard mirrors.count <= Contract.maximumMirrors else {
+            throw ManagerError(
+                .limitExceeded,
+                "mirrors holds at most \(Contract.maximumMirrors) URLs, not \(mirrors.count)"
+            )
+        }
+        return mirrors
     }
 
     private static func fieldValue(_ key: Key, _ text: String) throws(ManagerError) -> String {

@@ -22,6 +22,10 @@ extension AddOptions {
         case .userAgent: userAgent?.busValue
         case .token: token?.busValue
         case .onExisting: onExisting?.rawValue.busValue
+        case .speedLimit: speedLimit?.busValue
+        case .mirrors: mirrors.isEmpty ? nil : mirrors.busValue
+        case .checksum: checksum?.busValue
+        case .expectedSize: expectedSize?.busValue
         }
     }
 

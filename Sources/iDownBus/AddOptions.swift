@@ -12,6 +12,8 @@ public struct AddOptions: Hashable, Sendable {
     public var priority: Int32?
     /// The most connections at once, within ``Contract/connections``.
     public var connections: UInt32?
+    /// The most bytes a second, within ``Contract/speedLimit``; 0 for no limit.
+    public var speedLimit: UInt64?
     /// Request headers, sent to the URL's own scheme, host and port only.
     public var headers: [Header]
     /// The page that the link stood on.
@@ -22,10 +24,17 @@ public struct AddOptions: Hashable, Sendable {
     public var token: String?
     /// What to do when the name is taken.
     public var onExisting: OnExisting?
+    /// Further URLs of the same file, at most ``Contract/maximumMirrors``.
+    public var mirrors: [String]
+    /// The digest that the file is to have: `sha-256=<hex>`, also `sha-1`, `sha-512` and `md5`.
+    public var checksum: String?
+    /// The length that the file is to have, in bytes.
+    public var expectedSize: UInt64?
 
     /// No options at all.
     public init() {
         headers = []
+        mirrors = []
     }
 
     /// What to do when the name is taken.
@@ -52,6 +61,16 @@ public struct AddOptions: Hashable, Sendable {
 }
 
 extension AddOptions {
+    /// The keys given that say something of one file, and so go with one URL only.
+    var keysOfOneFile: [Key] {
+        var keys: [Key] = []
+        if filename != nil { keys.append(.filename) }
+        if checksum != nil { keys.append(.checksum) }
+        if !mirrors.isEmpty { keys.append(.mirrors) }
+        if expectedSize != nil { keys.append(.expectedSize) }
+        return keys
+    }
+
     /// The keys that the service takes.
     ///
     /// A key of the contract that has no effect yet is not among them.
@@ -66,5 +85,9 @@ extension AddOptions {
         case userAgent = "user-agent"
         case token
         case onExisting = "on-existing"
+        case speedLimit = "speed-limit"
+        case mirrors
+        case checksum
+        case expectedSize = "expected-size"
     }
 }

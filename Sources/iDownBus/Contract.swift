@@ -27,8 +27,14 @@ public enum Contract {
     /// The range of MaxConcurrentDownloads.
     public static let concurrentDownloads: ClosedRange<UInt32> = 1...64
 
-    /// The range of the option `connections`.
+    /// The range of MaxConnectionsPerDownload and of the option `connections`.
     public static let connections: ClosedRange<UInt32> = 1...16
+
+    /// The range of SpeedLimit and of the option `speed-limit`, in bytes a second; 0 is no limit.
+    public static let speedLimit: ClosedRange<UInt64> = 0...UInt64(Int64.max)
+
+    /// The most URLs in the option `mirrors`.
+    public static let maximumMirrors = 100
 
     /// The most bytes of an answer with many tasks; a message of D-Bus holds an array of 64 MiB.
     public static let maximumListBytes = 60 << 20
@@ -83,6 +89,10 @@ extension Contract {
         public static let version: MemberName = "Version"
         /// How many tasks download at once.
         public static let maxConcurrentDownloads: MemberName = "MaxConcurrentDownloads"
+        /// How many connections a task may open that says nothing of its own.
+        public static let maxConnectionsPerDownload: MemberName = "MaxConnectionsPerDownload"
+        /// The most bytes per second over all tasks; 0 for no limit.
+        public static let speedLimit: MemberName = "SpeedLimit"
         /// Where downloads go that name no folder.
         public static let downloadDirectory: MemberName = "DownloadDirectory"
         /// How many tasks are in the list.

@@ -20,6 +20,26 @@ extension ManagerClient {
         try await set(Name.maxConcurrentDownloads, to: count)
     }
 
+    /// How many connections a task may open that says nothing of its own.
+    public func maxConnectionsPerDownload() async throws(ManagerError) -> UInt32 {
+        try await get(Name.maxConnectionsPerDownload)
+    }
+
+    /// Changes how many connections a task may open that says nothing of its own.
+    public func setMaxConnectionsPerDownload(_ count: UInt32) async throws(ManagerError) {
+        try await set(Name.maxConnectionsPerDownload, to: count)
+    }
+
+    /// The most bytes per second over all tasks; 0 for no limit.
+    public func speedLimit() async throws(ManagerError) -> UInt64 {
+        try await get(Name.speedLimit)
+    }
+
+    /// Changes the most bytes per second over all tasks; 0 for no limit.
+    public func setSpeedLimit(_ limit: UInt64) async throws(ManagerError) {
+        try await set(Name.speedLimit, to: limit)
+    }
+
     /// Where downloads go that name no folder.
     public func downloadDirectory() async throws(ManagerError) -> String {
         try await get(Name.downloadDirectory)

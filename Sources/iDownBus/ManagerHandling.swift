@@ -17,7 +17,8 @@ public protocol ManagerHandling: Sendable {
         call: Call
     ) async throws(ManagerError) -> String
 
-    /// Adds all of the URLs or none; with more than one there is no file name among the options.
+    /// Adds all of the URLs or none; with more than one there is nothing among the options
+    /// that is for one file.
     ///
     /// - Returns: An id a URL, in the same order.
     func addURLs(
@@ -67,6 +68,18 @@ public protocol ManagerHandling: Sendable {
 
     /// Changes how many tasks download at once; within ``Contract/concurrentDownloads``.
     func setMaxConcurrentDownloads(_ count: UInt32, call: Call) async throws(ManagerError)
+
+    /// How many connections a task may open that says nothing of its own.
+    var maxConnectionsPerDownload: UInt32 { get async throws(ManagerError) }
+
+    /// Changes how many connections a task may open; within ``Contract/connections``.
+    func setMaxConnectionsPerDownload(_ count: UInt32, call: Call) async throws(ManagerError)
+
+    /// The most bytes per second over all tasks; 0 for no limit.
+    var speedLimit: UInt64 { get async throws(ManagerError) }
+
+    /// Changes the most bytes per second over all tasks; within ``Contract/speedLimit``.
+    func setSpeedLimit(_ limit: UInt64, call: Call) async throws(ManagerError)
 
     /// Where downloads go that name no folder.
     var downloadDirectory: String { get async throws(ManagerError) }

@@ -16,7 +16,40 @@ extension ManagerInterface {
                     }
                 },
                 set: { (call: Call, count: UInt32) async throws in
-                    try await setMaxConcurrentDownloads(count, call)
+                    try check(
+                        count,
+                        within: Contract.concurrentDownloads,
+                        Name.maxConcurrentDownloads
+                    )
+                    try await answer { () throws(ManagerError) in
+                        try await handler.setMaxConcurrentDownloads(count, call: call)
+                    }
+                }
+            ),
+            .property(
+                Name.maxConnectionsPerDownload,
+                get: { (_: Call) async throws -> UInt32 in
+                    try await answer { () throws(ManagerError) in
+                        try await handler.maxConnectionsPerDownload
+                    }
+                },
+                set: { (call: Call, count: UInt32) async throws in
+                    try check(count, within: Contract.connections, Name.maxConnectionsPerDownload)
+                    try await answer { () throws(ManagerError) in
+                        try await handler.setMaxConnectionsPerDownload(count, call: call)
+                    }
+                }
+            ),
+            .property(
+                Name.speedLimit,
+                get: { (_: Call) async throws -> UInt64 in
+                    try await answer { () throws(ManagerError) in try await handler.speedLimit }
+                },
+                set: { (call: Call, limit: UInt64) async throws in
+                    try check(limit, within: Contract.speedLimit, Name.speedLimit)
+                    try await answer { () throws(ManagerError) in
+                        try await handler.setSpeedLimit(limit, call: call)
+                    }
                 }
             ),
             .property(
@@ -52,19 +85,14 @@ extension ManagerInterface {
         .property(name, get: { (_: Call) async throws -> UInt32 in try await answer(body) })
     }
 
-    private func setMaxConcurrentDownloads(
-        _ count: UInt32,
-        _ call: Call
-    ) async throws(BusError) {
-        let range = Contract.concurrentDownloads
-        guard range.contains(count) else {
-            throw .invalidArguments(
-                "\(Name.maxConcurrentDownloads) is \(range.lowerBound) to \(range.upperBound),"
-                    + " not \(count)"
-            )
-        }
-        try await answer { () throws(ManagerError) in
-            try await handler.setMaxConcurrentDownloads(count, call: call)
-        }
+    private func check<Number: Comparable>(
+        _ number: Number,
+        within range: ClosedRange<Number>,
+        _ name: MemberName
+    ) throws(BusError) {
+        guard !range.contains(number) else { return }
+        throw .invalidArguments(
+            "\(name) is \(range.lowerBound) to \(range.upperBound), not \(number)"
+        )
     }
 }

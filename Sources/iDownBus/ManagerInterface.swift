@@ -147,10 +147,10 @@ extension ManagerInterface {
                 )
             }
             let options = try AddOptions(options)
-            guard urls.count < 2 || options.filename == nil else {
+            if urls.count > 1, let key = options.keysOfOneFile.first {
                 throw ManagerError(
                     .invalidOption,
-                    "filename is for one URL; here are \(urls.count)"
+                    "\(key.rawValue) is for one URL; here are \(urls.count)"
                 )
             }
             return try await handler.addURLs(urls, options: options, call: call)

@@ -87,6 +87,14 @@ extension TaskProperties {
         public static let queue = Hold(rawValue: "queue")
         /// The last try failed; the next comes at ``TaskProperties/retryAt``.
         public static let retry = Hold(rawValue: "retry")
+        /// There is no network.
+        public static let offline = Hold(rawValue: "offline")
+        /// The network costs by the byte, and the user wants to wait for another.
+        public static let metered = Hold(rawValue: "metered")
+        /// The battery is low, and the user wants to save it.
+        public static let battery = Hold(rawValue: "battery")
+        /// The file system has no room for the file.
+        public static let space = Hold(rawValue: "space")
     }
 
     /// What is known of a finished file's bytes.

@@ -26,6 +26,7 @@ enum Schema {
             intent TEXT,
             intentName TEXT,
             priority INTEGER NOT NULL,
+            speedLimit INTEGER NOT NULL,
             attempt INTEGER NOT NULL,
             startOrder INTEGER NOT NULL,
             tries INTEGER NOT NULL,
@@ -38,11 +39,14 @@ enum Schema {
             urlHash INTEGER NOT NULL,
             onExisting TEXT NOT NULL,
             connections INTEGER,
+            expectedSize INTEGER,
+            usesStoredLogins INTEGER NOT NULL,
             fileDevice INTEGER,
             fileInode INTEGER,
             servesRanges INTEGER NOT NULL,
             refusesRanges INTEGER NOT NULL,
             dislikesIfRange INTEGER NOT NULL,
+            restsOnProof INTEGER NOT NULL,
             failureCode TEXT,
             failureIsTransient INTEGER,
             failureRetryAfter INTEGER,
@@ -52,6 +56,7 @@ enum Schema {
             mimeType TEXT NOT NULL,
             fileName TEXT,
             wantedName TEXT,
+            checksum TEXT,
             directory TEXT NOT NULL,
             segments BLOB NOT NULL,
             entityTag TEXT,
@@ -59,7 +64,8 @@ enum Schema {
             userAgent TEXT,
             url TEXT NOT NULL,
             referrer TEXT,
-            headers TEXT
+            headers TEXT,
+            mirrors TEXT
         ) STRICT;
 
         CREATE INDEX taskInQueue ON task(priority DESC)

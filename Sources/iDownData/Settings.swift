@@ -3,9 +3,14 @@
 /// What the user has chosen, for all tasks.
 package struct Settings: Hashable, Sendable {
     package static let concurrentDownloads = 1...64
+    package static let connectionsPerDownload = 1...16
 
     /// How many tasks download at once, 1…64.
     package var maxConcurrentDownloads: Int
+    /// How many connections a task may open that says nothing of its own, 1…16.
+    package var maxConnectionsPerDownload: Int
+    /// The most bytes a second of all tasks together; 0 for no limit.
+    package var speedLimit: Int64
     /// Where files go that were given no folder, absolute; nil takes the user's DOWNLOAD folder.
     package var downloadDirectory: String?
     /// Whether clients may name folders below hidden ones, and so among the programs' own files.
@@ -13,10 +18,14 @@ package struct Settings: Hashable, Sendable {
 
     package init(
         maxConcurrentDownloads: Int = 3,
+        maxConnectionsPerDownload: Int = 8,
+        speedLimit: Int64 = 0,
         downloadDirectory: String? = nil,
         allowsHiddenFolders: Bool = false
     ) {
         self.maxConcurrentDownloads = maxConcurrentDownloads
+        self.maxConnectionsPerDownload = maxConnectionsPerDownload
+        self.speedLimit = speedLimit
         self.downloadDirectory = downloadDirectory
         self.allowsHiddenFolders = allowsHiddenFolders
     }

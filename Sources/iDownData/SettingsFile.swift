@@ -72,6 +72,9 @@ package struct SettingsFile: Sendable {
             try moveAside(now: now)
         }
         content[Key.maxConcurrentDownloads] = .integer(Int64(settings.maxConcurrentDownloads))
+        content[Key.maxConnectionsPerDownload] =
+            .integer(Int64(settings.maxConnectionsPerDownload))
+        content[Key.speedLimit] = .integer(settings.speedLimit)
         content[Key.downloadDirectory] = settings.downloadDirectory.map { .text($0) }
         content[Key.allowHiddenFolders] = .boolean(settings.allowsHiddenFolders)
         // What could not be read back is not written.
@@ -90,6 +93,8 @@ package struct SettingsFile: Sendable {
 
     private enum Key {
         static let maxConcurrentDownloads = "MaxConcurrentDownloads"
+        static let maxConnectionsPerDownload = "MaxConnectionsPerDownload"
+        static let speedLimit = "SpeedLimit"
         static let downloadDirectory = "DownloadDirectory"
         static let allowHiddenFolders = "AllowHiddenFolders"
     }
@@ -113,14 +118,18 @@ package struct SettingsFile: Sendable {
     private func settings(in content: [String: JSONValue]) throws(SettingsFailure) -> Settings {
         var settings = Settings()
         if let value = content[Key.maxConcurrentDownloads] {
-            let range = Settings.concurrentDownloads
-            guard case .integer(let number) = value, let count = Int(exactly: number),
-                range.contains(count)
-            else {
-                let expected = "a number from \(range.lowerBound) to \(range.upperBound)"
-                throw invalid(Key.maxConcurrentDownloads, expected)
+            settings.maxConcurrentDownloads =
+                try count(value, Key.maxConcurrentDownloads, Settings.concurrentDownloads)
+        }
+        if let value = content[Key.maxConnectionsPerDownload] {
+            settings.maxConnectionsPerDownload =
+                try count(value, Key.maxConnectionsPerDownload, Settings.connectionsPerDownload)
+        }
+        if let value = content[Key.speedLimit] {
+            guard case .integer(let limit) = value, limit >= 0 else {
+                throw invalid(Key.speedLimit, "bytes a second, 0 for no limit")
             }
-            settings.maxConcurrentDownloads = count
+            settings.speedLimit = limit
         }
         if let value = content[Key.downloadDirectory], value != .null {
             guard case .text(let path) = value, path.hasPrefix("/"), !path.contains("\0") else {
@@ -135,6 +144,19 @@ package struct SettingsFile: Sendable {
             settings.allowsHiddenFolders = allows
         }
         return settings
+    }
+
+    private func count(
+        _ value: JSONValue,
+        _ key: String,
+        _ range: ClosedRange<Int>
+    ) throws(SettingsFailure) -> Int {
+        guard case .integer(let number) = value, let count = Int(exactly: number),
+            range.contains(count)
+        else {
+            throw invalid(key, "a number from \(range.lowerBound) to \(range.upperBound)")
+        }
+        return count
     }
 
     private func invalid(_ key: String, _ expected: String) -> SettingsFailure {

@@ -8,12 +8,13 @@ import iDownState
 ///
 /// Text ends at its first U+0000: neither URLs, paths, header fields nor D-Bus strings have one.
 enum TaskColumn: Int, CaseIterable {
-    case id, state, hold, retryAt, intent, intentName, priority, attempt, startOrder, tries
-    case stretchStart, createdAt, finishedAt, bytesOnDisk, total, integrity, urlHash, onExisting
-    case connections, fileDevice, fileInode, servesRanges, refusesRanges, dislikesIfRange
+    case id, state, hold, retryAt, intent, intentName, priority, speedLimit, attempt, startOrder
+    case tries, stretchStart, createdAt, finishedAt, bytesOnDisk, total, integrity, urlHash
+    case onExisting, connections, expectedSize, usesStoredLogins, fileDevice, fileInode
+    case servesRanges, refusesRanges, dislikesIfRange, restsOnProof
     case failureCode, failureIsTransient, failureRetryAfter, entityTagIsWeak
-    case lastModifiedIsStrong, lastModified, mimeType, fileName, wantedName, directory, segments
-    case entityTag, failureMessage, userAgent, url, referrer, headers
+    case lastModifiedIsStrong, lastModified, mimeType, fileName, wantedName, checksum, directory
+    case segments, entityTag, failureMessage, userAgent, url, referrer, headers, mirrors
 
     var name: String { "\(self)" }
 
@@ -30,6 +31,7 @@ enum TaskColumn: Int, CaseIterable {
         case .intent: record.intent?.name
         case .intentName: record.intent?.fileName
         case .priority: record.priority
+        case .speedLimit: record.speedLimit
         case .attempt: record.attempt.rawValue
         case .startOrder: record.startOrder
         case .tries: record.tries
@@ -42,11 +44,14 @@ enum TaskColumn: Int, CaseIterable {
         case .urlHash: URLHash.value(of: record.request.url)
         case .onExisting: record.request.onExisting.rawValue
         case .connections: record.request.connections
+        case .expectedSize: record.request.expectedSize
+        case .usesStoredLogins: record.request.usesStoredLogins
         case .fileDevice: record.file.map { Int64(bitPattern: $0.device) }
         case .fileInode: record.file.map { Int64(bitPattern: $0.inode) }
         case .servesRanges: record.remote.servesRanges
         case .refusesRanges: record.remote.refusesRanges
         case .dislikesIfRange: record.remote.dislikesIfRange
+        case .restsOnProof: record.remote.restsOnProof
         case .failureCode: record.failure?.code.rawValue
         case .failureIsTransient: record.failure?.isTransient
         case .failureRetryAfter: record.failure?.retryAfter?.wholeMicroseconds
@@ -56,6 +61,7 @@ enum TaskColumn: Int, CaseIterable {
         case .mimeType: record.remote.mimeType
         case .fileName: record.file?.name
         case .wantedName: record.request.fileName
+        case .checksum: record.request.checksum?.description
         case .directory: record.request.directory
         case .segments: Data(record.segments.bytes)
         case .entityTag: record.remote.entityTag?.opaque
@@ -64,6 +70,7 @@ enum TaskColumn: Int, CaseIterable {
         case .url: record.request.url
         case .referrer: record.request.referrer
         case .headers: HeaderText.text(of: record.request.headers)
+        case .mirrors: MirrorText.text(of: record.request.mirrors)
         }
     }
 
@@ -103,12 +110,14 @@ extension Hold {
         switch self {
         case .queue: "queue"
         case .retry: "retry"
+        case .offline: "offline"
+        case .space: "space"
         }
     }
 
     fileprivate var retryAt: WallTime? {
         switch self {
-        case .queue: nil
+        case .queue, .offline, .space: nil
         case .retry(let time): time
         }
     }

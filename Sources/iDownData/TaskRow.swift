@@ -18,7 +18,8 @@ struct TaskRow {
             id: id,
             request: try request(),
             createdAt: WallTime(microseconds: try integer(.createdAt)),
-            priority: try number(.priority)
+            priority: try number(.priority),
+            speedLimit: try count(.speedLimit)
         )
         record.state = try state()
         record.attempt = AttemptNumber(rawValue: try integer(.attempt))
@@ -52,8 +53,17 @@ struct TaskRow {
             referrer: try optional(.referrer),
             userAgent: try optional(.userAgent),
             connections: try optional(.connections),
-            onExisting: onExisting
+            onExisting: onExisting,
+            mirrors: (try optional(.mirrors)).map { MirrorText.mirrors(of: $0) } ?? [],
+            checksum: try checksum(),
+            expectedSize: try optional(.expectedSize),
+            usesStoredLogins: try flag(.usesStoredLogins)
         )
+    }
+
+    private func checksum() throws(StoreFailure) -> Checksum? {
+        guard let text: String = try optional(.checksum) else { return nil }
+        do { return try Checksum(parsing: text) } catch { throw corrupt(.checksum) }
     }
 
     private func state() throws(StoreFailure) -> TaskState {
@@ -72,6 +82,8 @@ struct TaskRow {
         switch try text(.hold) {
         case "queue": .queue
         case "retry": .retry(at: WallTime(microseconds: try integer(.retryAt)))
+        case "offline": .offline
+        case "space": .space
         default: throw corrupt(.hold)
         }
     }
@@ -111,7 +123,8 @@ struct TaskRow {
             mimeType: try text(.mimeType),
             servesRanges: try flag(.servesRanges),
             refusesRanges: try flag(.refusesRanges),
-            dislikesIfRange: try flag(.dislikesIfRange)
+            dislikesIfRange: try flag(.dislikesIfRange),
+            restsOnProof: try flag(.restsOnProof)
         )
         if let opaque: String = try optional(.entityTag) {
             remote.entityTag = EntityTag(opaque: opaque, isWeak: try flag(.entityTagIsWeak))
@@ -153,6 +166,13 @@ extension TaskRow {
         _ column: TaskColumn
     ) throws(StoreFailure) -> Number {
         guard let value: Number = try optional(column) else { throw corrupt(column) }
+        return value
+    }
+
+    /// A number of bytes.
+    private func count(_ column: TaskColumn) throws(StoreFailure) -> Int64 {
+        let value = try integer(column)
+        guard value >= 0 else { throw corrupt(column) }
         return value
     }
 

@@ -79,7 +79,8 @@ extension Transaction {
             id: try makeID(),
             request: wish.request,
             createdAt: now,
-            priority: wish.priority ?? 0
+            priority: wish.priority ?? 0,
+            speedLimit: wish.speedLimit
         )
         if wish.isPaused { record.state = .paused }
         try insert(record)

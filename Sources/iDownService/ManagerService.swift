@@ -211,6 +211,30 @@ extension ManagerService: ManagerHandling {
         await coordinator.setSlots(Int(count))
     }
 
+    package var maxConnectionsPerDownload: UInt32 {
+        get async throws(ManagerError) { UInt32(clamping: settings.maxConnectionsPerDownload) }
+    }
+
+    package func setMaxConnectionsPerDownload(
+        _ count: UInt32,
+        call: Call
+    ) async throws(ManagerError) {
+        try await named { try change { $0.maxConnectionsPerDownload = Int(count) } }
+        engine.connectionsPerDownload = Int(count)
+        await announcer.propertiesChanged(
+            [Contract.Property.maxConnectionsPerDownload.rawValue: .uint32(count)])
+    }
+
+    package var speedLimit: UInt64 {
+        get async throws(ManagerError) { UInt64(clamping: settings.speedLimit) }
+    }
+
+    package func setSpeedLimit(_ limit: UInt64, call: Call) async throws(ManagerError) {
+        try await named { try change { $0.speedLimit = Int64(clamping: limit) } }
+        await announcer.propertiesChanged(
+            [Contract.Property.speedLimit.rawValue: .uint64(limit)])
+    }
+
     package var downloadDirectory: String {
         get async throws(ManagerError) { directory }
     }

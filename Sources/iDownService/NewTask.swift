@@ -6,6 +6,8 @@ package import iDownState
 package struct NewTask: Sendable {
     package var request: TaskRequest
     package var priority: Int32?
+    /// Bytes a second; 0 for no limit.
+    package var speedLimit: Int64
     package var isPaused: Bool
     /// Why a new task cannot have the name it needs; nothing to one that is there already.
     package var takenName: String?
@@ -13,11 +15,13 @@ package struct NewTask: Sendable {
     package init(
         request: TaskRequest,
         priority: Int32? = nil,
+        speedLimit: Int64 = 0,
         isPaused: Bool = false,
         takenName: String? = nil
     ) {
         self.request = request
         self.priority = priority
+        self.speedLimit = speedLimit
         self.isPaused = isPaused
         self.takenName = takenName
     }

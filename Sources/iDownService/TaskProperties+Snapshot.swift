@@ -30,8 +30,10 @@ extension TaskProperties {
         }
         resumable = record.remote.isResumable
         priority = record.priority
+        speedLimit = UInt64(clamping: record.speedLimit)
         integrity = record.integrity.flatMap { Integrity(rawValue: $0.rawValue) } ?? .unknown
         mimeType = record.remote.mimeType
+        checksum = record.request.checksum?.description ?? ""
         referrer = Self.withoutUserInfo(record.request.referrer ?? "")
         createdAt = UInt64(clamping: record.createdAt.microseconds)
         finishedAt = UInt64(clamping: record.finishedAt?.microseconds ?? 0)
@@ -43,6 +45,8 @@ extension TaskProperties {
         case .waiting(.retry(let deadline)):
             hold = .retry
             retryAt = UInt64(clamping: deadline.microseconds)
+        case .waiting(.offline): hold = .offline
+        case .waiting(.space): hold = .space
         case .downloading, .paused, .completed, .failed, .cancelled: break
         }
     }

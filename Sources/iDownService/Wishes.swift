@@ -15,6 +15,8 @@ struct Wishes: Sendable {
     func judge(_ urls: [String], _ options: AddOptions) async throws -> [NewTask] {
         let references = try await Self.references(urls)
         if let name = options.filename { try Self.check(name) }
+        let mirrors = try Self.mirrors(options.mirrors)
+        let checksum = try Self.checksum(options.checksum)
         let directory = try await engine.prepareFolder(
             options.directory ?? downloadDirectory,
             rules: rules
@@ -38,9 +40,13 @@ struct Wishes: Sendable {
                     referrer: options.referrer,
                     userAgent: options.userAgent,
                     connections: options.connections.map(Int.init),
-                    onExisting: onExisting
+                    onExisting: onExisting,
+                    mirrors: mirrors,
+                    checksum: checksum,
+                    expectedSize: options.expectedSize.map { Int64(clamping: $0) }
                 ),
                 priority: options.priority,
+                speedLimit: Int64(clamping: options.speedLimit ?? 0),
                 isPaused: options.paused ?? false,
                 takenName: takenName
             )
@@ -77,6 +83,26 @@ struct Wishes: Sendable {
             return try URLReference(text)
         } catch {
             throw ManagerError(.invalidURL, "\(place)\(shown(text)) is no URL: \(error)")
+        }
+    }
+
+    /// Judged as URLs are, but it is the option that is refused.
+    private static func mirrors(_ mirrors: [String]) throws(ManagerError) -> [String] {
+        do {
+            return try mirrors.enumerated().map { index, url in
+                try reference(url, place: "mirrors: URL \(index + 1): ").text
+            }
+        } catch {
+            throw ManagerError(.invalidOption, ManagerError(error).message)
+        }
+    }
+
+    private static func checksum(_ text: String?) throws(ManagerError) -> Checksum? {
+        guard let text else { return nil }
+        do {
+            return try Checksum(parsing: text)
+        } catch {
+            throw ManagerError(.invalidOption, "checksum is \(error)")
         }
     }
 

@@ -43,7 +43,7 @@ extension TaskRecord {
         switch state {
         case .waiting(.queue), .downloading:
             return []
-        case .waiting(.retry), .paused, .failed, .cancelled:
+        case .waiting(.retry), .waiting(.offline), .waiting(.space), .paused, .failed, .cancelled:
             return restart()
         case .completed:
             // The finished file stays where it is; the next one gets a free name beside it.

@@ -45,7 +45,7 @@ extension TaskRecord {
 
     private mutating func comeBack(at now: WallTime) -> [Effect] {
         switch state {
-        case .downloading:
+        case .downloading, .waiting(.offline), .waiting(.space):
             // With an open publication the file is looked for first.
             state = .waiting(.queue)
             return [.persist, .announce]

@@ -42,6 +42,8 @@ package struct TaskRecord: Hashable, Sendable {
     package var state: TaskState
     /// Higher first; in the order of ids within one priority.
     package var priority: Int32
+    /// The most bytes a second; 0 for no limit.
+    package var speedLimit: Int64
     /// The number of the latest transfer.
     package var attempt: AttemptNumber
     /// When the latest transfer started, as a place in the order of all starts.
@@ -63,11 +65,18 @@ package struct TaskRecord: Hashable, Sendable {
     package var createdAt: WallTime
     package var finishedAt: WallTime?
 
-    package init(id: TaskID, request: TaskRequest, createdAt: WallTime, priority: Int32 = 0) {
+    package init(
+        id: TaskID,
+        request: TaskRequest,
+        createdAt: WallTime,
+        priority: Int32 = 0,
+        speedLimit: Int64 = 0
+    ) {
         self.id = id
         self.request = request
         self.state = .waiting(.queue)
         self.priority = priority
+        self.speedLimit = speedLimit
         self.attempt = .none
         self.startOrder = 0
         self.tries = 0

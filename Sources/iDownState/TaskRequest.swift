@@ -35,6 +35,15 @@ package struct TaskRequest: Hashable, Sendable {
     /// The most connections at once, 1…16; nil takes the service's setting.
     package var connections: Int?
     package var onExisting: OnExisting
+    /// Further URLs of the same file, in normal form, at most 100.
+    package var mirrors: [String]
+    /// The digest that the file is to have.
+    package var checksum: Checksum?
+    /// The length that the file is to have, in bytes.
+    package var expectedSize: Int64?
+    /// Whether netrc, stored logins and cookies may be used for it; not for what any web page
+    /// can have added.
+    package var usesStoredLogins: Bool
 
     package init(
         url: String,
@@ -44,7 +53,11 @@ package struct TaskRequest: Hashable, Sendable {
         referrer: String? = nil,
         userAgent: String? = nil,
         connections: Int? = nil,
-        onExisting: OnExisting = .rename
+        onExisting: OnExisting = .rename,
+        mirrors: [String] = [],
+        checksum: Checksum? = nil,
+        expectedSize: Int64? = nil,
+        usesStoredLogins: Bool = true
     ) {
         self.url = url
         self.directory = directory
@@ -54,5 +67,9 @@ package struct TaskRequest: Hashable, Sendable {
         self.userAgent = userAgent
         self.connections = connections
         self.onExisting = onExisting
+        self.mirrors = mirrors
+        self.checksum = checksum
+        self.expectedSize = expectedSize
+        self.usesStoredLogins = usesStoredLogins
     }
 }

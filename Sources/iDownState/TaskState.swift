@@ -6,6 +6,10 @@ package enum Hold: Hashable, Sendable {
     case queue
     /// The last try failed; the next comes at this time.
     case retry(at: WallTime)
+    /// There is no network.
+    case offline
+    /// The file system has no room for the file.
+    case space
 }
 
 /// Where a task stands.

@@ -43,6 +43,8 @@ package struct RemoteVersion: Hashable, Sendable {
     package var refusesRanges: Bool
     /// The host answered If-Range as if the content had changed although it had not.
     package var dislikesIfRange: Bool
+    /// Bytes on disk were taken for this version's because a part of them was compared.
+    package var restsOnProof: Bool
 
     package init(
         total: Int64? = nil,
@@ -51,7 +53,8 @@ package struct RemoteVersion: Hashable, Sendable {
         mimeType: String = "",
         servesRanges: Bool = false,
         refusesRanges: Bool = false,
-        dislikesIfRange: Bool = false
+        dislikesIfRange: Bool = false,
+        restsOnProof: Bool = false
     ) {
         self.total = total
         self.entityTag = entityTag
@@ -60,6 +63,7 @@ package struct RemoteVersion: Hashable, Sendable {
         self.servesRanges = servesRanges
         self.refusesRanges = refusesRanges
         self.dislikesIfRange = dislikesIfRange
+        self.restsOnProof = restsOnProof
     }
 
     /// The validator that promises equal bytes, for If-Range; nil where there is none.
@@ -100,6 +104,6 @@ package struct RemoteVersion: Hashable, Sendable {
     package var provenIntegrity: Integrity {
         // Without a length nobody can tell an early end from the right one.
         guard total != nil else { return .none }
-        return strongValidator == nil ? .length : .validators
+        return strongValidator == nil || restsOnProof ? .length : .validators
     }
 }

@@ -64,9 +64,21 @@ package struct TaskSummary: Sendable {
         if task.state == .failed {
             return CellText("\(task.errorCode): \(task.errorMessage)")
         }
-        guard task.state == .waiting, !task.errorMessage.isEmpty else {
-            return CellText(task.hold == .queue ? "waits for a free slot" : "")
+        guard task.state == .waiting else { return CellText("") }
+        if let hold { return CellText(hold) }
+        if !task.errorMessage.isEmpty { return CellText("tries again: \(task.errorMessage)") }
+        return CellText(task.hold == .queue ? "waits for a free slot" : "")
+    }
+
+    /// What has to change before a waiting task can start, whatever failed before; nil for a slot
+    /// or the next try, and for words that this version does not know.
+    private var hold: String? {
+        switch task.hold {
+        case .offline: "waits for a network"
+        case .metered: "waits for a network that is not metered"
+        case .battery: "waits for the battery to be charged"
+        case .space: "waits for room on the disk"
+        default: nil
         }
-        return CellText("tries again: \(task.errorMessage)")
     }
 }

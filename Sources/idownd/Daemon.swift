@@ -40,7 +40,11 @@ struct Daemon {
         let (settings, trouble) = file.read()
         if let trouble { log.error("the settings are not read, defaults are in force: \(trouble)") }
         let pool = try makePool()
-        let engine = Engine(pool: pool, userAgent: "idown/\(Contract.version)")
+        let engine = Engine(
+            pool: pool,
+            userAgent: "idown/\(Contract.version)",
+            connectionsPerDownload: settings.maxConnectionsPerDownload
+        )
         let coordinator = Coordinator(
             store: store,
             engine: engine,

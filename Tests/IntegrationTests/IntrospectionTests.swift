@@ -93,11 +93,13 @@ struct IntrospectionTests {
             let properties = try await service.manager.getAll()
             #expect(
                 Set(properties.keys) == [
-                    "Version", "MaxConcurrentDownloads", "DownloadDirectory", "TaskCount",
-                    "WaitingCount", "ActiveCount", "Speed",
+                    "Version", "MaxConcurrentDownloads", "MaxConnectionsPerDownload", "SpeedLimit",
+                    "DownloadDirectory", "TaskCount", "WaitingCount", "ActiveCount", "Speed",
                 ]
             )
             #expect(properties["MaxConcurrentDownloads"] == .uint32(3))
+            #expect(properties["MaxConnectionsPerDownload"] == .uint32(8))
+            #expect(properties["SpeedLimit"] == .uint64(0))
             #expect(properties["DownloadDirectory"] == .string(service.home.downloads))
             for name in ["TaskCount", "WaitingCount", "ActiveCount"] {
                 #expect(properties[name] == .uint32(0))

@@ -32,14 +32,18 @@ import iDownBus
         options.userAgent = "me/1"
         options.token = "t"
         options.onExisting = .fail
-        #expect(options.dictionary.count == 10)
+        options.speedLimit = 1 << 40
+        options.mirrors = ["https://a.org/", "https://b.org/"]
+        options.checksum = "md5=00"
+        options.expectedSize = 0
+        #expect(options.dictionary.count == 14)
         #expect(try AddOptions(options.dictionary) == options)
         #expect(AddOptions().dictionary.isEmpty)
         #expect(try AddOptions([:]) == AddOptions())
     }
 
     @Test(arguments: [
-        "speed-limit", "checksum", "mirrors", "expected-size", "when-done", "Directory", "", "x",
+        "when-done", "Directory", "", "x",
     ])
     func `what has no effect is not accepted`(key: String) throws {
         let error = try #require(refusal([key: .string("")]))
@@ -53,7 +57,8 @@ import iDownBus
             ("directory", .byte(1)), ("filename", .boolean(true)), ("paused", .string("yes")),
             ("priority", .uint32(1)), ("connections", .int32(1)), ("headers", .string("a: b")),
             ("referrer", .int32(1)), ("user-agent", .int32(1)), ("token", .int32(1)),
-            ("on-existing", .boolean(true)),
+            ("on-existing", .boolean(true)), ("speed-limit", .int64(1)), ("mirrors", .string("a")),
+            ("checksum", .array(of: "y", [])), ("expected-size", .uint32(1)),
         ] as [(String, Value)]
     )
     func `a wrong type is told with the right one`(key: String, value: Value) throws {
@@ -72,7 +77,8 @@ import iDownBus
             ("referrer", .string("a\r\nX-Evil: 1")), ("user-agent", .string("a\nb")),
             ("user-agent", .string(String(repeating: "a", count: 8193))),
             ("token", .string("")), ("token", .string(String(repeating: "ä", count: 128))),
-            ("on-existing", .string("overwrite")),
+            ("on-existing", .string("overwrite")), ("speed-limit", .uint64(1 << 63)),
+            ("expected-size", .uint64(.max)),
         ] as [(String, Value)]
     )
     func `a bad value is refused and its key named`(key: String, value: Value) throws {
@@ -97,6 +103,12 @@ import iDownBus
     ])
     func `a header that cannot be sent is refused`(name: String, value: String) throws {
         #expect(refusal(headers([(name, value)]))?.code == .invalidOption)
+    }
+
+    @Test func `100 mirrors are taken and 101 are not`() {
+        let many = (0..<101).map { "https://e.org/\($0)" }
+        #expect(refusal(["mirrors": Array(many.prefix(100)).busValue]) == nil)
+        #expect(refusal(["mirrors": many.busValue])?.code == .limitExceeded)
     }
 
     @Test func `64 headers are taken and 65 are not`() {

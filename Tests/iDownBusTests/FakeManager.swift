@@ -15,6 +15,8 @@ final class FakeManager: ManagerHandling {
         var senders: [BusName?] = []
         var tasks: [TaskProperties] = []
         var maxConcurrentDownloads: UInt32 = 3
+        var maxConnectionsPerDownload: UInt32 = 8
+        var speedLimit: UInt64 = 0
         var downloadDirectory = "/home/me/Downloads"
     }
 
@@ -132,6 +134,22 @@ final class FakeManager: ManagerHandling {
 
     func setMaxConcurrentDownloads(_ count: UInt32, call: Call) async throws(ManagerError) {
         record.withLock { $0.maxConcurrentDownloads = count }
+    }
+
+    var maxConnectionsPerDownload: UInt32 {
+        get async throws(ManagerError) { record.withLock { $0.maxConnectionsPerDownload } }
+    }
+
+    func setMaxConnectionsPerDownload(_ count: UInt32, call: Call) async throws(ManagerError) {
+        record.withLock { $0.maxConnectionsPerDownload = count }
+    }
+
+    var speedLimit: UInt64 {
+        get async throws(ManagerError) { record.withLock { $0.speedLimit } }
+    }
+
+    func setSpeedLimit(_ limit: UInt64, call: Call) async throws(ManagerError) {
+        record.withLock { $0.speedLimit = limit }
     }
 
     var downloadDirectory: String {

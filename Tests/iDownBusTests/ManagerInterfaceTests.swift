@@ -40,7 +40,7 @@ import iDownTesting
         try await withFakeManager { scene in
             let proxy = try await self.proxy(scene)
             let error = await #expect(throws: BusError.self) {
-                let options: [String: Value] = ["speed-limit": .uint64(1)]
+                let options: [String: Value] = ["when-done": .string("open")]
                 _ = try await proxy.call(
                     "AddURLWithOptions",
                     "https://e.org/",
@@ -82,10 +82,16 @@ import iDownTesting
         }
     }
 
-    @Test func `a file name is for one URL`() async throws {
+    @Test(arguments: ["filename", "checksum", "mirrors", "expected-size"])
+    func `what says something of a file is for one URL`(_ key: String) async throws {
         try await withFakeManager { scene in
             var options = AddOptions()
-            options.filename = "a"
+            switch key {
+            case "filename": options.filename = "a"
+            case "checksum": options.checksum = "md5=00"
+            case "mirrors": options.mirrors = ["https://g.org/"]
+            default: options.expectedSize = 1
+            }
             let ids = try await scene.client.addURLs(["https://e.org/"], options: options)
             #expect(ids == ["1"])
             let error = await #expect(throws: ManagerError.self) {
@@ -95,6 +101,7 @@ import iDownTesting
                 )
             }
             #expect(error?.code == .invalidOption)
+            #expect(error?.message.contains(key) == true)
         }
     }
 

@@ -13,7 +13,8 @@ struct RandomRecord {
             id: id,
             request: request(),
             createdAt: time(),
-            priority: .random(in: .min ... .max, using: &generator)
+            priority: .random(in: .min ... .max, using: &generator),
+            speedLimit: size()
         )
         record.state = state()
         record.attempt = AttemptNumber(rawValue: size())
@@ -39,14 +40,29 @@ struct RandomRecord {
             referrer: maybe { $0.text() },
             userAgent: maybe { $0.text() },
             connections: maybe { .random(in: 1...16, using: &$0.generator) },
-            onExisting: pick([.rename, .fail])
+            onExisting: pick([.rename, .fail]),
+            mirrors: (0..<pick([0, 0, 1, 5])).map { _ in "http://mirror/" + oneLine() },
+            checksum: maybe { $0.checksum() },
+            expectedSize: maybe { $0.size() },
+            usesStoredLogins: pick([true, false])
         )
+    }
+
+    private mutating func checksum() -> Checksum {
+        let algorithm = pick(Checksum.Algorithm.allCases)
+        let bytes = (0..<algorithm.byteCount).map { _ in
+            UInt8.random(in: .min ... .max, using: &generator)
+        }
+        guard let checksum = Checksum(algorithm, bytes) else {
+            preconditionFailure("as many bytes as the algorithm's digest has")
+        }
+        return checksum
     }
 
     private mutating func state() -> TaskState {
         pick([
-            .waiting(.queue), .waiting(.retry(at: time())), .downloading, .paused, .completed,
-            .failed, .cancelled,
+            .waiting(.queue), .waiting(.retry(at: time())), .waiting(.offline), .waiting(.space),
+            .downloading, .paused, .completed, .failed, .cancelled,
         ])
     }
 
@@ -77,7 +93,8 @@ struct RandomRecord {
             mimeType: text(),
             servesRanges: pick([true, false]),
             refusesRanges: pick([true, false]),
-            dislikesIfRange: pick([true, false])
+            dislikesIfRange: pick([true, false]),
+            restsOnProof: pick([true, false])
         )
     }
 
@@ -87,6 +104,11 @@ struct RandomRecord {
                 ByteRange(first: size() / 2, length: .random(in: 1...1 << 40, using: &generator))
             }
         )
+    }
+
+    /// What URLs in normal form may hold.
+    private mutating func oneLine() -> String {
+        pick(["", "a", "%00%0A", "e\u{301}", "\u{301}"])
     }
 
     private mutating func text() -> String {

@@ -10,6 +10,8 @@ import iDownTesting
 @Suite struct SettingsFileTests {
     private let chosen = Settings(
         maxConcurrentDownloads: 7,
+        maxConnectionsPerDownload: 16,
+        speedLimit: 1 << 40,
         downloadDirectory: "/mnt/big",
         allowsHiddenFolders: true
     )
@@ -63,7 +65,9 @@ import iDownTesting
                           "x"
                         ]
                       },
-                      "MaxConcurrentDownloads" : 7
+                      "MaxConcurrentDownloads" : 7,
+                      "MaxConnectionsPerDownload" : 16,
+                      "SpeedLimit" : 1099511627776
                     }
 
                     """
@@ -76,6 +80,8 @@ import iDownTesting
         "{\"MaxConcurrentDownloads\": 65}", "{\"MaxConcurrentDownloads\": \"3\"}",
         "{\"MaxConcurrentDownloads\": 1e300}", "{\"DownloadDirectory\": \"here\"}",
         "{\"DownloadDirectory\": 1}", "{\"AllowHiddenFolders\": 1}",
+        "{\"MaxConnectionsPerDownload\": 0}", "{\"MaxConnectionsPerDownload\": 17}",
+        "{\"SpeedLimit\": -1}", "{\"SpeedLimit\": \"fast\"}", "{\"SpeedLimit\": 1.5}",
         "{\"AllowHiddenFolders\": true, \"MaxConcurrentDownloads\": 65}",
     ])
     func `a wrong file is told, left alone by reading, and moved aside by writing`(

@@ -56,6 +56,7 @@ import iDownState
         ("priority", "4294967296"), ("integrity", "'luck'"), ("failureCode", "'Disk.Fire'"),
         ("failureCode", "'Network.DNS'"), ("onExisting", "'overwrite'"), ("segments", "x'80'"),
         ("segments", "x'0000'"), ("segments", "x'ffffffffffffffffff01ffffffffffffffffff01'"),
+        ("checksum", "'sha-256=00'"), ("checksum", "'crc=00'"), ("speedLimit", "-1"),
         ("headers", "'[[\"a\"]]'"), ("headers", "'{'"), ("fileName", "'name only'"),
         ("entityTag", "'\"tag only\"'"),
     ])

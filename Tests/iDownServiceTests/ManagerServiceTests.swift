@@ -20,6 +20,7 @@ import iDownloader
         let proxy: Proxy
         let signals: SignalLog
         let coordinator: Coordinator
+        let engine: Engine
         let faults: CommitFaults
         let home: ServiceHome
         let quit: FaultServer.Gate
@@ -88,6 +89,7 @@ import iDownloader
                     ),
                     signals: try await SignalLog(MatchRule(sender: name), on: caller),
                     coordinator: coordinator,
+                    engine: engine,
                     faults: faults,
                     home: home,
                     quit: quit
@@ -208,11 +210,23 @@ import iDownloader
                     && "\(signal.arguments)".contains("MaxConcurrentDownloads")
             }
             #expect(try await scene.client.maxConcurrentDownloads() == 7)
+            try await scene.client.setMaxConnectionsPerDownload(16)
+            #expect(try await scene.client.maxConnectionsPerDownload() == 16)
+            #expect(scene.engine.connectionsPerDownload == 16)
+            try await scene.client.setSpeedLimit(1 << 40)
+            #expect(try await scene.client.speedLimit() == 1 << 40)
+            for name in ["MaxConnectionsPerDownload", "SpeedLimit"] {
+                try await scene.signals.first("PropertiesChanged") { signal in
+                    signal.member == "PropertiesChanged" && "\(signal.arguments)".contains(name)
+                }
+            }
             let folder = scene.home.path + "/elsewhere"
             try await scene.client.setDownloadDirectory(folder)
             #expect(try await scene.client.downloadDirectory() == folder)
             let stored = SettingsFile(folder: scene.home.config + "/idown").read()
             #expect(stored.settings.maxConcurrentDownloads == 7)
+            #expect(stored.settings.maxConnectionsPerDownload == 16)
+            #expect(stored.settings.speedLimit == 1 << 40)
             #expect(stored.settings.downloadDirectory == folder)
             for count in [0, 65, .max] as [UInt32] {
                 #expect(
@@ -220,7 +234,18 @@ import iDownloader
                         == .invalidArguments
                 )
             }
+            for count in [0, 17, .max] as [UInt32] {
+                #expect(
+                    await code { try await scene.client.setMaxConnectionsPerDownload(count) }
+                        == .invalidArguments
+                )
+            }
+            #expect(
+                await code { try await scene.client.setSpeedLimit(1 << 63) } == .invalidArguments
+            )
             #expect(try await scene.client.maxConcurrentDownloads() == 7)
+            #expect(try await scene.client.maxConnectionsPerDownload() == 16)
+            #expect(try await scene.client.speedLimit() == 1 << 40)
         }
     }
 

@@ -60,6 +60,24 @@ import iDownState
         #expect(task.attempts == 2)
     }
 
+    @Test(arguments: [(Hold.offline, TaskProperties.Hold.offline), (.space, .space)])
+    func `what a task waits for is shown`(_ hold: Hold, _ word: TaskProperties.Hold) {
+        let task = properties { $0.state = .waiting(hold) }
+        #expect(task.state == .waiting)
+        #expect(task.hold == word)
+        #expect(task.retryAt == 0)
+    }
+
+    @Test func `the digest and the limit are shown`() {
+        let digest = Checksum(.md5, Array(repeating: 0xab, count: 16))
+        let task = properties { record in
+            record.request.checksum = digest
+            record.speedLimit = 5000
+        }
+        #expect(task.checksum == "md5=" + String(repeating: "ab", count: 16))
+        #expect(task.speedLimit == 5000)
+    }
+
     @Test func `a completed task has its path`() {
         let task = properties { record in
             record.state = .completed

@@ -58,6 +58,10 @@ import iDownloader
             options.referrer = "https://e.org/"
             options.userAgent = "me"
             options.onExisting = .fail
+            options.speedLimit = 1000
+            options.mirrors = ["HTTP://Mirror.org/a b", "https://other.org/"]
+            options.checksum = "MD5=" + String(repeating: "Ab", count: 16)
+            options.expectedSize = 0
         }
         let task = try #require(tasks.first)
         #expect(tasks.count == 1)
@@ -71,6 +75,11 @@ import iDownloader
         #expect(task.request.referrer == "https://e.org/")
         #expect(task.request.userAgent == "me")
         #expect(task.request.onExisting == .fail)
+        #expect(task.speedLimit == 1000)
+        #expect(task.request.mirrors == ["http://mirror.org/a%20b", "https://other.org/"])
+        #expect(task.request.checksum == Checksum(.md5, Array(repeating: 0xab, count: 16)))
+        #expect(task.request.expectedSize == 0)
+        #expect(task.request.usesStoredLogins)
         #expect(task.takenName == nil)
     }
 
@@ -126,6 +135,21 @@ import iDownloader
             let error = await refusal(of: ["http://e.org/"]) { $0.filename = name }
             #expect(error?.code == .invalidOption, "\(name)")
         }
+    }
+
+    @Test(arguments: ["", "e.org/a", "javascript:alert(1)", "http://me:SECRET@e.org:x/?SECRET"])
+    func `a mirror that cannot be asked is InvalidOption, by its place`(_ url: String) async {
+        let error = await refusal(of: ["http://e.org/"]) { $0.mirrors = ["http://f.org/", url] }
+        #expect(error?.code == .invalidOption)
+        #expect(error?.message.hasPrefix("mirrors: URL 2: ") == true)
+        #expect(error?.message.contains("SECRET") == false)
+    }
+
+    @Test(arguments: ["", "sha-256", "sha-256=", "sha-256=00", "crc32=00000000", "=00", "md5=zz"])
+    func `what is no digest is InvalidOption`(_ text: String) async {
+        let error = await refusal(of: ["http://e.org/"]) { $0.checksum = text }
+        #expect(error?.code == .invalidOption)
+        #expect(error?.message.hasPrefix("checksum is ") == true)
     }
 
     @Test(arguments: ["taken", "taken.part"])

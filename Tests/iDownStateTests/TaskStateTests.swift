@@ -10,6 +10,8 @@ import iDownState
         arguments: [
             (.waiting(.queue), "waiting", true),
             (.waiting(.retry(at: later)), "waiting", true),
+            (.waiting(.offline), "waiting", true),
+            (.waiting(.space), "waiting", true),
             (.downloading, "downloading", true),
             (.paused, "paused", true),
             (.completed, "completed", false),

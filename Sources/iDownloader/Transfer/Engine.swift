@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import Curl
+import Synchronization
 import iDownState
 
 /// Starts transfers and owns what they share.
@@ -12,18 +13,21 @@ package final class Engine: Sendable {
     let userAgent: String
     /// What a crash can cost at most, in time.
     let checkpointInterval: Duration
+    private let storedConnections: Atomic<Int>
 
     /// - Parameters:
     ///   - pool: the one that runs all requests.
     ///   - fileSystem: the door to the system.
     ///   - disk: where slow work waits.
     ///   - userAgent: what requests carry where the task gives nothing else.
+    ///   - connectionsPerDownload: how many a task may open that says nothing of its own.
     ///   - checkpointInterval: the longest time between two checkpoints of a task.
     package init(
         pool: TransferPool,
         fileSystem: FileSystem = FileSystem(),
         disk: DiskQueue = DiskQueue(),
         userAgent: String,
+        connectionsPerDownload: Int = 8,
         checkpointInterval: Duration = .seconds(5)
     ) {
         self.pool = pool
@@ -32,6 +36,13 @@ package final class Engine: Sendable {
         self.names = NameReservations()
         self.userAgent = userAgent
         self.checkpointInterval = checkpointInterval
+        self.storedConnections = Atomic(connectionsPerDownload)
+    }
+
+    /// How many connections a task may open that says nothing of its own, 1…16.
+    package var connectionsPerDownload: Int {
+        get { storedConnections.load(ordering: .relaxed) }
+        set { storedConnections.store(newValue, ordering: .relaxed) }
     }
 
     /// Starts an attempt.
