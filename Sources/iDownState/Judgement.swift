@@ -76,16 +76,14 @@ extension ResponseFacts {
     private func judgeWhole(_ ask: Ask, _ known: RemoteVersion, _ onDisk: SegmentMap) -> Judgement {
         let version = version(total: contentLength.bytes, known)
         if contentEncoding != nil, ask != .decoded { return .askAgain(.decoded, known) }
-        guard case .rest(let offset, let ifRange) = ask else {
-            return judgeProbe(ask, version, known, onDisk)
-        }
+        guard ask.isPartial else { return judgeProbe(ask, version, known, onDisk) }
         guard known.isSame(as: version), version.total == nil || known.total == version.total else {
             return .begin(version)
         }
-        if ifRange != nil, version.total != nil {
+        if ask.ifRange != nil, version.total != nil {
             var shy = known
             shy.dislikesIfRange = true
-            return .askAgain(.rest(from: offset, ifRange: nil), shy)
+            return .askAgain(ask.unconditional, shy)
         }
         return .compare(known.withoutRanges)
     }
@@ -130,7 +128,7 @@ extension ResponseFacts {
         else {
             return refuseRange(ask, "is a 206 for another range", known)
         }
-        guard case .rest = ask else {
+        guard ask.isPartial else {
             // Nobody asked for a part; all of it is as good as a 200.
             guard let total, range.length == total else {
                 return .fail(.badResponse("is a 206 to a request without Range"))
@@ -150,7 +148,7 @@ extension ResponseFacts {
     /// A server that gets ranges wrong is asked for the file as a whole, and never for a range
     /// again.
     private func refuseRange(_ ask: Ask, _ what: String, _ known: RemoteVersion) -> Judgement {
-        guard case .rest = ask else { return .fail(.badResponse(what)) }
+        guard ask.isPartial else { return .fail(.badResponse(what)) }
         return .askAgain(.whole, known.withoutRanges)
     }
 
@@ -161,8 +159,8 @@ extension ResponseFacts {
         _ known: RemoteVersion,
         _ onDisk: SegmentMap
     ) -> Judgement {
-        guard case .rest(let offset, _) = ask else { return .fail(.status(416)) }
-        if case .unsatisfied(let total) = contentRange, total == offset, onDisk.covers(total),
+        guard ask.isPartial else { return .fail(.status(416)) }
+        if case .unsatisfied(let total) = contentRange, total == ask.offset, onDisk.covers(total),
             known.total == nil || known.total == total,
             known.isSame(as: version(total: total, known))
         {

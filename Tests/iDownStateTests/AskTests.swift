@@ -60,24 +60,37 @@ import iDownState
         #expect(Ask.first(for: Sample.first(row.held), of: row.known) == row.ask)
     }
 
-    @Test func `the rest begins at the first gap`() throws {
+    @Test func `a gap that ends before the file is asked for alone`() throws {
         let segments = SegmentMap([
             try #require(ByteRange(first: 0, length: 2)),
             try #require(ByteRange(first: 5, length: 2)),
         ])
         let known = RemoteVersion(total: 8, entityTag: Self.strong)
-        #expect(Ask.first(for: segments, of: known) == .rest(from: 2, ifRange: "\"a\""))
+        let gap = try #require(ByteRange(first: 2, length: 3))
+        #expect(Ask.first(for: segments, of: known) == .part(gap, ifRange: "\"a\""))
     }
 
-    @Test func `without the file's first bytes it is asked for as a whole`() throws {
+    @Test func `so is one at the file's start`() throws {
         let segments = SegmentMap([try #require(ByteRange(first: 5, length: 2))])
         let known = RemoteVersion(total: 8, entityTag: Self.strong)
-        #expect(Ask.first(for: segments, of: known) == .whole)
+        let gap = try #require(ByteRange(first: 0, length: 5))
+        #expect(Ask.first(for: segments, of: known) == .part(gap, ifRange: "\"a\""))
     }
 
-    @Test func `a whole file begins at 0, a rest at its offset`() {
+    @Test func `a whole file begins at 0, a rest at its offset, a part at its own`() throws {
+        let range = try #require(ByteRange(first: 3, length: 2))
         #expect(Ask.whole.offset == 0)
         #expect(Ask.decoded.offset == 0)
         #expect(Ask.rest(from: 3, ifRange: nil).offset == 3)
+        #expect(Ask.part(range, ifRange: nil).offset == 3)
+        #expect(Ask.part(range, ifRange: nil).end == 5)
+        #expect(Ask.rest(from: 3, ifRange: nil).end == nil)
+    }
+
+    @Test func `the condition can be taken off`() throws {
+        let range = try #require(ByteRange(first: 3, length: 2))
+        #expect(Ask.part(range, ifRange: "a").unconditional == .part(range, ifRange: nil))
+        #expect(Ask.rest(from: 3, ifRange: "a").unconditional == .rest(from: 3, ifRange: nil))
+        #expect(Ask.whole.unconditional == .whole)
     }
 }

@@ -88,7 +88,7 @@ enum Verdict: String, Sendable {
         case .complete: self = .complete
         case .askAgain(.whole, _): self = .askWhole
         case .askAgain(.decoded, _): self = .askDecoded
-        case .askAgain(.rest, _): self = .askPlainRest
+        case .askAgain(.rest, _), .askAgain(.part, _): self = .askPlainRest
         case .redirect: self = .redirect
         case .fail: self = .fail
         }

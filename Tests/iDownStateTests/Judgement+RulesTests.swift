@@ -130,8 +130,8 @@ extension Ask {
     /// How much the question takes for granted.
     fileprivate var boldness: Int {
         switch self {
-        case .rest(_, .some): 3
-        case .rest(_, nil): 2
+        case .rest(_, .some), .part(_, .some): 3
+        case .rest(_, nil), .part(_, nil): 2
         case .whole: 1
         case .decoded: 0
         }

@@ -49,7 +49,7 @@ package final class Engine: Sendable {
     ///
     /// It runs until it is over or stopped, and the journal hears of it.
     package func start(_ job: TransferJob, journal: any TransferJournal) -> RunningTransfer {
-        let live = LiveProgress(bytes: job.segments.byteCount, total: job.remote.total)
+        let live = LiveProgress(stored: job.segments, total: job.remote.total)
         let brake = Brake()
         let work = Task { [self] in
             do {

@@ -59,11 +59,11 @@ struct Hop {
             // What one read decodes to is kept while the body waits, and libcurl gives up at
             // 64 MiB: deflate makes at most 1032 bytes of one (RFC 1951), so that 16 KiB fit.
             request.receiveBufferSize = 16 << 10
-        case .rest(let offset, let ifRange):
-            request.range = "\(offset)-"
-            if let ifRange {
-                request.headers.append(Curl.HeaderField(name: "If-Range", value: ifRange))
-            }
+        case .rest(let offset, _): request.range = "\(offset)-"
+        case .part(let range, _): request.range = "\(range.first)-\(range.end - 1)"
+        }
+        if let ifRange = ask.ifRange {
+            request.headers.append(Curl.HeaderField(name: "If-Range", value: ifRange))
         }
         return request
     }

@@ -13,8 +13,6 @@ final class ResponseSink: TransferSink {
         case headIsComplete
         /// The bytes that come differ from those on disk; they wait.
         case differs
-        /// It is time to make safe what is there.
-        case checkpointIsDue
         case ended(TransferOutcome)
     }
 
@@ -35,20 +33,22 @@ final class ResponseSink: TransferSink {
         var hasAsked = false
     }
 
-    /// The most bytes between two checkpoints: what a crash can cost.
-    static let checkpointBytes: Int64 = 64 << 20
-
-    let events: AsyncStream<Event>
-    private let post: AsyncStream<Event>.Continuation
+    private let number: TransferInbox.ConnectionNumber
+    private let inbox: TransferInbox
     private let state: Mutex<State>
-    private let live: LiveProgress
-    /// The offset at which the next checkpoint is due; only the transfer thread reads it.
-    private let nextCheckpoint = Atomic<Int64>(.max)
 
-    init(reader: HeadReader, live: LiveProgress) {
-        (events, post) = AsyncStream.makeStream()
+    /// - Parameters:
+    ///   - number: the connection whose response this is.
+    ///   - reader: knows the headers that came before.
+    ///   - inbox: where events go.
+    init(
+        number: TransferInbox.ConnectionNumber,
+        reader: HeadReader,
+        inbox: TransferInbox
+    ) {
+        self.number = number
+        self.inbox = inbox
         state = Mutex(State(reader: reader))
-        self.live = live
     }
 
     /// The head, once it is complete.
@@ -62,17 +62,9 @@ final class ResponseSink: TransferSink {
     var isFull: Bool { state.withLock { $0.isFull } }
 
     /// Says where the body goes; the transfer is resumed afterwards.
-    func direct(to target: Target) {
-        if case .writer(let writer) = target {
-            nextCheckpoint.store(writer.position + Self.checkpointBytes, ordering: .relaxed)
-        }
-        state.withLock { $0.target = target }
-    }
+    func direct(to target: Target) { state.withLock { $0.target = target } }
 
-    func send(_ event: Event) {
-        post.yield(event)
-        if case .ended = event { post.finish() }
-    }
+    func send(_ event: Event) { inbox.send(.connection(number, event)) }
 
     // MARK: On the transfer thread
 
@@ -85,7 +77,7 @@ final class ResponseSink: TransferSink {
                     !(200..<300).contains(head.facts.status)
                 {
                     state.hasAsked = true
-                    post.yield(.headIsComplete)
+                    send(.headIsComplete)
                 }
                 return .proceed
             } catch {
@@ -106,15 +98,10 @@ final class ResponseSink: TransferSink {
     private func store(_ body: UnsafeRawBufferPointer, _ writer: SegmentWriter) -> BodyVerdict {
         switch writer.append(body) {
         case .done:
-            let position = writer.position
-            live.bytes = max(live.bytes, position)
-            if position >= nextCheckpoint.load(ordering: .relaxed) {
-                nextCheckpoint.store(position + Self.checkpointBytes, ordering: .relaxed)
-                post.yield(.checkpointIsDue)
-            }
+            inbox.count(body.count)
             return .taken
         case .differs:
-            post.yield(.differs)
+            send(.differs)
             return .pause
         case .full:
             state.withLock { $0.isFull = true }
@@ -138,7 +125,7 @@ final class ResponseSink: TransferSink {
             state.hasAsked = true
             return true
         }
-        if isFirst { post.yield(.headIsComplete) }
+        if isFirst { send(.headIsComplete) }
         return .pause
     }
 }

@@ -31,7 +31,7 @@ package final class RunningTransfer: Sendable {
 final class Brake: Sendable {
     private struct State {
         var isPulled = false
-        var handle: TransferHandle?
+        var handles: [TransferHandle] = []
     }
 
     private let state = Mutex(State())
@@ -39,19 +39,24 @@ final class Brake: Sendable {
     var isPulled: Bool { state.withLock { $0.isPulled } }
 
     func pull() {
-        let handle = state.withLock { state in
+        let handles = state.withLock { state in
             state.isPulled = true
-            return state.handle
+            return state.handles
         }
-        handle?.cancel()
+        for handle in handles { handle.cancel() }
     }
 
-    /// From now on pulling ends this request; one that comes too late ends at once.
+    /// From now on pulling ends this request as well; one that comes too late ends at once.
     func watch(_ handle: TransferHandle) {
         let isPulled = state.withLock { state in
-            state.handle = handle
+            state.handles.append(handle)
             return state.isPulled
         }
         if isPulled { handle.cancel() }
+    }
+
+    /// The request is over.
+    func release(_ handle: TransferHandle) {
+        state.withLock { state in state.handles.removeAll { $0 === handle } }
     }
 }

@@ -5,8 +5,9 @@ import iDownState
 
 /// Carries one connection's bytes into the file, in writes of 256 KiB.
 ///
-/// The transfer thread appends, the transfer's own task flushes for a checkpoint; a lock keeps
-/// them apart. Where the file already has bytes of the same version, they are compared instead.
+/// The transfer thread appends, the disk's threads flush for a checkpoint; a lock keeps them
+/// apart. Where the file already has bytes of the same version, they are compared instead.
+/// How far it has come and where it ends can be read and moved at any time without waiting.
 final class SegmentWriter: Sendable {
     /// libcurl hands out 16 KiB; writes of that size cost two to three times as much as these.
     static let bufferSize = 256 << 10
@@ -22,10 +23,14 @@ final class SegmentWriter: Sendable {
         case failed
     }
 
+    /// The offset of the first byte that comes.
+    let start: Int64
     private let part: PartFile
-    private let start: Int64
-    /// The offset behind the last byte that may be stored; nil where no length is known.
-    private let end: Int64?
+    /// The end that the request asked for: one that lies before it has to be enforced.
+    private let askedEnd: Int64
+    private let movableEnd: Atomic<Int64>
+    private let takenEnd: Atomic<Int64>
+    private let storedEnd: Atomic<Int64>
     private let lock = Mutex(())
     /// Touched by nobody who does not hold `lock`.
     ///
@@ -37,40 +42,62 @@ final class SegmentWriter: Sendable {
     ///   - part: the file, open for reading and writing.
     ///   - start: the offset of the first byte that comes.
     ///   - end: the offset behind the last byte that may be stored; nil where none is known.
-    ///   - comparedEnd: bytes before this offset are compared with the file's own.
-    init(_ part: PartFile, from start: Int64, to end: Int64?, comparingUpTo comparedEnd: Int64 = 0)
-    {
+    ///   - compared: the bytes of the file that are compared with those that come.
+    init(
+        _ part: PartFile,
+        from start: Int64,
+        to end: Int64?,
+        comparing compared: SegmentMap = SegmentMap()
+    ) {
         self.part = part
         self.start = start
-        self.end = end
-        state = State(position: start, comparedEnd: comparedEnd)
+        askedEnd = end ?? .max
+        movableEnd = Atomic(end ?? .max)
+        takenEnd = Atomic(start)
+        storedEnd = Atomic(start)
+        state = State(position: start, compared: compared.ranges[...])
     }
 
     /// The bytes that are in the file, synced or not.
-    var written: ByteRange? { lock.withLock { _ in ByteRange(from: start, to: state.position) } }
+    var written: ByteRange? { ByteRange(from: start, to: writtenEnd) }
+
+    /// The bytes that were taken, in the file or not.
+    var taken: ByteRange? { ByteRange(from: start, to: position) }
 
     /// The offset behind the last byte that was taken.
-    var position: Int64 { lock.withLock { _ in state.position + Int64(state.filled) } }
+    var position: Int64 { takenEnd.load(ordering: .acquiring) }
 
     /// The offset behind the last byte that is in the file; where a comparison stands still,
     /// that of the first byte that differs.
-    var writtenEnd: Int64 { lock.withLock { _ in state.position } }
+    var writtenEnd: Int64 { storedEnd.load(ordering: .acquiring) }
+
+    /// The offset behind the last byte that is to be stored; the largest number where no length
+    /// is known.
+    var end: Int64 { movableEnd.load(ordering: .acquiring) }
+
+    /// What is still to come; nil where nothing is.
+    var rest: ByteRange? { ByteRange(from: position, to: end) }
 
     var failure: FileError? { lock.withLock { _ in state.failure } }
 
+    /// Leaves the bytes from `offset` on to another writer.
+    ///
+    /// A piece that is taken at this very moment may still go beyond: both write the same bytes.
+    func leave(from offset: Int64) { movableEnd.min(offset, ordering: .acquiringAndReleasing) }
+
     /// Takes all of `bytes`; none of them where the answer is `differs` or `failed`.
     func append(_ bytes: UnsafeRawBufferPointer) -> Step {
-        lock.withLock { _ in
+        let end = end
+        return lock.withLock { _ in
             var rest = bytes
-            var isFull = false
-            if let end {
-                let room = max(0, end - state.position - Int64(state.filled))
-                isFull = Int64(rest.count) > room
-                if isFull { rest = UnsafeRawBufferPointer(rebasing: rest[..<Int(room)]) }
-            }
+            let room = max(0, end - state.position - Int64(state.filled))
+            var isFull = Int64(rest.count) > room
+            if isFull { rest = UnsafeRawBufferPointer(rebasing: rest[..<Int(room)]) }
+            // The server would send on: a segment that was shortened ends with its last byte.
+            if Int64(rest.count) == room, end < askedEnd { isFull = true }
             // A comparison may stop at any flush, and what it refuses is offered again: so a
             // chunk is taken only when it fits as a whole.
-            if state.comparedEnd > state.position, rest.count > state.room {
+            if !state.compared.isEmpty, rest.count > state.room {
                 let step = drain()
                 guard step == .done else { return step }
             }
@@ -83,6 +110,7 @@ final class SegmentWriter: Sendable {
                     }
                 }
             }
+            takenEnd.store(state.position + Int64(state.filled), ordering: .releasing)
             return isFull ? .full : .done
         }
     }
@@ -91,20 +119,21 @@ final class SegmentWriter: Sendable {
     func flush() -> Step { lock.withLock { _ in drain() } }
 
     /// Ends the comparison: from here on everything is written.
-    func cut() { lock.withLock { _ in state.comparedEnd = 0 } }
+    func cut() { lock.withLock { _ in state.compared = [] } }
 
     /// The lock is held.
     private func drain() -> Step {
         guard state.failure == nil else { return .failed }
+        defer { storedEnd.store(state.position, ordering: .releasing) }
         do throws(FileError) {
             while state.filled > 0 {
-                let compared = min(Int64(state.filled), state.comparedEnd - state.position)
-                guard compared > 0 else {
-                    try part.write(state.pending(state.filled), at: state.position)
-                    state.advance(by: state.filled)
-                    break
+                let (count, isCompared) = state.nextStretch
+                let bytes = state.pending(count)
+                guard isCompared else {
+                    try part.write(bytes, at: state.position)
+                    state.advance(by: count)
+                    continue
                 }
-                let bytes = state.pending(Int(compared))
                 let equal = try part.commonPrefixLength(with: bytes, at: state.position)
                 state.advance(by: equal)
                 if equal < bytes.count { return .differs }
@@ -127,18 +156,26 @@ extension SegmentWriter {
         private(set) var filled = 0
         /// The offset in the file of the buffer's first byte.
         private(set) var position: Int64
-        /// Up to here the file's own bytes are compared; 0 writes at once.
-        var comparedEnd: Int64
+        /// The ranges that are still to be compared with the file's own bytes.
+        var compared: ArraySlice<ByteRange>
         var failure: FileError?
 
-        init(position: Int64, comparedEnd: Int64) {
+        init(position: Int64, compared: ArraySlice<ByteRange>) {
             self.position = position
-            self.comparedEnd = comparedEnd
+            self.compared = compared.drop { $0.end <= position }
         }
 
         deinit { buffer.deallocate() }
 
         var room: Int { buffer.count - filled }
+
+        /// How many of the pending bytes go the same way, and whether that is a comparison.
+        var nextStretch: (count: Int, isCompared: Bool) {
+            guard let next = compared.first else { return (filled, false) }
+            let isCompared = next.first <= position
+            let border = isCompared ? next.end : next.first
+            return (Int(min(Int64(filled), border - position)), isCompared)
+        }
 
         func pending(_ count: Int) -> UnsafeRawBufferPointer {
             UnsafeRawBufferPointer(rebasing: buffer[..<count])
@@ -160,6 +197,7 @@ extension SegmentWriter {
                 buffer.copyMemory(from: UnsafeRawBufferPointer(rebasing: buffer[count..<filled]))
             }
             filled -= count
+            while let next = compared.first, next.end <= position { compared.removeFirst() }
         }
     }
 }

@@ -12,77 +12,120 @@ extension Transfer {
     /// A longer body costs more than another connection.
     private static let longestDrained = 64 << 10
 
-    /// Sends one request and sees its response through.
+    /// Sends one request and sees its response through, with all connections that join it.
     func request(_ ask: Ask, at hop: Hop) async throws(TransferEnd) -> RequestEnd {
         guard !brake.isPulled else { throw .stopped }
         live.activity = .connecting
-        let sink = ResponseSink(reader: HeadReader(bytesBefore: headerBytes), live: live)
-        let handle = engine.pool.begin(
-            hop.request(ask, for: engine.options(for: job.request)),
-            sink: sink
-        )
-        brake.watch(handle)
-        live.connections = 1
-        let conversation = await converse(ask, hop, sink, handle)
-        live.connections = 0
-        headerBytes = sink.headerBytes
-        return try conversation.get()
+        let inbox = TransferInbox()
+        let lead = connect(ask, at: hop, inbox)
+        return try await converse(lead, inbox).get()
     }
 
-    /// Listens to the transfer thread until the request is over.
+    /// Sends a request on a connection of its own.
+    private func connect(_ ask: Ask, at hop: Hop, _ inbox: TransferInbox) -> Connection {
+        lastConnection += 1
+        let sink = ResponseSink(
+            number: lastConnection,
+            reader: HeadReader(bytesBefore: headerBytes),
+            inbox: inbox
+        )
+        let request = hop.request(ask, for: engine.options(for: job.request))
+        let handle = engine.pool.begin(request, sink: sink)
+        brake.watch(handle)
+        let connection = Connection(lastConnection, ask, at: hop, sink: sink, handle: handle)
+        connections.append(connection)
+        unattended.append(connection)
+        live.connections = connections.count
+        return connection
+    }
+
+    /// Listens to the transfer thread until every connection is over.
     private func converse(
-        _ ask: Ask,
-        _ hop: Hop,
-        _ sink: ResponseSink,
-        _ handle: TransferHandle
+        _ lead: Connection,
+        _ inbox: TransferInbox
     ) async -> Result<RequestEnd, TransferEnd> {
         await withTaskGroup(of: Void.self) { group in
-            group.addTask { sink.send(.ended(await handle.outcome())) }
             let interval = engine.checkpointInterval
             group.addTask {
                 while (try? await Task.sleep(for: interval)) != nil {
-                    sink.send(.checkpointIsDue)
+                    inbox.send(.checkpointIsDue)
                 }
             }
             defer { group.cancelAll() }
-            var judged: Judgement?
+            attendToEnds(in: &group)
+            var end: RequestEnd?
             var trouble: TransferEnd?
-            for await event in sink.events {
+            for await notice in inbox.notices {
                 do throws(TransferEnd) {
-                    switch event {
-                    case .headIsComplete:
-                        judged = try await judge(ask, hop, sink, handle)
+                    switch notice {
+                    case .connection(let number, .ended(let outcome)):
+                        guard let connection = remove(number) else { continue }
+                        guard trouble == nil else { await keep(connection); break }
+                        end = try await finish(connection, outcome)
+                    case .connection(let number, let event):
+                        guard trouble == nil, let connection = connection(number) else { continue }
+                        try await take(event, of: connection)
                     case .checkpointIsDue:
-                        if writer != nil, trouble == nil { try await checkpoint() }
-                    case .differs:
-                        try await cut()
-                        handle.resume()
-                    case .ended(let outcome):
-                        if let trouble { throw trouble }
-                        return .success(try await finish(judged, outcome, ask, hop, sink))
+                        if trouble == nil { try await checkpoint() }
                     }
                 } catch {
-                    if case .ended = event { return .failure(error) }
                     trouble = trouble ?? error
-                    handle.cancel()
+                    for connection in connections { connection.handle.cancel() }
                 }
+                attendToEnds(in: &group)
+                if connections.isEmpty { break }
             }
+            if let end, trouble == nil { return .success(end) }
             return .failure(trouble ?? .stopped)
         }
     }
 
+    /// Waits for the ends of the connections that are new.
+    private func attendToEnds(in group: inout TaskGroup<Void>) {
+        for connection in unattended {
+            let (sink, handle) = (connection.sink, connection.handle)
+            group.addTask { sink.send(.ended(await handle.outcome())) }
+        }
+        unattended = []
+    }
+
+    private func connection(_ number: TransferInbox.ConnectionNumber) -> Connection? {
+        connections.first { $0.number == number }
+    }
+
+    /// A connection that is over no longer counts.
+    private func remove(_ number: TransferInbox.ConnectionNumber) -> Connection? {
+        guard let connection = connection(number) else { return nil }
+        connections.removeAll { $0 === connection }
+        live.connections = connections.count
+        brake.release(connection.handle)
+        headerBytes = connection.sink.headerBytes
+        return connection
+    }
+
+    private func take(
+        _ event: ResponseSink.Event,
+        of connection: Connection
+    ) async throws(TransferEnd) {
+        switch event {
+        case .headIsComplete:
+            try await judge(connection)
+        case .differs:
+            if let writer = connection.writer { try await cut(writer) }
+            connection.handle.resume()
+        case .ended:
+            break
+        }
+    }
+
     /// Decides, with the head read and the body waiting, what to do with it.
-    private func judge(
-        _ ask: Ask,
-        _ hop: Hop,
-        _ sink: ResponseSink,
-        _ handle: TransferHandle
-    ) async throws(TransferEnd) -> Judgement? {
-        let judgement = judgement(of: sink.head, ask, hop)
+    private func judge(_ connection: Connection) async throws(TransferEnd) {
+        let (sink, handle) = (connection.sink, connection.handle)
+        let judgement = judgement(of: connection)
         switch judgement {
         case .begin, .resume, .compare:
-            try await open(for: judgement, sink.head, hop)
-            if let writer { sink.direct(to: .writer(writer)) }
+            try await open(connection, for: judgement)
+            if let writer = connection.writer { sink.direct(to: .writer(writer)) }
             live.activity = .transferring
             handle.resume()
         case .redirect, .askAgain, .complete, .fail:
@@ -95,34 +138,37 @@ extension Transfer {
                 handle.cancel()
             }
         }
-        return judgement
+        connection.judgement = judgement
     }
 
-    private func judgement(of head: ResponseHead?, _ ask: Ask, _ hop: Hop) -> Judgement {
-        guard let head else { return .fail(.badResponse("has no head")) }
+    private func judgement(of connection: Connection) -> Judgement {
+        guard let head = connection.sink.head else { return .fail(.badResponse("has no head")) }
         return head.facts.judge(
-            asked: ask,
+            asked: connection.ask,
             known: known,
             onDisk: stored,
             keepsEncoding: CompressedFile.isMeant(
                 mimeType: head.facts.mimeType,
-                urlPath: hop.url.path
+                urlPath: connection.hop.url.path
             )
         )
     }
 
     /// Draws the sum of a request that is over.
     private func finish(
-        _ judged: Judgement?,
-        _ outcome: TransferOutcome,
-        _ ask: Ask,
-        _ hop: Hop,
-        _ sink: ResponseSink
+        _ connection: Connection,
+        _ outcome: TransferOutcome
     ) async throws(TransferEnd) -> RequestEnd {
-        if brake.isPulled { throw .stopped }
-        if let failure = sink.failure { throw .failed(failure) }
-        var judgement = judged
-        if judgement == nil {
+        let sink = connection.sink
+        if brake.isPulled {
+            await keep(connection)
+            throw .stopped
+        }
+        if let failure = sink.failure {
+            await keep(connection)
+            throw .failed(failure)
+        }
+        if connection.judgement == nil {
             // No body came, so nobody has judged the head yet: an empty file, or no answer.
             guard outcome.result == .ok else { throw .failed(Failure(outcome, hadBody: false)) }
             guard sink.head != nil else {
@@ -130,14 +176,14 @@ extension Transfer {
                     Failure(.networkReset, "the connection ended in the head", isTransient: true)
                 )
             }
-            let late = self.judgement(of: sink.head, ask, hop)
+            let late = judgement(of: connection)
             switch late {
-            case .begin, .resume, .compare: try await open(for: late, sink.head, hop)
+            case .begin, .resume, .compare: try await open(connection, for: late)
             case .redirect, .askAgain, .complete, .fail: break
             }
-            judgement = late
+            connection.judgement = late
         }
-        switch judgement {
+        switch connection.judgement {
         case .redirect(let location): return .redirected(to: location)
         case .askAgain(let next, let version): return .ended(.again(next, version))
         case .fail(let failure): throw .failed(failure)
@@ -145,7 +191,7 @@ extension Transfer {
             known = version
             return .ended(.complete)
         case .begin, .resume, .compare, nil:
-            try await settle()
+            try await settle(connection)
             guard outcome.result == .ok || sink.isFull else {
                 throw .failed(Failure(outcome, hadBody: true))
             }

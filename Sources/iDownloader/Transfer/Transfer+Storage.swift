@@ -37,7 +37,6 @@ extension Transfer {
             self.file = nil
             forget()
         }
-        live.bytes = stored.byteCount
     }
 
     /// Whether the file stands complete under its name already: an earlier attempt renamed it and
@@ -57,23 +56,30 @@ extension Transfer {
 
     /// Makes ready what the body goes into, and has it recorded before the first byte.
     func open(
-        for judgement: Judgement,
-        _ head: ResponseHead?,
-        _ hop: Hop
+        _ connection: Connection,
+        for judgement: Judgement
     ) async throws(TransferEnd) {
+        let writer: SegmentWriter?
         switch judgement {
-        case .begin(let version): try await begin(version, head, hop)
-        case .resume(let version): try await goOn(version, from: stored.prefixLength)
-        case .compare(let version): try await goOn(version, from: 0)
-        case .complete, .askAgain, .redirect, .fail: break
+        case .begin(let version):
+            writer = try await begin(version, connection.sink.head, connection.hop)
+        case .resume(let version):
+            let ask = connection.ask
+            writer = try await goOn(version, from: ask.offset, to: ask.end ?? version.total)
+        case .compare(let version):
+            writer = try await goOn(version, from: 0, to: version.total, comparing: stored)
+        case .complete, .askAgain, .redirect, .fail:
+            writer = nil
         }
+        connection.writer = writer
+        if let writer { live.follow(writer) }
     }
 
     private func begin(
         _ version: RemoteVersion,
         _ head: ResponseHead?,
         _ hop: Hop
-    ) async throws(TransferEnd) {
+    ) async throws(TransferEnd) -> SegmentWriter? {
         try await checkSpace(for: version.total, keeping: 0)
         forget()
         known = version
@@ -85,24 +91,23 @@ extension Transfer {
             try await create(version, head, hop)
         }
         try await preallocate()
-        live.bytes = 0
-        if let part { writer = SegmentWriter(part, from: 0, to: version.total) }
+        return part.map { SegmentWriter($0, from: 0, to: version.total) }
     }
 
     /// Goes on in the same version: behind what is there, or comparing with it from zero.
-    private func goOn(_ version: RemoteVersion, from start: Int64) async throws(TransferEnd) {
+    private func goOn(
+        _ version: RemoteVersion,
+        from start: Int64,
+        to end: Int64?,
+        comparing compared: SegmentMap = SegmentMap()
+    ) async throws(TransferEnd) -> SegmentWriter {
         guard let part, let file else { throw .failed(FileError.vanished.failure) }
         known = version
         if version != recordedVersion {
             try await commit(.opened(file, version, keeping: synced))
         }
         try await checkSpace(for: version.total, keeping: stored.byteCount)
-        writer = SegmentWriter(
-            part,
-            from: start,
-            to: version.total,
-            comparingUpTo: start == 0 ? stored.prefixLength : 0
-        )
+        return SegmentWriter(part, from: start, to: end, comparing: compared)
     }
 
     private func checkSpace(
@@ -130,87 +135,5 @@ extension Transfer {
     private func forget() {
         synced = SegmentMap()
         stored = SegmentMap()
-    }
-
-    // MARK: Checkpoints
-
-    /// Syncs what is in the file, and only then has the record claim it.
-    func checkpoint() async throws(TransferEnd) {
-        guard let writer else { return }
-        let step = await flush(writer)
-        if step == .failed, let failure = writer.failure { throw .failed(failure.failure) }
-        guard let written = writer.written else { return }
-        stored.insert(written)
-        let reached = stored
-        guard reached != synced else { return }
-        try await synchronize { part throws(FileError) in try part.synchronizeData() }
-        try await commit(.checkpointed(synced))
-    }
-
-    /// Brings what is stored at this moment to the disk, so that the record may claim it.
-    ///
-    /// The kernel reports a write that it lost once, and then forgets it (fsync(2)): after a
-    /// failure nothing that was not synced before is ever claimed.
-    func synchronize(
-        _ body: @escaping @Sendable (PartFile) throws(FileError) -> Void
-    ) async throws(TransferEnd) {
-        guard let part else { throw .failed(FileError.vanished.failure) }
-        let reached = stored
-        do {
-            try await onDisk { () throws(FileError) in try body(part) }
-        } catch {
-            stored = synced
-            writer = nil
-            self.part = nil
-            throw error
-        }
-        synced = reached
-    }
-
-    /// The bytes on disk from the writer's position on are not those of the server: the record
-    /// gives them up before they are overwritten.
-    func cut() async throws(TransferEnd) {
-        guard let writer else { return }
-        let position = writer.writtenEnd
-        stored.truncate(to: position)
-        synced.truncate(to: position)
-        try await commit(.checkpointed(synced))
-        writer.cut()
-    }
-
-    /// Writes what the buffer holds, away from Swift's threads.
-    private func flush(_ writer: SegmentWriter) async -> SegmentWriter.Step {
-        await engine.disk.run(key: job.task.rawValue) { writer.flush() }
-    }
-
-    /// Brings the rest of the buffer into the file.
-    func settle() async throws(TransferEnd) {
-        guard let writer else { return }
-        if await flush(writer) == .differs {
-            try await cut()
-            _ = await flush(writer)
-        }
-        if let failure = writer.failure { throw .failed(failure.failure) }
-        if let written = writer.written { stored.insert(written) }
-        self.writer = nil
-    }
-
-    /// The last checkpoint of a transfer that ends early.
-    func keepWhatIsThere() async {
-        guard part != nil else { return }
-        if let writer {
-            _ = await flush(writer)
-            if let written = writer.written { stored.insert(written) }
-        }
-        writer = nil
-        guard stored != recorded else { return }
-        do throws(TransferEnd) {
-            if stored != synced {
-                try await synchronize { part throws(FileError) in try part.synchronizeData() }
-            }
-            try await commit(.checkpointed(synced))
-        } catch {
-            // What could not be synced or recorded is fetched again: it was never claimed.
-        }
     }
 }

@@ -24,15 +24,20 @@ actor Transfer {
     /// The bytes that the record claims, and the version that it says they are of.
     private(set) var recorded: SegmentMap
     private(set) var recordedVersion: RemoteVersion
-    /// The bytes on disk, synced or not.
-    var stored: SegmentMap
+    /// The bytes on disk, synced or not; those of open segments count when they are settled.
+    var stored: SegmentMap {
+        didSet { live.store(stored) }
+    }
     var folder: OpenFolder?
     var part: PartFile?
     var file: LocalFile?
     /// The file was found under its final name: nothing is left to fetch.
     var isPublished = false
-    /// The one that is filled at present.
-    var writer: SegmentWriter?
+    /// Those that are open now, the oldest first.
+    var connections: [Connection] = []
+    /// Those of them whose end nobody waits for yet.
+    var unattended: [Connection] = []
+    var lastConnection: TransferInbox.ConnectionNumber = 0
     /// All header bytes of this attempt, redirects and trailers counted.
     var headerBytes = 0
 

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import iDownState
+
+extension Transfer {
+    /// Syncs what is in the file, and only then has the record claim it.
+    func checkpoint() async throws(TransferEnd) {
+        let writers = connections.compactMap(\.writer)
+        guard !writers.isEmpty else { return }
+        for writer in writers {
+            let step = await flush(writer)
+            if step == .failed, let failure = writer.failure { throw .failed(failure.failure) }
+            if let written = writer.written { stored.insert(written) }
+        }
+        guard stored != synced else { return }
+        try await synchronize { part throws(FileError) in try part.synchronizeData() }
+        try await commit(.checkpointed(synced))
+    }
+
+    /// Brings what is stored at this moment to the disk, so that the record may claim it.
+    ///
+    /// The kernel reports a write that it lost once, and then forgets it (fsync(2)): after a
+    /// failure nothing that was not synced before is ever claimed.
+    func synchronize(
+        _ body: @escaping @Sendable (PartFile) throws(FileError) -> Void
+    ) async throws(TransferEnd) {
+        guard let part else { throw .failed(FileError.vanished.failure) }
+        let reached = stored
+        do {
+            try await onDisk { () throws(FileError) in try body(part) }
+        } catch {
+            stored = synced
+            for connection in connections { dropWriter(of: connection) }
+            self.part = nil
+            throw error
+        }
+        synced = reached
+    }
+
+    /// The bytes on disk from the writer's position on are not those of the server: the record
+    /// gives them up before they are overwritten.
+    func cut(_ writer: SegmentWriter) async throws(TransferEnd) {
+        let position = writer.writtenEnd
+        stored.truncate(to: position)
+        synced.truncate(to: position)
+        try await commit(.checkpointed(synced))
+        writer.cut()
+    }
+
+    /// Writes what the buffer holds, away from Swift's threads.
+    private func flush(_ writer: SegmentWriter) async -> SegmentWriter.Step {
+        await engine.disk.run(key: job.task.rawValue) { writer.flush() }
+    }
+
+    /// Brings the rest of a connection's buffer into the file.
+    func settle(_ connection: Connection) async throws(TransferEnd) {
+        guard let writer = connection.writer else { return }
+        if await flush(writer) == .differs {
+            try await cut(writer)
+            _ = await flush(writer)
+        }
+        if let written = writer.written { stored.insert(written) }
+        dropWriter(of: connection)
+        if let failure = writer.failure { throw .failed(failure.failure) }
+    }
+
+    /// Keeps what a connection of a transfer that ends early has brought.
+    func keep(_ connection: Connection) async {
+        guard let writer = connection.writer else { return }
+        _ = await flush(writer)
+        // A sync that failed meanwhile has taken the writer away: nothing of it is claimed.
+        if connection.writer != nil, let written = writer.written { stored.insert(written) }
+        dropWriter(of: connection)
+    }
+
+    private func dropWriter(of connection: Connection) {
+        if let writer = connection.writer { live.leave(writer) }
+        connection.writer = nil
+    }
+
+    /// The last checkpoint of a transfer that ends early.
+    func keepWhatIsThere() async {
+        guard part != nil, stored != recorded else { return }
+        do throws(TransferEnd) {
+            if stored != synced {
+                try await synchronize { part throws(FileError) in try part.synchronizeData() }
+            }
+            try await commit(.checkpointed(synced))
+        } catch {
+            // What could not be synced or recorded is fetched again: it was never claimed.
+        }
+    }
+}
