@@ -7,8 +7,10 @@ import Glibc
 struct Interrupts: AsyncSequence, Sendable {
     private let stream: AsyncStream<Void>
 
-    /// From now on SIGINT comes here.
-    init() {
+    private init(_ stream: AsyncStream<Void>) { self.stream = stream }
+
+    /// From the return on SIGINT comes here; until then it ends the process.
+    static func start() async -> Interrupts {
         let (stream, continuation) = AsyncStream.makeStream(of: Void.self)
         let source = DispatchSource.makeSignalSource(signal: SIGINT)
         // Dispatch takes the place of the default action by itself; an ignored signal, as a shell's
@@ -17,8 +19,12 @@ struct Interrupts: AsyncSequence, Sendable {
         source.setEventHandler {
             withExtendedLifetime(source) { _ = continuation.yield() }
         }
-        source.activate()
-        self.stream = stream
+        // Dispatch installs its handler on a thread of its own, some time after the activation.
+        await withCheckedContinuation { installed in
+            source.setRegistrationHandler { installed.resume() }
+            source.activate()
+        }
+        return Interrupts(stream)
     }
 
     func makeAsyncIterator() -> AsyncStream<Void>.Iterator {

@@ -34,7 +34,7 @@ struct TaskWatch {
             client: client,
             events: events,
             presence: presence,
-            interrupts: Interrupts()
+            interrupts: await Interrupts.start()
         )
     }
 
