@@ -137,13 +137,16 @@ package final class ChildProcess: Sendable {
 
 extension ChildProcess {
     /// The path of an executable: itself if it holds a slash, else the first hit in `PATH`.
+    ///
+    /// Servers are also found where they are not in the `PATH` of an ordinary user.
     package static func locate(_ executable: String) throws(StartFailure) -> String {
         let candidates: [String]
         if executable.contains("/") {
             candidates = [executable]
         } else {
             let path = getenv("PATH").map { String(cString: $0) } ?? "/usr/bin:/bin"
-            candidates = path.split(separator: ":").map { "\($0)/\(executable)" }
+            let folders = path.split(separator: ":") + ["/usr/local/sbin", "/usr/sbin", "/sbin"]
+            candidates = folders.map { "\($0)/\(executable)" }
         }
         guard let found = candidates.first(where: { access($0, X_OK) == 0 }) else {
             throw .programMissing(executable)

@@ -21,7 +21,7 @@ package struct TimedOut: Error, CustomStringConvertible {
 @discardableResult
 package func within<Value: Sendable>(
     _ what: String,
-    limit: Duration = .seconds(30),
+    limit: Duration = .seconds(60),
     _ body: @escaping @Sendable () async throws -> Value
 ) async throws -> Value {
     let race = Race<Value>()

@@ -10,7 +10,7 @@ extension ServiceUnderTest {
     package func waitForState(
         _ states: String...,
         of id: String,
-        limit: Duration = .seconds(30)
+        limit: Duration = .seconds(60)
     ) async throws -> String {
         let mark = signals.count
         let present = try await state(of: id)

@@ -168,15 +168,12 @@ extension ServiceUnderTest {
 
     /// Asks the service to end, and waits until it has.
     ///
-    /// - Returns: How it ended, and how long that took.
-    package func terminate() async throws -> (status: ChildProcess.ExitStatus, time: Duration) {
+    /// - Returns: How it ended.
+    package func terminate() async throws -> ChildProcess.ExitStatus {
         let child = runs.withLock { $0.last { !$0.hasExited } }
         guard let child else { throw StartFailure(description: "no service runs") }
-        let clock = ContinuousClock()
-        let start = clock.now
         try await end { kill($0, SIGTERM) }
-        let status = await child.waitForExit()
-        return (status, clock.now - start)
+        return await child.waitForExit()
     }
 
     /// Waits until the service, which ends by itself, is gone.

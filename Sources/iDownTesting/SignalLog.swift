@@ -60,7 +60,7 @@ package final class SignalLog: Sendable {
     package func first(
         after mark: Int = 0,
         _ what: String,
-        limit: Duration = .seconds(30),
+        limit: Duration = .seconds(60),
         where matches: @escaping @Sendable (Signal) -> Bool
     ) async throws -> Signal {
         let state = state

@@ -5,7 +5,7 @@ import Testing
 import iDownTesting
 
 /// Walks through every call into libcurl that can fail, and lets each fail once.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(5)))
 struct CurlFaultPlanTests {
     private let content = TestContent(seed: 3, count: 200_000)
 

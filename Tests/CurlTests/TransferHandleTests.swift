@@ -4,7 +4,7 @@ import Curl
 import Testing
 import iDownTesting
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct TransferHandleTests {
     private let content = TestContent(seed: 2, count: 3_000_000)
 

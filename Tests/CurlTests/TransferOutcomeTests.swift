@@ -5,7 +5,7 @@ import Glibc
 import Testing
 import iDownTesting
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct TransferOutcomeTests {
     /// Runs a plain GET against a script.
     private func outcome(

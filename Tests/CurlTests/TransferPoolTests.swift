@@ -4,7 +4,7 @@ import Curl
 import Testing
 import iDownTesting
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct TransferPoolTests {
     private let content = TestContent(seed: 1, count: 1_000_003)
 

@@ -5,7 +5,7 @@ import Synchronization
 import Testing
 import iDownTesting
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct TransferRequestTests {
     /// What a server sees of a request.
     private func fields(

@@ -5,7 +5,7 @@ import iDownBus
 import iDownTesting
 
 /// Programs that others wrote add downloads, and D-Bus starts the service for them.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(5)))
 struct CallerTests {
     private static let name = "org.idown.Manager1"
     private static let path = "/org/idown/Manager1"

@@ -6,7 +6,7 @@ import iDownBus
 import iDownTesting
 
 /// The real `idown` command, beside the real service.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(5)))
 struct CommandTests {
     private let content = TestContent(seed: 120, count: 300_000)
 

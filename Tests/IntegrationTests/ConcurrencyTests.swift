@@ -6,7 +6,7 @@ import iDownBus
 import iDownTesting
 
 /// MaxConcurrentDownloads and the order in which tasks start.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct ConcurrencyTests {
     /// The ids of the tasks that download at this moment.
     private func running(_ service: ServiceUnderTest) async throws -> [String] {

@@ -6,7 +6,7 @@ import iDownBus
 import iDownTesting
 
 /// From a URL to a file, over the bus, by the real programs.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(5)))
 struct DownloadTests {
     @Test(
         arguments: [

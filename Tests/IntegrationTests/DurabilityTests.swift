@@ -5,7 +5,7 @@ import iDownBus
 import iDownTesting
 
 /// The order in which the service syncs, records and tells, as the kernel saw it.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(5)))
 struct DurabilityTests {
     /// Runs the service under strace.
     ///
@@ -49,7 +49,7 @@ struct DurabilityTests {
                 let trace = try await trace { service in
                     home = service.home.path
                     let id = try await service.add(nginx.url("/file.bin"))
-                    try await service.waitForState("completed", of: id, limit: .seconds(60))
+                    try await service.waitForState("completed", of: id)
                 }
                 let commits = trace.commits(of: "\(home)/.local/state/idown/tasks.sqlite")
                 let part = "\(home)/Downloads/file.bin.part"

@@ -7,7 +7,7 @@ import iDownBus
 import iDownTesting
 
 /// What the running service says of itself, and what `dbus/org.idown.Manager1.xml` says.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct IntrospectionTests {
     /// Prints an interface as sorted lines: each member with its arguments in order, and every
     /// annotation of it; what a property announces if nothing is said is written out.

@@ -6,7 +6,7 @@ import iDownBus
 import iDownTesting
 
 /// `kill -9` of the service at the worst moments.
-@Suite(.timeLimit(.minutes(3)))
+@Suite(.timeLimit(.minutes(5)))
 struct KillTests {
     /// Tasks in states that a crash must not touch.
     private func fillList(of service: ServiceUnderTest, _ host: ChangingHost) async throws {

@@ -6,7 +6,7 @@ import iDownBus
 import iDownTesting
 
 /// The options of AddURLWithOptions and AddURLs, by what they do.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct OptionTests {
     private let content = TestContent(seed: 90, count: 50_000)
 

@@ -7,7 +7,7 @@ import iDownBus
 import iDownTesting
 
 /// What a client may not ask for: refused by its contract name, and nothing is changed.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(5)))
 struct RefusalTests {
     /// A service with one task in its list, and the same list and files when `body` is through.
     private func unchanged(_ body: (ServiceUnderTest) async throws -> Void) async throws {

@@ -48,7 +48,7 @@ struct Replacement: CustomTestStringConvertible, Sendable {
 }
 
 /// A file that changes at the server while its first half lies here.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(5)))
 struct ReplacedFileTests {
     private let size: Int64 = 2 << 20
     private let half: Int64 = 1 << 20

@@ -6,7 +6,7 @@ import iDownBus
 import iDownTesting
 
 /// Only one service has the list of tasks.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(5)))
 struct SecondServiceTests {
     @Test func `a second service on the same bus says who runs and ends with 0`() async throws {
         try await withService { service in

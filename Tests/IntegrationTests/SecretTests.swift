@@ -6,7 +6,7 @@ import iDownBus
 import iDownTesting
 
 /// Passwords, tokens and header values are for the origin, and for nobody else.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct SecretTests {
     /// Every secret that the test gives away holds this word.
     private static let secret = "geheim"

@@ -5,7 +5,7 @@ import iDownBus
 import iDownTesting
 
 /// What the service does with a list of tasks that it cannot use as it is.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct StoreTests {
     /// Runs SQL on a list that no service has open.
     private func execute(_ sql: String, on store: String) async throws {

@@ -6,7 +6,7 @@ import iDownBus
 import iDownTesting
 
 /// The contract's table: every verb in every state, over the bus, on real tasks.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(5)))
 struct VerbTests {
     private enum Verb: String, CaseIterable {
         case pause = "Pause"

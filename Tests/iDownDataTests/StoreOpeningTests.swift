@@ -224,13 +224,16 @@ import iDownTesting
 
     /// Breaks the database in a way that only a look at its content finds.
     private func tearARow(_ folder: String) async throws {
-        let sql = """
-            PRAGMA writable_schema = ON;
-            UPDATE sqlite_schema SET rootpage = 2 WHERE name = 'taskByState';
+        let program = """
+            import sqlite3, sys
+            database = sqlite3.connect(sys.argv[1], isolation_level=None)
+            database.execute("PRAGMA writable_schema = ON")
+            database.execute("UPDATE sqlite_master SET rootpage = 2 WHERE name = 'taskByState'")
+            database.close()
             """
         let done = try await ChildProcess.run(
-            "/usr/bin/sqlite3",
-            [folder + "/tasks.sqlite", sql]
+            "/usr/bin/python3",
+            ["-c", program, folder + "/tasks.sqlite"]
         )
         #expect(done.succeeded, "\(done.standardError)")
     }

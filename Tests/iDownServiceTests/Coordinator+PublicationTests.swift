@@ -77,7 +77,7 @@ import iDownTesting
             _ = await coordinator.speed
             await coordinator.stop()
             await #expect(throws: ServiceRefusal.stopping) {
-                try await within("the pause to be answered", limit: .seconds(5)) {
+                try await within("the pause to be answered") {
                     try await call.value
                 }
             }

@@ -90,7 +90,7 @@ import iDownloader
             let id = try #require(TaskID(rawValue: 1))
             let coordinator = hub.coordinator
             // Any answer will do, if there is one.
-            _ = try await within("an answer to the pause", limit: .seconds(5)) {
+            _ = try await within("an answer to the pause") {
                 try? await coordinator.carryOut(.pause, on: id)
             }
         }

@@ -41,9 +41,8 @@ import iDownTesting
             try await hub.arrival(of: 1 << 20, for: id)
             let disk = await DiskHold(hub.disk, of: id)
             let coordinator = hub.coordinator
-            let time = await ContinuousClock().measure { await coordinator.stop() }
-            // 0.7 s and the turns of a machine that is busy with other tests.
-            #expect(time < .seconds(3))
+            // The disk is let go only afterwards.
+            try await within("the stop") { await coordinator.stop() }
             disk.release()
         }
     }
@@ -85,7 +84,7 @@ import iDownTesting
             }
             await coordinator.stop()
             // Success, since it is durable, or Stopping; but not silence.
-            _ = try await within("an answer to the removal", limit: .seconds(5)) {
+            _ = try await within("an answer to the removal") {
                 try? await removal.value
             }
             disk.release()

@@ -201,7 +201,7 @@ func waitUntil(
     _ what: String,
     _ condition: @escaping @Sendable () async throws -> Bool
 ) async throws {
-    try await within(what, limit: .seconds(20)) {
+    try await within(what) {
         while try await !condition() {
             try Task.checkCancellation()
             await Task.yield()

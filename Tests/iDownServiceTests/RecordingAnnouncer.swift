@@ -92,7 +92,7 @@ final class RecordingAnnouncer: Announcing {
         _ what: String,
         until condition: @escaping @Sendable ([Announcement]) -> Bool
     ) async throws {
-        try await within(what, limit: .seconds(20)) { [self] in
+        try await within(what) { [self] in
             await withCheckedContinuation { continuation in
                 state.withLock { state in
                     guard !condition(state.all) else { return continuation.resume() }

@@ -124,8 +124,13 @@ import iDownloader
     }
 
     @Test func `a folder that is closed is InvalidDestination`() async {
-        let rules = FolderRules(closedFolders: ["/tmp"])
-        #expect(await refusal(of: ["http://e.org/"], rules: rules)?.code == .invalidDestination)
+        await withTemporaryFolder { folder in
+            let rules = FolderRules(closedFolders: [folder])
+            let inside = await refusal(of: ["http://e.org/"], rules: rules) { options in
+                options.directory = folder + "/new"
+            }
+            #expect(inside?.code == .invalidDestination)
+        }
         let relative = await refusal(of: ["http://e.org/"]) { $0.directory = "Downloads" }
         #expect(relative?.code == .invalidDestination)
     }

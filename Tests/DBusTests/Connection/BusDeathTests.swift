@@ -4,7 +4,7 @@ import DBus
 import Testing
 import iDownTesting
 
-@Suite(.timeLimit(.minutes(1))) struct BusDeathTests {
+@Suite(.timeLimit(.minutes(5))) struct BusDeathTests {
     @Test func `when the bus dies, calls fail, signals end, and the process lives`() async throws {
         try await withServiceAndClient { service, client, bus in
             let (started, report) = AsyncStream<Void>.makeStream()

@@ -4,7 +4,7 @@ import DBus
 import Testing
 import iDownTesting
 
-@Suite(.timeLimit(.minutes(2))) struct FaultTests {
+@Suite(.timeLimit(.minutes(5))) struct FaultTests {
     /// One scenario that uses every border function: connect, export, call, be called, signal.
     private func scenario(_ bus: PrivateBus, faults: FaultPlan) async throws {
         let service = try await Connection.open(.address(bus.address), faults: faults)

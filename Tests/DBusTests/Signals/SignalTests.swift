@@ -4,7 +4,7 @@ import DBus
 import Testing
 import iDownTesting
 
-@Suite(.timeLimit(.minutes(1))) struct SignalTests {
+@Suite(.timeLimit(.minutes(5))) struct SignalTests {
     @Test func `signals arrive in order and without loss`() async throws {
         try await withServiceAndClient { service, client, _ in
             let signals = try await client.signals(

@@ -6,7 +6,7 @@ import iDownTesting
 import iDownloader
 
 /// Answers that are no file.
-@Suite(.timeLimit(.minutes(1))) struct BadResponseTests {
+@Suite(.timeLimit(.minutes(5))) struct BadResponseTests {
     /// One answer, one attempt.
     private func download(
         _ steps: [Step],

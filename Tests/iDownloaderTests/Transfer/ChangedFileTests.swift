@@ -7,7 +7,7 @@ import iDownloader
 
 /// The file at the other end was replaced while the download was interrupted: the oldest
 /// corruption of this field is a file mixed from both.
-@Suite(.timeLimit(.minutes(1))) struct ChangedFileTests {
+@Suite(.timeLimit(.minutes(5))) struct ChangedFileTests {
     private static let replaced = ServedFile(Sample.replaced, entityTag: "\"v2\"")
 
     @Test func `a replaced file of the same size is never mixed`() async throws {

@@ -6,7 +6,7 @@ import iDownTesting
 import iDownloader
 
 /// Bodies that come encoded although they were asked for as they are.
-@Suite(.timeLimit(.minutes(1))) struct ContentEncodingTests {
+@Suite(.timeLimit(.minutes(5))) struct ContentEncodingTests {
     private static let packed = TestContent(gzip(Sample.content.bytes))
     private static let fields = [("Content-Encoding", "gzip"), ("ETag", "\"v1\"")]
 

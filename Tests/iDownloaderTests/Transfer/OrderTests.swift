@@ -10,7 +10,7 @@ import iDownloader
 ///
 /// The calls into the file system are counted up to an event; then, in a second run, the one
 /// right before the event fails, and its failure tells which call it was.
-@Suite(.timeLimit(.minutes(1))) struct OrderTests {
+@Suite(.timeLimit(.minutes(5))) struct OrderTests {
     /// How many calls into the file system come before the first event of a kind.
     private func calls(
         before kind: EventKind,

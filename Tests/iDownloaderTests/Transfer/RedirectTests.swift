@@ -6,7 +6,7 @@ import iDownTesting
 import iDownloader
 
 /// Chains of redirects, and what their servers get to see.
-@Suite(.timeLimit(.minutes(1))) struct RedirectTests {
+@Suite(.timeLimit(.minutes(5))) struct RedirectTests {
     /// A chain of `/20`, `/19`, …, `/0`, which is the file.
     private static func chain(_ request: RecordedRequest) -> [Step] {
         let number = Int(request.path.dropFirst()) ?? 0

@@ -8,7 +8,7 @@ import iDownloader
 /// The second attempt of an interrupted download, at hosts that get ranges wrong.
 ///
 /// Each of them made at least one known downloader save a mixed file and report success.
-@Suite(.timeLimit(.minutes(1))) struct ResumeAtOddServersTests {
+@Suite(.timeLimit(.minutes(5))) struct ResumeAtOddServersTests {
     private static let content = Sample.content
     private static let count = Sample.content.count
 

@@ -7,7 +7,7 @@ import iDownTesting
 import iDownloader
 
 /// The second attempt of an interrupted download, at hosts that do what the standard says.
-@Suite(.timeLimit(.minutes(1))) struct ResumeTests {
+@Suite(.timeLimit(.minutes(5))) struct ResumeTests {
     private static let rest = Sample.content.count - Sample.cut
 
     @Test func `only the missing bytes are asked for, if the strong tag still holds`()

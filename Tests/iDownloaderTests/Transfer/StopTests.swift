@@ -7,7 +7,7 @@ import iDownTesting
 import iDownloader
 
 /// Transfers that are asked to end, wherever they are at that moment.
-@Suite(.timeLimit(.minutes(1))) struct StopTests {
+@Suite(.timeLimit(.minutes(5))) struct StopTests {
     /// Pauses the task, as a person does.
     private func pause(_ journal: RecordingJournal, _ transfer: RunningTransfer) async throws {
         try journal.apply(.pause)

@@ -7,7 +7,7 @@ import iDownTesting
 import iDownloader
 
 /// Under which name a file appears, and what is done to it before.
-@Suite(.timeLimit(.minutes(1))) struct PublicationTests {
+@Suite(.timeLimit(.minutes(5))) struct PublicationTests {
     private static let small = TestContent(seed: 5, count: 1000)
 
     /// Downloads a small file into a folder that is as `prepare` leaves it.

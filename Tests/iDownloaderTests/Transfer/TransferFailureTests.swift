@@ -6,7 +6,7 @@ import iDownTesting
 import iDownloader
 
 /// What breaks on the way, and under which code it is reported.
-@Suite(.timeLimit(.minutes(1))) struct TransferFailureTests {
+@Suite(.timeLimit(.minutes(5))) struct TransferFailureTests {
     /// One answer, one attempt.
     private func download(
         _ steps: [Step],

@@ -6,7 +6,7 @@ import iDownTesting
 import iDownloader
 
 /// What a transfer does when its journal wants no more of it, or cannot be written.
-@Suite(.timeLimit(.minutes(1))) struct TransferJournalTests {
+@Suite(.timeLimit(.minutes(5))) struct TransferJournalTests {
     /// Cancels the task in the very moment before this event.
     private func cancelling(
         at kind: EventKind,

@@ -6,7 +6,7 @@ import iDownTesting
 import iDownloader
 
 /// Downloads in which nothing goes wrong.
-@Suite(.timeLimit(.minutes(1))) struct TransferTests {
+@Suite(.timeLimit(.minutes(5))) struct TransferTests {
     private static let writeSize: Int64 = 256 << 10
 
     @Test(arguments: [0, 1, writeSize - 1, writeSize, writeSize + 1, 5_000_000])
