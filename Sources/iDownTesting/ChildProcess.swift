@@ -145,7 +145,7 @@ extension ChildProcess {
             candidates = [executable]
         } else {
             let path = getenv("PATH").map { String(cString: $0) } ?? "/usr/bin:/bin"
-            let folders = path.split(separator: ":") + ["/usr/local/sbin", "/usr/sbin", "/sbin"]
+            let folders = (path + ":/usr/local/sbin:/usr/sbin:/sbin").split(separator: ":")
             candidates = folders.map { "\($0)/\(executable)" }
         }
         guard let found = candidates.first(where: { access($0, X_OK) == 0 }) else {
