@@ -27,6 +27,8 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
         // Log lines, to stderr in journald's form.
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+        // Digests of files: MD5, SHA-1, SHA-2, with the processor's own instructions.
+        .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
         // Signals and an orderly shutdown.
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
         // Children in tests: Foundation's Process leaves SIGTERM blocked in the child.
@@ -71,7 +73,12 @@ let package = Package(
         // The engine: requests, answers, files.
         .target(
             name: "iDownloader",
-            dependencies: ["CLinux", "Curl", "iDownState"],
+            dependencies: [
+                "CLinux",
+                "Curl",
+                "iDownState",
+                .product(name: "Crypto", package: "swift-crypto"),
+            ],
             swiftSettings: house
         ),
         // The contract in Swift: names, dictionaries, errors, the typed client.

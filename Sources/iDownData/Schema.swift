@@ -53,6 +53,7 @@ enum Schema {
             entityTagIsWeak INTEGER,
             lastModifiedIsStrong INTEGER,
             lastModified TEXT,
+            remoteChecksum TEXT,
             mimeType TEXT NOT NULL,
             fileName TEXT,
             wantedName TEXT,

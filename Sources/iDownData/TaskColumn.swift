@@ -13,8 +13,9 @@ enum TaskColumn: Int, CaseIterable {
     case onExisting, connections, expectedSize, usesStoredLogins, fileDevice, fileInode
     case servesRanges, refusesRanges, dislikesIfRange, restsOnProof
     case failureCode, failureIsTransient, failureRetryAfter, entityTagIsWeak
-    case lastModifiedIsStrong, lastModified, mimeType, fileName, wantedName, checksum, directory
-    case segments, entityTag, failureMessage, userAgent, url, referrer, headers, mirrors
+    case lastModifiedIsStrong, lastModified, remoteChecksum, mimeType, fileName, wantedName
+    case checksum, directory, segments, entityTag, failureMessage, userAgent, url, referrer, headers
+    case mirrors
 
     var name: String { "\(self)" }
 
@@ -58,6 +59,7 @@ enum TaskColumn: Int, CaseIterable {
         case .entityTagIsWeak: record.remote.entityTag?.isWeak
         case .lastModifiedIsStrong: record.remote.lastModified?.isStrong
         case .lastModified: record.remote.lastModified?.field
+        case .remoteChecksum: record.remote.checksum?.description
         case .mimeType: record.remote.mimeType
         case .fileName: record.file?.name
         case .wantedName: record.request.fileName

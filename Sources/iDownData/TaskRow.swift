@@ -55,15 +55,15 @@ struct TaskRow {
             connections: try optional(.connections),
             onExisting: onExisting,
             mirrors: (try optional(.mirrors)).map { MirrorText.mirrors(of: $0) } ?? [],
-            checksum: try checksum(),
+            checksum: try checksum(.checksum),
             expectedSize: try optional(.expectedSize),
             usesStoredLogins: try flag(.usesStoredLogins)
         )
     }
 
-    private func checksum() throws(StoreFailure) -> Checksum? {
-        guard let text: String = try optional(.checksum) else { return nil }
-        do { return try Checksum(parsing: text) } catch { throw corrupt(.checksum) }
+    private func checksum(_ column: TaskColumn) throws(StoreFailure) -> Checksum? {
+        guard let text: String = try optional(column) else { return nil }
+        do { return try Checksum(parsing: text) } catch { throw corrupt(column) }
     }
 
     private func state() throws(StoreFailure) -> TaskState {
@@ -135,6 +135,7 @@ struct TaskRow {
                 isStrong: try flag(.lastModifiedIsStrong)
             )
         }
+        remote.checksum = try checksum(.remoteChecksum)
         return remote
     }
 

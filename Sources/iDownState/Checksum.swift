@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The digest that a file is to have, as the option `checksum` gives it: `sha-256=<hex>`.
+/// The digest that a file is to have, as the option `checksum` gives it (`sha-256=<hex>`), as its
+/// server or as a metalink does.
 package struct Checksum: Hashable, Sendable {
-    /// By their names in the contract.
+    /// By their names in the contract, from the weakest to the strongest.
+    ///
+    /// MD5 and SHA-1 tell accidents only: another file can be made to fit them on purpose.
     package enum Algorithm: String, CaseIterable, Sendable {
         case md5
         case sha1 = "sha-1"
@@ -21,6 +24,7 @@ package struct Checksum: Hashable, Sendable {
     }
 
     package let algorithm: Algorithm
+    /// As many as the algorithm's digests have.
     package let bytes: [UInt8]
 
     /// Nil where the number of bytes is not the algorithm's.
@@ -67,6 +71,13 @@ extension Checksum {
         self = checksum
     }
 
+    /// Reads hexadecimal digits, small and capital letters alike; nil for anything else, and where
+    /// there are not as many as the algorithm's digest has.
+    package init?(_ algorithm: Algorithm, hexadecimal text: some StringProtocol) {
+        guard let bytes = Self.bytes(ofHexadecimal: Substring(text).utf8) else { return nil }
+        self.init(algorithm, bytes)
+    }
+
     private static func bytes(ofHexadecimal digits: Substring.UTF8View) -> [UInt8]? {
         var bytes: [UInt8] = []
         var high: UInt8?
@@ -99,4 +110,9 @@ extension Checksum: CustomStringConvertible {
         let hexadecimal = bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }
         return algorithm.rawValue + "=" + String(decoding: hexadecimal, as: UTF8.self)
     }
+}
+
+extension Checksum.Algorithm: Comparable {
+    /// Of these four the longer digest is the stronger one.
+    package static func < (left: Self, right: Self) -> Bool { left.byteCount < right.byteCount }
 }

@@ -99,6 +99,7 @@ extension ResponseFacts {
             // The length counts the encoded bytes, and no range of them fits the decoded file.
             var decoded = version.withoutRanges
             decoded.total = nil
+            decoded.checksum = nil
             return .begin(decoded)
         }
         guard !onDisk.isEmpty, known.isSame(as: version), known.total == version.total else {
@@ -140,6 +141,7 @@ extension ResponseFacts {
             return .askAgain(.whole, known)
         }
         var version = known
+        version.checksum = known.checksum ?? checksum
         version.servesRanges = true
         version.refusesRanges = false
         return .resume(version)
@@ -179,6 +181,7 @@ extension ResponseFacts {
             total: total,
             entityTag: entityTag,
             lastModified: lastModified,
+            checksum: checksum,
             mimeType: mimeType,
             servesRanges: !refusesRanges && (acceptsRanges || status == 206),
             refusesRanges: refusesRanges,

@@ -38,6 +38,8 @@ package struct ResponseFacts: Hashable, Sendable {
     package var location: String?
     /// Seconds, or a date taken against the response's own Date.
     package var retryAfter: Duration?
+    /// The strongest digest that it gives of the whole file, as the server has it encoded.
+    package var checksum: Checksum?
     /// HTTP/0.9 or something else without a status line.
     package var isUnreadable: Bool
 
@@ -53,6 +55,7 @@ package struct ResponseFacts: Hashable, Sendable {
         mimeType: String = "",
         location: String? = nil,
         retryAfter: Duration? = nil,
+        checksum: Checksum? = nil,
         isUnreadable: Bool = false
     ) {
         self.status = status
@@ -66,6 +69,7 @@ package struct ResponseFacts: Hashable, Sendable {
         self.mimeType = mimeType
         self.location = location
         self.retryAfter = retryAfter
+        self.checksum = checksum
         self.isUnreadable = isUnreadable
     }
 }

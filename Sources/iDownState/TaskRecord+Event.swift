@@ -83,7 +83,7 @@ extension TaskRecord {
         at now: WallTime
     ) -> [Effect] {
         guard state != .downloading, case .publish = intent else { return [] }
-        return complete(name, size, remote.provenIntegrity, at: now)
+        return complete(name, size, provenIntegrity, at: now)
     }
 
     private mutating func finishDeletion() -> [Effect] {

@@ -100,6 +100,12 @@ package struct TaskRecord: Hashable, Sendable {
         return false
     }
 
+    /// What is known of the bytes once the file is complete: before it is published, it is held
+    /// against every digest that is known of it.
+    package var provenIntegrity: Integrity {
+        request.checksum ?? remote.checksum == nil ? remote.provenIntegrity : .checksum
+    }
+
     /// Where the finished file stands; nil before.
     package var path: String? {
         guard state == .completed, let file else { return nil }

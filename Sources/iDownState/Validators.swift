@@ -35,6 +35,8 @@ package struct RemoteVersion: Hashable, Sendable {
     package var total: Int64?
     package var entityTag: EntityTag?
     package var lastModified: LastModified?
+    /// What the server says that the bytes come to; the complete file is held against it.
+    package var checksum: Checksum?
     /// The media type without parameters, in small letters; empty when none was given.
     package var mimeType: String
     /// The server said or showed that it serves ranges.
@@ -50,6 +52,7 @@ package struct RemoteVersion: Hashable, Sendable {
         total: Int64? = nil,
         entityTag: EntityTag? = nil,
         lastModified: LastModified? = nil,
+        checksum: Checksum? = nil,
         mimeType: String = "",
         servesRanges: Bool = false,
         refusesRanges: Bool = false,
@@ -59,6 +62,7 @@ package struct RemoteVersion: Hashable, Sendable {
         self.total = total
         self.entityTag = entityTag
         self.lastModified = lastModified
+        self.checksum = checksum
         self.mimeType = mimeType
         self.servesRanges = servesRanges
         self.refusesRanges = refusesRanges
@@ -80,6 +84,7 @@ package struct RemoteVersion: Hashable, Sendable {
     ///
     /// A weak tag, or a validator that the other answer lacks, proves nothing.
     package func isSame(as other: RemoteVersion) -> Bool {
+        guard !isContradicted(by: other.checksum) else { return false }
         if let entityTag, !entityTag.isWeak {
             return other.entityTag == entityTag && !isContradicted(by: other.lastModified)
         }
@@ -90,6 +95,12 @@ package struct RemoteVersion: Hashable, Sendable {
     private func isContradicted(by other: LastModified?) -> Bool {
         guard let lastModified, let other else { return false }
         return lastModified.field != other.field
+    }
+
+    /// One algorithm gives the same bytes one digest.
+    private func isContradicted(by other: Checksum?) -> Bool {
+        guard let checksum, let other, checksum.algorithm == other.algorithm else { return false }
+        return checksum != other
     }
 
     /// The same version at a server that is never asked for a range again.

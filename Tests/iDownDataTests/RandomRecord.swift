@@ -90,6 +90,7 @@ struct RandomRecord {
             lastModified: maybe {
                 LastModified(field: $0.text(), isStrong: $0.pick([true, false]))
             },
+            checksum: maybe { $0.checksum() },
             mimeType: text(),
             servesRanges: pick([true, false]),
             refusesRanges: pick([true, false]),

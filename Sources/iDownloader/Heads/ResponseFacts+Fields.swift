@@ -30,6 +30,7 @@ extension ResponseFacts {
             retryAfter: fields.first("retry-after").flatMap {
                 RetryAfter.parse($0, responseDate: date)
             },
+            checksum: Checksum.strongest(in: fields, status: status ?? 0),
             isUnreadable: status == nil
         )
     }

@@ -13,6 +13,8 @@ package final class DiskQueue: Sendable {
     ]
     /// Folders that clients name: one that hangs must not hold up a download, nor the other way.
     private let folders = DispatchQueue(label: "org.idown.disk.folders")
+    /// Whole files that are read for their digests; a slice at a time, so that they take turns.
+    let digests = DispatchQueue(label: "org.idown.disk.digests")
 
     package init() {}
 

@@ -12,6 +12,7 @@ extension Transfer {
             if step == .failed, let failure = writer.failure { throw .failed(failure.failure) }
             if let written = writer.written { stored.insert(written) }
         }
+        followDigests()
         guard stored != synced else { return }
         try await synchronize { part throws(FileError) in try part.synchronizeData() }
         try await commit(.checkpointed(synced))

@@ -67,6 +67,7 @@ extension Transfer {
                 Failure(.serverTruncated, "\(size) of \(total) bytes came", isTransient: true)
             )
         }
+        try await verify()
         let (origin, referrer) = engine.origins(of: home, referrer: job.request.referrer)
         try await synchronize { part throws(FileError) in
             if try part.size() != size { try part.truncate(to: size) }
@@ -84,7 +85,7 @@ extension Transfer {
         in folder: OpenFolder
     ) async throws(TransferEnd) {
         try await onDisk { () throws(FileError) in try folder.synchronize() }
-        try await commit(.completed(name: name, size: size, known.provenIntegrity))
+        try await commit(.completed(name: name, size: size, provenIntegrity))
     }
 
     /// Renames under the first free name; each is recorded before it is tried.

@@ -80,6 +80,7 @@ extension Transfer {
         _ head: ResponseHead?,
         _ hop: Hop
     ) async throws(TransferEnd) -> SegmentWriter? {
+        try check(size: version.total)
         try await checkSpace(for: version.total, keeping: 0)
         forget()
         known = version
@@ -91,7 +92,7 @@ extension Transfer {
             try await create(version, head, hop)
         }
         try await preallocate()
-        return part.map { SegmentWriter($0, from: 0, to: version.total) }
+        return part.map { SegmentWriter($0, from: 0, to: version.total ?? endOfInterest) }
     }
 
     /// Goes on in the same version: behind what is there, or comparing with it from zero.
@@ -102,6 +103,7 @@ extension Transfer {
         comparing compared: SegmentMap = SegmentMap()
     ) async throws(TransferEnd) -> SegmentWriter {
         guard let part, let file else { throw .failed(FileError.vanished.failure) }
+        try check(size: version.total)
         known = version
         if version != recordedVersion {
             try await commit(.opened(file, version, keeping: synced))

@@ -26,8 +26,13 @@ actor Transfer {
     private(set) var recordedVersion: RemoteVersion
     /// The bytes on disk, synced or not; those of open segments count when they are settled.
     var stored: SegmentMap {
-        didSet { live.store(stored) }
+        didSet {
+            live.store(stored)
+            if stored.prefixLength < oldValue.prefixLength { digests?.restart() }
+        }
     }
+    /// Computes what the file will be held against; nil where nothing is known.
+    var digests: DigestFollower?
     var folder: OpenFolder?
     var part: PartFile?
     var file: LocalFile?
@@ -74,6 +79,8 @@ actor Transfer {
             await keepWhatIsThere()
             if case .failed(let reason) = error { failure = reason }
         }
+        digests?.restart()
+        digests = nil
         part = nil
         folder = nil
         live.connections = 0

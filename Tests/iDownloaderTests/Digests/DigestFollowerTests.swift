@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Dispatch
+import Glibc
+import Testing
+import iDownState
+import iDownTesting
+
+@testable import iDownloader
+
+@Suite(.timeLimit(.minutes(1))) struct DigestFollowerTests {
+    private static let content = TestContent(
+        TestContent(seed: 3, count: 2 * DigestFollower.slice + 12_345).bytes
+    )
+
+    /// A follower of a partial file that holds the content.
+    private func withFollower(
+        faults: FaultPlan? = nil,
+        _ body: (DigestFollower, PartFile) async throws -> Void
+    ) async throws {
+        try await withTemporaryFolder { path throws in
+            let folder = try OpenFolder(path, fileSystem: FileSystem(faults: faults))
+            let part = try PartFile.create("a", in: folder)
+            try Self.content.write(toFile: path + "/a.part")
+            try await body(
+                DigestFollower(part, [.md5, .sha256], on: DispatchQueue(label: "test")),
+                part
+            )
+        }
+    }
+
+    private func expected(_ count: Int64) -> [Checksum] {
+        [Checksum.Algorithm.md5, .sha256].compactMap { algorithm in
+            Checksum(algorithm, algorithm.digest(of: Self.content.bytes(in: 0..<count)))
+        }
+    }
+
+    @Test func `it comes as far as the file goes`() async throws {
+        try await withFollower { follower, _ in
+            #expect(follower.values == expected(0))
+            follower.follow(upTo: 1000)
+            try await follower.reach(1000)
+            #expect(follower.position == 1000)
+            #expect(follower.values == expected(1000))
+            follower.follow(upTo: Self.content.count)
+            try await follower.reach(Self.content.count)
+            #expect(follower.values == expected(Self.content.count))
+        }
+    }
+
+    @Test func `who waits for an early offset does not wait for the rest`() async throws {
+        try await withFollower { follower, _ in
+            follower.follow(upTo: Self.content.count)
+            try await follower.reach(1)
+            #expect(follower.position >= DigestFollower.slice)
+        }
+    }
+
+    @Test func `it begins anew when bytes are taken back`() async throws {
+        try await withFollower { follower, part in
+            let zeros = [UInt8](repeating: 0, count: 4096)
+            try zeros.withUnsafeBytes { bytes throws in try part.write(bytes, at: 0) }
+            try await follower.reach(Self.content.count)
+            #expect(follower.values != expected(Self.content.count))
+            follower.restart()
+            #expect(follower.values == expected(0))
+            let right = Self.content.bytes(in: 0..<4096)
+            try right.withUnsafeBytes { bytes throws in try part.write(bytes, at: 0) }
+            try await follower.reach(Self.content.count)
+            #expect(follower.values == expected(Self.content.count))
+        }
+    }
+
+    @Test func `whoever waits is let go when it begins anew`() async throws {
+        try await withFollower { follower, _ in
+            async let reached: Void = follower.reach(Self.content.count)
+            follower.restart()
+            // Whether the restart came first or last: it returns.
+            try await reached
+        }
+    }
+
+    @Test func `a file that is shorter than it should be is a failure`() async throws {
+        try await withFollower { follower, _ in
+            let error = await #expect(throws: FileError.self) {
+                try await follower.reach(Self.content.count + 1)
+            }
+            #expect(error?.failure.code == .fileVanished)
+        }
+    }
+
+    @Test func `a disk that cannot read is a failure, and a new start tries again`() async throws {
+        // The calls before are those that make the file.
+        for n in 1...12 {
+            let faults = FaultPlan(failing: n)
+            var hasFailed = false
+            do {
+                try await withFollower(faults: faults) { follower, _ in
+                    do {
+                        try await follower.reach(1000)
+                    } catch let error as FileError {
+                        hasFailed = true
+                        #expect(error.failure.code == .fileFailed)
+                        follower.restart()
+                        try await follower.reach(1000)
+                    }
+                    #expect(follower.values == expected(1000))
+                }
+            } catch is FileError {
+                continue
+            }
+            if hasFailed { return }
+        }
+        Issue.record("no read has failed")
+    }
+}
