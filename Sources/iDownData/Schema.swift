@@ -47,6 +47,7 @@ enum Schema {
             refusesRanges INTEGER NOT NULL,
             dislikesIfRange INTEGER NOT NULL,
             restsOnProof INTEGER NOT NULL,
+            needsProof INTEGER NOT NULL,
             failureCode TEXT,
             failureIsTransient INTEGER,
             failureRetryAfter INTEGER,

@@ -11,7 +11,7 @@ enum TaskColumn: Int, CaseIterable {
     case id, state, hold, retryAt, intent, intentName, priority, speedLimit, attempt, startOrder
     case tries, stretchStart, createdAt, finishedAt, bytesOnDisk, total, integrity, urlHash
     case onExisting, connections, expectedSize, usesStoredLogins, fileDevice, fileInode
-    case servesRanges, refusesRanges, dislikesIfRange, restsOnProof
+    case servesRanges, refusesRanges, dislikesIfRange, restsOnProof, needsProof
     case failureCode, failureIsTransient, failureRetryAfter, entityTagIsWeak
     case lastModifiedIsStrong, lastModified, remoteChecksum, mimeType, fileName, wantedName
     case checksum, directory, segments, entityTag, failureMessage, userAgent, url, referrer, headers
@@ -53,6 +53,7 @@ enum TaskColumn: Int, CaseIterable {
         case .refusesRanges: record.remote.refusesRanges
         case .dislikesIfRange: record.remote.dislikesIfRange
         case .restsOnProof: record.remote.restsOnProof
+        case .needsProof: record.remote.needsProof
         case .failureCode: record.failure?.code.rawValue
         case .failureIsTransient: record.failure?.isTransient
         case .failureRetryAfter: record.failure?.retryAfter?.wholeMicroseconds

@@ -124,7 +124,8 @@ struct TaskRow {
             servesRanges: try flag(.servesRanges),
             refusesRanges: try flag(.refusesRanges),
             dislikesIfRange: try flag(.dislikesIfRange),
-            restsOnProof: try flag(.restsOnProof)
+            restsOnProof: try flag(.restsOnProof),
+            needsProof: try flag(.needsProof)
         )
         if let opaque: String = try optional(.entityTag) {
             remote.entityTag = EntityTag(opaque: opaque, isWeak: try flag(.entityTagIsWeak))

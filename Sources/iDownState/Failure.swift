@@ -30,6 +30,19 @@ package enum FailureCode: String, CaseIterable, Sendable {
     case checksumMismatch = "Integrity.ChecksumMismatch"
     case sizeMismatch = "Integrity.SizeMismatch"
 
+    /// What a server says whose link has had its time, or whose file has gone.
+    package var tellsOfAnExpiredLink: Bool {
+        switch self {
+        case .serverNotFound, .serverForbidden, .serverAuthRequired: true
+        case .networkUnreachable, .networkTimeout, .networkStalled, .networkReset, .networkTLS,
+            .networkDNS, .serverBusy, .serverFailed, .serverRangeRefused, .serverTruncated,
+            .serverContentChanged, .serverTooManyRedirects, .serverBadResponse, .fileNoSpace,
+            .fileAccessDenied, .fileNameTooLong, .fileExists, .fileVanished, .fileFailed,
+            .checksumMismatch, .sizeMismatch:
+            false
+        }
+    }
+
     /// After these the bytes on disk are worth nothing: the next try starts from zero.
     package var spoilsContent: Bool {
         switch self {

@@ -10,6 +10,11 @@ package enum Judgement: Hashable, Sendable {
     /// The body is the file from its first byte, in the version that is on disk: it is compared
     /// with that, and the first byte that differs cuts the map.
     case compare(RemoteVersion)
+    /// The body brings bytes that are on disk from `start` on, and then what follows them: where
+    /// they are equal, what is on disk is this version, and where not, another.
+    case prove(RemoteVersion, from: Int64)
+    /// The body brings bytes that are on disk: equal ones are a part of the proof.
+    case check
     /// All bytes are on disk already.
     case complete(RemoteVersion)
     /// Close this answer and ask differently, knowing this.
@@ -46,7 +51,7 @@ extension ResponseFacts {
         if contentLength == .invalid { return .fail(.badResponse("has a length that is none")) }
         switch status {
         case 200, 203:
-            return judgeWhole(ask, known, onDisk)
+            return judgeWhole(ask, known, onDisk, total: contentLength.bytes)
         case 206:
             return judgePartial(ask, known, onDisk)
         case 301, 302, 303, 307, 308:
@@ -73,19 +78,36 @@ extension ResponseFacts {
 
     // MARK: 200
 
-    private func judgeWhole(_ ask: Ask, _ known: RemoteVersion, _ onDisk: SegmentMap) -> Judgement {
-        let version = version(total: contentLength.bytes, known)
+    private func judgeWhole(
+        _ ask: Ask,
+        _ known: RemoteVersion,
+        _ onDisk: SegmentMap,
+        total: Int64?
+    ) -> Judgement {
+        let version = version(total: total, known)
+        let likeness = known.likeness(of: version)
+        if likeness != .same, standsInForFile(of: known, onDisk: onDisk) {
+            return .fail(.linkExpired)
+        }
         if contentEncoding != nil, ask != .decoded { return .askAgain(.decoded, known) }
         guard ask.isPartial else { return judgeProbe(ask, version, known, onDisk) }
-        guard known.isSame(as: version), version.total == nil || known.total == version.total else {
+        switch likeness {
+        case .changed:
             return .begin(version)
-        }
-        if ask.ifRange != nil, version.total != nil {
+        case .same where ask.ifRange != nil && version.total != nil:
             var shy = known
             shy.dislikesIfRange = true
             return .askAgain(ask.unconditional, shy)
+        case .same:
+            return .compare(known.withoutRanges)
+        case .unproven where ask.ifRange == nil || version.refusesRanges:
+            return .prove(known.proven(as: version.withoutRanges), from: 0)
+        case .unproven:
+            // The host kept to the condition; its file may be the one on disk all the same.
+            let proof = Ask.proof(for: onDisk, upTo: known.total ?? 0)
+            guard proof.isPartial else { return .prove(known.proven(as: version), from: 0) }
+            return .askAgain(proof, known)
         }
-        return .compare(known.withoutRanges)
     }
 
     /// The answer to a plain GET: nothing on disk, or nothing that could be asked for by range.
@@ -102,10 +124,20 @@ extension ResponseFacts {
             decoded.checksum = nil
             return .begin(decoded)
         }
-        guard !onDisk.isEmpty, known.isSame(as: version), known.total == version.total else {
+        guard !onDisk.isEmpty else { return .begin(version) }
+        switch known.likeness(of: version) {
+        case .changed:
             return .begin(version)
+        case .same:
+            var same = version
+            same.total = known.total
+            same.checksum = version.checksum ?? known.checksum
+            same.restsOnProof = known.restsOnProof
+            return .compare(same)
+        case .unproven:
+            guard onDisk.prefixLength > 0 else { return .begin(version) }
+            return .prove(known.proven(as: version), from: 0)
         }
-        return .compare(version)
     }
 
     // MARK: 206
@@ -134,17 +166,31 @@ extension ResponseFacts {
             guard let total, range.length == total else {
                 return .fail(.badResponse("is a 206 to a request without Range"))
             }
-            return judgeProbe(ask, version(total: total, known), known, onDisk)
+            return judgeWhole(ask, known, onDisk, total: total)
         }
         guard total == nil || total == known.total else { return .askAgain(.whole, known) }
-        guard known.isSame(as: version(total: total, known)) else {
-            return .askAgain(.whole, known)
+        let version = version(total: known.total, known)
+        let likeness = known.likeness(of: version)
+        if likeness != .same, standsInForFile(of: known, onDisk: onDisk) {
+            return .fail(.linkExpired)
         }
-        var version = known
-        version.checksum = known.checksum ?? checksum
-        version.servesRanges = true
-        version.refusesRanges = false
-        return .resume(version)
+        switch (ask, likeness) {
+        case (_, .changed), (.whole, _), (.decoded, _):
+            return .askAgain(.whole, known)
+        case (.rest, .same), (.part, .same):
+            var same = known.withRanges
+            same.checksum = known.checksum ?? checksum
+            return .resume(same)
+        case (.rest, .unproven), (.part, .unproven):
+            return .askAgain(.proof(for: onDisk, upTo: known.total ?? 0), known)
+        case (.overlap, .same):
+            return .prove(known.withRanges, from: ask.offset)
+        case (.overlap, .unproven):
+            return .prove(known.proven(as: version), from: ask.offset)
+        case (.sample(let sample), .same), (.sample(let sample), .unproven):
+            guard range == sample else { return refuseRange(ask, "is a 206 for less", known) }
+            return .check
+        }
     }
 
     /// A server that gets ranges wrong is asked for the file as a whole, and never for a range
@@ -163,12 +209,9 @@ extension ResponseFacts {
     ) -> Judgement {
         guard ask.isPartial else { return .fail(.status(416)) }
         if case .unsatisfied(let total) = contentRange, total == ask.offset, onDisk.covers(total),
-            known.total == nil || known.total == total,
-            known.isSame(as: version(total: total, known))
+            known.likeness(of: version(total: total, known)) == .same
         {
-            var version = known
-            version.total = total
-            return .complete(version)
+            return .complete(known)
         }
         return .askAgain(.whole, known)
     }

@@ -45,8 +45,10 @@ package struct RemoteVersion: Hashable, Sendable {
     package var refusesRanges: Bool
     /// The host answered If-Range as if the content had changed although it had not.
     package var dislikesIfRange: Bool
-    /// Bytes on disk were taken for this version's because a part of them was compared.
+    /// The bytes on disk were held against the server's where no validator tied them together.
     package var restsOnProof: Bool
+    /// The validators are those of another URL and say nothing: only a proof lets it go on.
+    package var needsProof: Bool
 
     package init(
         total: Int64? = nil,
@@ -57,7 +59,8 @@ package struct RemoteVersion: Hashable, Sendable {
         servesRanges: Bool = false,
         refusesRanges: Bool = false,
         dislikesIfRange: Bool = false,
-        restsOnProof: Bool = false
+        restsOnProof: Bool = false,
+        needsProof: Bool = false
     ) {
         self.total = total
         self.entityTag = entityTag
@@ -68,6 +71,7 @@ package struct RemoteVersion: Hashable, Sendable {
         self.refusesRanges = refusesRanges
         self.dislikesIfRange = dislikesIfRange
         self.restsOnProof = restsOnProof
+        self.needsProof = needsProof
     }
 
     /// The validator that promises equal bytes, for If-Range; nil where there is none.
@@ -92,13 +96,14 @@ package struct RemoteVersion: Hashable, Sendable {
         return other.lastModified?.field == lastModified.field && other.entityTag == entityTag
     }
 
-    private func isContradicted(by other: LastModified?) -> Bool {
+    /// Whether both have a date and the dates differ.
+    func isContradicted(by other: LastModified?) -> Bool {
         guard let lastModified, let other else { return false }
         return lastModified.field != other.field
     }
 
     /// One algorithm gives the same bytes one digest.
-    private func isContradicted(by other: Checksum?) -> Bool {
+    func isContradicted(by other: Checksum?) -> Bool {
         guard let checksum, let other, checksum.algorithm == other.algorithm else { return false }
         return checksum != other
     }
@@ -108,6 +113,14 @@ package struct RemoteVersion: Hashable, Sendable {
         var version = self
         version.servesRanges = false
         version.refusesRanges = true
+        return version
+    }
+
+    /// The same version at a server that has shown that it serves ranges.
+    var withRanges: RemoteVersion {
+        var version = self
+        version.servesRanges = true
+        version.refusesRanges = false
         return version
     }
 

@@ -95,7 +95,8 @@ struct RandomRecord {
             servesRanges: pick([true, false]),
             refusesRanges: pick([true, false]),
             dislikesIfRange: pick([true, false]),
-            restsOnProof: pick([true, false])
+            restsOnProof: pick([true, false]),
+            needsProof: pick([true, false])
         )
     }
 

@@ -60,6 +60,54 @@ import iDownState
         #expect(Ask.first(for: Sample.first(row.held), of: row.known) == row.ask)
     }
 
+    private static let proofRows: [(Int64, RemoteVersion, Ask)] = {
+        let none = RemoteVersion(total: large)
+        let foreign = RemoteVersion(total: large, entityTag: strong, needsProof: true)
+        return [
+            (half, RemoteVersion(total: large, entityTag: weak), overlap(half)),
+            (half, RemoteVersion(total: large, lastModified: fresh), overlap(half)),
+            (half, none, overlap(half)),
+            (half, foreign, overlap(half)),
+            (half, RemoteVersion(total: large, refusesRanges: true), .whole),
+            (half, RemoteVersion(), .whole),
+            (OverlapProof.overlap, none, .whole),
+            (OverlapProof.overlap + 1, none, overlap(OverlapProof.overlap + 1)),
+        ]
+    }()
+    private static func overlap(_ resumePoint: Int64) -> Ask {
+        .overlap(from: resumePoint - OverlapProof.overlap, resumingAt: resumePoint, to: nil)
+    }
+
+    private static let (large, half): (Int64, Int64) = (1 << 20, 1 << 19)
+
+    @Test(arguments: proofRows)
+    func `without a validator that counts, the rest is asked for with what lies before it`(
+        held: Int64,
+        known: RemoteVersion,
+        ask: Ask
+    ) {
+        #expect(Ask.first(for: Sample.first(held), of: known) == ask)
+    }
+
+    @Test func `a proof begins at the first gap that has enough before it, and ends with it`()
+        throws
+    {
+        let segments = SegmentMap([
+            try #require(ByteRange(from: 10, to: 20)),
+            try #require(ByteRange(from: 30, to: 30 + OverlapProof.overlap)),
+            try #require(ByteRange(from: 300_000, to: 500_000)),
+        ])
+        let ask = Ask.first(for: segments, of: RemoteVersion(total: 500_000))
+        let resumePoint = 30 + OverlapProof.overlap
+        #expect(ask == .whole)
+        var longer = segments
+        longer.insert(try #require(ByteRange(first: resumePoint, length: 1)))
+        #expect(
+            Ask.first(for: longer, of: RemoteVersion(total: 500_000))
+                == .overlap(from: 31, resumingAt: resumePoint + 1, to: 300_000)
+        )
+    }
+
     @Test func `a gap that ends before the file is asked for alone`() throws {
         let segments = SegmentMap([
             try #require(ByteRange(first: 0, length: 2)),
@@ -85,6 +133,10 @@ import iDownState
         #expect(Ask.part(range, ifRange: nil).offset == 3)
         #expect(Ask.part(range, ifRange: nil).end == 5)
         #expect(Ask.rest(from: 3, ifRange: nil).end == nil)
+        #expect(Ask.overlap(from: 3, resumingAt: 5, to: 7).offset == 3)
+        #expect(Ask.overlap(from: 3, resumingAt: 5, to: 7).end == 7)
+        #expect(Ask.sample(range).offset == 3)
+        #expect(Ask.sample(range).end == 5)
     }
 
     @Test func `the condition can be taken off`() throws {

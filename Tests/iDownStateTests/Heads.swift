@@ -77,18 +77,22 @@ enum Heads {
 
 /// The outline of a judgement, where the rest of it is shown by another test.
 enum Verdict: String, Sendable {
-    case begin, resume, compare, complete, redirect, fail
-    case askWhole, askDecoded, askPlainRest
+    case begin, resume, compare, prove, check, complete, redirect, fail
+    case askWhole, askDecoded, askPlainRest, askOverlap, askSample
 
     init(_ judgement: Judgement) {
         switch judgement {
         case .begin: self = .begin
         case .resume: self = .resume
         case .compare: self = .compare
+        case .prove: self = .prove
+        case .check: self = .check
         case .complete: self = .complete
         case .askAgain(.whole, _): self = .askWhole
         case .askAgain(.decoded, _): self = .askDecoded
         case .askAgain(.rest, _), .askAgain(.part, _): self = .askPlainRest
+        case .askAgain(.overlap, _): self = .askOverlap
+        case .askAgain(.sample, _): self = .askSample
         case .redirect: self = .redirect
         case .fail: self = .fail
         }
@@ -100,9 +104,9 @@ extension Judgement {
     var version: RemoteVersion? {
         switch self {
         case .begin(let version), .resume(let version), .compare(let version),
-            .complete(let version), .askAgain(_, let version):
+            .prove(let version, _), .complete(let version), .askAgain(_, let version):
             version
-        case .redirect, .fail: nil
+        case .check, .redirect, .fail: nil
         }
     }
 

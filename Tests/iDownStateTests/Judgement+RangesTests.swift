@@ -96,10 +96,10 @@ import iDownState
         Row("all of it", .whole, Heads.part(Heads.range(0, 8, of: 8)), held: 0, .begin),
         Row("all of it, bytes on disk", .whole, Heads.part(Heads.range(0, 8, of: 8)), .compare),
         Row(
-            "all of it, another version",
+            "all of it, another tag",
             .whole,
             Heads.part(Heads.range(0, 8, of: 8), Heads.otherTag),
-            .begin
+            .prove
         ),
         Row("a beginning", .whole, Heads.part(Heads.range(0, 5, of: 8)), held: 0, .fail),
         Row("an end", .whole, Heads.part(), held: 0, .fail),

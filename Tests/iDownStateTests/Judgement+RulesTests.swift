@@ -24,6 +24,7 @@ import iDownState
         Heads.known, Heads.dated, RemoteVersion(total: 8, entityTag: Heads.weakTag),
         RemoteVersion(total: 8, lastModified: Heads.freshDate), RemoteVersion(total: 8),
         RemoteVersion(),
+        RemoteVersion(total: 8, entityTag: Heads.tag, lastModified: Heads.date, needsProof: true),
     ]
 
     /// Every head that can be put together from the fields above.
@@ -57,6 +58,7 @@ import iDownState
     ) {
         let asks: [Ask] = [
             .whole, .decoded, .rest(from: held, ifRange: "\"a\""), .rest(from: held, ifRange: nil),
+            .overlap(from: held, resumingAt: held + 1, to: nil),
         ]
         let onDisk = Sample.first(held)
         for ask in asks {
@@ -90,6 +92,20 @@ import iDownState
             let isWhole =
                 one.facts.status != 206 || one.facts.contentRange == Heads.range(0, 8, of: 8)
             return isWhole && one.carriesTheStrongValidator && one.facts.contentEncoding == nil
+        }
+    }
+
+    @Test func `a proof is of a file of the same length whose date does not differ`() {
+        expectOfEveryAnswer { one in
+            guard case .prove(let version, from: let start) = one.judgement else { return true }
+            let isWhole = one.facts.status != 206 || start == one.ask.offset
+            let date = one.facts.lastModified?.field
+            let isOlder =
+                !one.known.needsProof && date != nil && one.known.lastModified != nil
+                && date != one.known.lastModified?.field
+            return isWhole && version.total == 8 && one.known.total == 8 && !isOlder
+                && !version.needsProof && one.facts.contentEncoding == nil
+                && (version.restsOnProof || one.carriesTheStrongValidator)
         }
     }
 
@@ -130,8 +146,9 @@ extension Ask {
     /// How much the question takes for granted.
     fileprivate var boldness: Int {
         switch self {
-        case .rest(_, .some), .part(_, .some): 3
-        case .rest(_, nil), .part(_, nil): 2
+        case .rest(_, .some), .part(_, .some): 4
+        case .rest(_, nil), .part(_, nil): 3
+        case .overlap, .sample: 2
         case .whole: 1
         case .decoded: 0
         }
@@ -140,6 +157,7 @@ extension Ask {
 
 extension JudgementRulesTests.Case {
     fileprivate var carriesTheStrongValidator: Bool {
+        if known.needsProof { return false }
         if known.entityTag == Heads.tag { return facts.entityTag == Heads.tag }
         guard known.lastModified == Heads.date else { return false }
         return facts.lastModified?.field == Heads.date.field

@@ -43,30 +43,37 @@ import iDownState
             known: Heads.dated,
             .compare
         ),
-        Row("bytes on disk, another version", .whole, Heads.whole(Heads.otherTag), .begin),
+        Row("bytes on disk, another tag", .whole, Heads.whole(Heads.otherTag), .prove),
+        Row(
+            "bytes on disk, another date",
+            .whole,
+            Heads.whole(nil, Heads.otherDate),
+            known: Heads.dated,
+            .begin
+        ),
         Row("bytes on disk, another length", .whole, Heads.whole(length: .bytes(9)), .begin),
         Row(
             "bytes on disk, a weak tag",
             .whole,
             Heads.whole(Heads.weakTag),
             known: RemoteVersion(total: 8, entityTag: Heads.weakTag),
-            .begin
+            .prove
         ),
         Row(
             "bytes on disk, a fresh date",
             .whole,
             Heads.whole(nil, Heads.freshDate),
             known: RemoteVersion(total: 8, lastModified: Heads.freshDate),
-            .begin
+            .prove
         ),
         Row(
             "bytes on disk, no validator",
             .whole,
             Heads.whole(nil),
             known: RemoteVersion(total: 8),
-            .begin
+            .prove
         ),
-        Row("bytes on disk, the validator is gone", .whole, Heads.whole(nil), .begin),
+        Row("bytes on disk, the validator is gone", .whole, Heads.whole(nil), .prove),
     ])
     func `a plain GET begins, or compares with the same version`(row: Row) {
         #expect(Verdict(row.judgement) == row.verdict)
@@ -200,7 +207,7 @@ import iDownState
             known: Heads.dated,
             .askPlainRest
         ),
-        Row("another tag", Heads.rest, Heads.whole(Heads.otherTag), .begin),
+        Row("another tag", Heads.rest, Heads.whole(Heads.otherTag), .prove),
         Row(
             "another tag, other length",
             Heads.rest,
@@ -208,7 +215,7 @@ import iDownState
             .begin
         ),
         Row("our tag, another length", Heads.rest, Heads.whole(length: .bytes(9)), .begin),
-        Row("no validator", Heads.rest, Heads.whole(nil), .begin),
+        Row("no validator", Heads.rest, Heads.whole(nil), .prove),
         Row(
             "another date",
             Heads.datedRest,
@@ -228,7 +235,7 @@ import iDownState
             "without condition, another tag",
             Heads.plainRest,
             Heads.whole(Heads.otherTag),
-            .begin
+            .prove
         ),
         Row(
             "without condition, our version, chunked",

@@ -16,6 +16,8 @@ final class Connection {
     var judgement: Judgement?
     /// Where its body goes; nil before the head is judged, and where nothing is to be stored.
     var writer: SegmentWriter?
+    /// What the writer's comparison is to show, until it has.
+    var proof: Proof?
 
     init(
         _ number: TransferInbox.ConnectionNumber,

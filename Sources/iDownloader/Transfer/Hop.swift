@@ -60,7 +60,10 @@ struct Hop {
             // 64 MiB: deflate makes at most 1032 bytes of one (RFC 1951), so that 16 KiB fit.
             request.receiveBufferSize = 16 << 10
         case .rest(let offset, _): request.range = "\(offset)-"
-        case .part(let range, _): request.range = "\(range.first)-\(range.end - 1)"
+        case .overlap(let start, _, nil): request.range = "\(start)-"
+        case .overlap(let start, _, let end?): request.range = "\(start)-\(end - 1)"
+        case .part(let range, _), .sample(let range):
+            request.range = "\(range.first)-\(range.end - 1)"
         }
         if let ifRange = ask.ifRange {
             request.headers.append(Curl.HeaderField(name: "If-Range", value: ifRange))

@@ -13,6 +13,8 @@ final class ResponseSink: TransferSink {
         case headIsComplete
         /// The bytes that come differ from those on disk; they wait.
         case differs
+        /// The bytes that were to prove what is on disk are equal; what follows them waits.
+        case proven
         case ended(TransferOutcome)
     }
 
@@ -102,6 +104,9 @@ final class ResponseSink: TransferSink {
             return .taken
         case .differs:
             send(.differs)
+            return .pause
+        case .proven:
+            send(.proven)
             return .pause
         case .full:
             state.withLock { $0.isFull = true }

@@ -17,6 +17,9 @@ final class SegmentWriter: Sendable {
         /// The next bytes differ from those on disk: they wait until `cut()`, which the caller
         /// calls once the record no longer claims the old ones.
         case differs
+        /// All bytes that were to prove what is on disk are equal: what follows waits until
+        /// `release()`, which the caller calls once the record says what they proved.
+        case proven
         /// The segment's end is reached; what came after it is dropped.
         case full
         /// The file system refused; see `failure`.
@@ -43,11 +46,13 @@ final class SegmentWriter: Sendable {
     ///   - start: the offset of the first byte that comes.
     ///   - end: the offset behind the last byte that may be stored; nil where none is known.
     ///   - compared: the bytes of the file that are compared with those that come.
+    ///   - isProof: nothing is written before somebody has heard that all of those are equal.
     init(
         _ part: PartFile,
         from start: Int64,
         to end: Int64?,
-        comparing compared: SegmentMap = SegmentMap()
+        comparing compared: SegmentMap = SegmentMap(),
+        isProof: Bool = false
     ) {
         self.part = part
         self.start = start
@@ -55,7 +60,7 @@ final class SegmentWriter: Sendable {
         movableEnd = Atomic(end ?? .max)
         takenEnd = Atomic(start)
         storedEnd = Atomic(start)
-        state = State(position: start, compared: compared.ranges[...])
+        state = State(position: start, compared: compared.ranges[...], awaitsVerdict: isProof)
     }
 
     /// The bytes that are in the file, synced or not.
@@ -85,7 +90,7 @@ final class SegmentWriter: Sendable {
     /// A piece that is taken at this very moment may still go beyond: both write the same bytes.
     func leave(from offset: Int64) { movableEnd.min(offset, ordering: .acquiringAndReleasing) }
 
-    /// Takes all of `bytes`; none of them where the answer is `differs` or `failed`.
+    /// Takes all of `bytes`; none of them where the answer is `differs`, `proven` or `failed`.
     func append(_ bytes: UnsafeRawBufferPointer) -> Step {
         let end = end
         return lock.withLock { _ in
@@ -97,7 +102,7 @@ final class SegmentWriter: Sendable {
             if Int64(rest.count) == room, end < askedEnd { isFull = true }
             // A comparison may stop at any flush, and what it refuses is offered again: so a
             // chunk is taken only when it fits as a whole.
-            if !state.compared.isEmpty, rest.count > state.room {
+            if state.isOnTrial, rest.count > state.room {
                 let step = drain()
                 guard step == .done else { return step }
             }
@@ -105,9 +110,7 @@ final class SegmentWriter: Sendable {
                 rest = state.fill(from: rest)
                 if state.room == 0 {
                     let step = drain()
-                    guard step == .done || (step == .differs && rest.isEmpty) else {
-                        return .failed
-                    }
+                    guard step != .failed, step == .done || rest.isEmpty else { return .failed }
                 }
             }
             takenEnd.store(state.position + Int64(state.filled), ordering: .releasing)
@@ -119,7 +122,15 @@ final class SegmentWriter: Sendable {
     func flush() -> Step { lock.withLock { _ in drain() } }
 
     /// Ends the comparison: from here on everything is written.
-    func cut() { lock.withLock { _ in state.compared = [] } }
+    func cut() {
+        lock.withLock { _ in
+            state.compared = []
+            state.awaitsVerdict = false
+        }
+    }
+
+    /// Lets what follows the proof into the file.
+    func release() { lock.withLock { _ in state.awaitsVerdict = false } }
 
     /// The lock is held.
     private func drain() -> Step {
@@ -130,6 +141,7 @@ final class SegmentWriter: Sendable {
                 let (count, isCompared) = state.nextStretch
                 let bytes = state.pending(count)
                 guard isCompared else {
+                    if state.awaitsVerdict { return .proven }
                     try part.write(bytes, at: state.position)
                     state.advance(by: count)
                     continue
@@ -158,16 +170,22 @@ extension SegmentWriter {
         private(set) var position: Int64
         /// The ranges that are still to be compared with the file's own bytes.
         var compared: ArraySlice<ByteRange>
+        /// What is compared is a proof, and what follows it waits for somebody to draw the sum.
+        var awaitsVerdict: Bool
         var failure: FileError?
 
-        init(position: Int64, compared: ArraySlice<ByteRange>) {
+        init(position: Int64, compared: ArraySlice<ByteRange>, awaitsVerdict: Bool) {
             self.position = position
+            self.awaitsVerdict = awaitsVerdict
             self.compared = compared.drop { $0.end <= position }
         }
 
         deinit { buffer.deallocate() }
 
         var room: Int { buffer.count - filled }
+
+        /// Bytes that were taken may yet be refused, and come again.
+        var isOnTrial: Bool { awaitsVerdict || !compared.isEmpty }
 
         /// How many of the pending bytes go the same way, and whether that is a comparison.
         var nextStretch: (count: Int, isCompared: Bool) {

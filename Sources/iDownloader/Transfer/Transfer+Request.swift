@@ -111,7 +111,13 @@ extension Transfer {
         case .headIsComplete:
             try await judge(connection)
         case .differs:
-            if let writer = connection.writer { try await cut(writer) }
+            if try await standsCorrected(connection) {
+                connection.handle.resume()
+            } else {
+                connection.handle.cancel()
+            }
+        case .proven:
+            try await adopt(connection)
             connection.handle.resume()
         case .ended:
             break
@@ -123,7 +129,7 @@ extension Transfer {
         let (sink, handle) = (connection.sink, connection.handle)
         let judgement = judgement(of: connection)
         switch judgement {
-        case .begin, .resume, .compare:
+        case .begin, .resume, .compare, .prove, .check:
             try await open(connection, for: judgement)
             if let writer = connection.writer { sink.direct(to: .writer(writer)) }
             live.activity = .transferring
@@ -178,7 +184,8 @@ extension Transfer {
             }
             let late = judgement(of: connection)
             switch late {
-            case .begin, .resume, .compare: try await open(connection, for: late)
+            case .begin, .resume, .compare, .prove, .check:
+                try await open(connection, for: late)
             case .redirect, .askAgain, .complete, .fail: break
             }
             connection.judgement = late
@@ -190,11 +197,11 @@ extension Transfer {
         case .complete(let version):
             known = version
             return .ended(.complete)
-        case .begin, .resume, .compare, nil:
+        case .begin, .resume, .compare, .prove, .check, nil:
             try await settle(connection)
-            guard outcome.result == .ok || sink.isFull else {
-                throw .failed(Failure(outcome, hadBody: true))
-            }
+            let isWhole = outcome.result == .ok || sink.isFull
+            if let end = proofEnd(of: connection, isWhole: isWhole) { return .ended(end) }
+            guard isWhole else { throw .failed(Failure(outcome, hadBody: true)) }
             return .ended(.stored)
         }
     }

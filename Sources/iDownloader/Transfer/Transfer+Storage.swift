@@ -68,6 +68,10 @@ extension Transfer {
             writer = try await goOn(version, from: ask.offset, to: ask.end ?? version.total)
         case .compare(let version):
             writer = try await goOn(version, from: 0, to: version.total, comparing: stored)
+        case .prove(let version, let start):
+            writer = try await prove(version, from: start, by: connection)
+        case .check:
+            writer = try check(connection)
         case .complete, .askAgain, .redirect, .fail:
             writer = nil
         }
@@ -112,7 +116,7 @@ extension Transfer {
         return SegmentWriter(part, from: start, to: end, comparing: compared)
     }
 
-    private func checkSpace(
+    func checkSpace(
         for total: Int64?,
         keeping kept: Int64
     ) async throws(TransferEnd) {
@@ -134,7 +138,8 @@ extension Transfer {
         try await onDisk { () throws(FileError) in try part.reserve(upTo: total) }
     }
 
-    private func forget() {
+    func forget() {
+        hasEqualSamples = false
         synced = SegmentMap()
         stored = SegmentMap()
     }

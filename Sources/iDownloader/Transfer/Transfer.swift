@@ -43,6 +43,10 @@ actor Transfer {
     /// Those of them whose end nobody waits for yet.
     var unattended: [Connection] = []
     var lastConnection: TransferInbox.ConnectionNumber = 0
+    /// The samples of a proof were equal in this attempt: another proof does without.
+    var hasEqualSamples = false
+    /// The original URL was asked once more already, since a redirect's target refused.
+    private var hasAskedOnceMore = false
     /// All header bytes of this attempt, redirects and trailers counted.
     var headerBytes = 0
 
@@ -97,9 +101,11 @@ actor Transfer {
         var fruitless = 0
         while fruitless < 6 {
             let before = stored.byteCount
-            switch try await exchange(ask) {
+            switch try await exchangeWithProof(ask) {
             case .complete:
                 return
+            case .equal:
+                fruitless += 1
             case .again(let next, let version):
                 known = version
                 ask = next
@@ -118,14 +124,24 @@ actor Transfer {
         case stored
         /// Everything was there already.
         case complete
+        /// The sample that was asked for is what is on disk.
+        case equal
         case again(Ask, RemoteVersion)
     }
 
     /// One question and its answer, redirects followed.
-    private func exchange(_ ask: Ask) async throws(TransferEnd) -> ExchangeEnd {
+    func exchange(_ ask: Ask) async throws(TransferEnd) -> ExchangeEnd {
         var hop = Hop(home: home)
-        for _ in 0...Hop.limit {
-            switch try await request(ask, at: hop) {
+        for count in 0...Hop.limit {
+            let end: RequestEnd
+            do throws(TransferEnd) {
+                end = try await request(ask, at: hop)
+            } catch {
+                guard count > 0, mayAskOnceMore(after: error) else { throw error }
+                hasAskedOnceMore = true
+                return try await exchange(ask)
+            }
+            switch end {
             case .ended(let end):
                 return end
             case .redirected(let location):
@@ -135,6 +151,15 @@ actor Transfer {
         throw .failed(
             Failure(.serverTooManyRedirects, "more than \(Hop.limit) redirects in a row")
         )
+    }
+
+    /// Whether the original URL may well lead elsewhere by now: links that redirects give expire
+    /// in mid-task.
+    private func mayAskOnceMore(after end: TransferEnd) -> Bool {
+        guard case .failed(let failure) = end, !stored.isEmpty, !hasAskedOnceMore else {
+            return false
+        }
+        return failure.code.tellsOfAnExpiredLink
     }
 
     /// Has an event committed before the next step.

@@ -235,10 +235,3 @@ import iDownloader
 
 /// The first bytes behind the cut.
 private let tenBytes = Sample.content.bytes(in: Sample.cut..<(Sample.cut + 10))
-
-extension ServedFile {
-    /// The whole file, whatever was asked for.
-    func withoutRanges(_ request: RecordedRequest) -> [Step] {
-        with { $0.acceptsRanges = false }.answer(to: request)
-    }
-}

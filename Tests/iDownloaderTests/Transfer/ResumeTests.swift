@@ -38,7 +38,7 @@ import iDownloader
     }
 
     @Test(arguments: [nil, ("Date", Sample.lastModified)])
-    func `a Last-Modified that may be changed within its second proves nothing`(
+    func `a Last-Modified that may be changed within its second proves nothing, the bytes do`(
         date: (String, String)?
     ) async throws {
         let file = Sample.file.with {
@@ -48,19 +48,18 @@ import iDownloader
         }
         try await resuming(file, then: { file.answer(to: $0) }) { site, journal, requests in
             expectComplete(Sample.content, site, journal)
-            #expect(requests.map { $0["Range"] } == [nil])
+            expectProof(in: requests)
             #expect(journal.record.integrity == .length)
         }
     }
 
     @Test(arguments: ["W/\"v1\"", nil])
-    func `without a strong validator it begins anew`(tag: String?) async throws {
+    func `without a strong validator the bytes prove`(tag: String?) async throws {
         let file = Sample.file.with { $0.entityTag = tag }
         try await resuming(file, then: { file.answer(to: $0) }) { site, journal, requests in
             expectComplete(Sample.content, site, journal)
-            #expect(requests.map { $0["Range"] } == [nil])
-            #expect(requests.map { $0["If-Range"] } == [nil])
-            #expect(requests[0].bodyBytesSent == Sample.content.count)
+            expectProof(in: requests)
+            #expect(journal.record.integrity == .length)
         }
     }
 
@@ -219,4 +218,21 @@ func partial(_ range: Range<Int64>, total: String = "\(Sample.content.count)") -
         ),
         .sendPattern(Sample.content, range),
     ]
+}
+
+/// Two samples of what is on disk, then the rest with the overlap before it, and no condition.
+func expectProof(
+    in requests: [RecordedRequest],
+    resumingAt resumePoint: Int64 = Sample.cut,
+    sourceLocation: SourceLocation = #_sourceLocation
+) {
+    let start = resumePoint - OverlapProof.overlap
+    #expect(requests.count == 3, sourceLocation: sourceLocation)
+    #expect(requests.last?["Range"] == "bytes=\(start)-", sourceLocation: sourceLocation)
+    #expect(requests.allSatisfy { $0["If-Range"] == nil }, sourceLocation: sourceLocation)
+    for request in requests.dropLast() {
+        let sample = request.range(of: Sample.content.count) ?? 0..<0
+        #expect(sample.count == OverlapProof.sample, sourceLocation: sourceLocation)
+        #expect(sample.upperBound <= start, sourceLocation: sourceLocation)
+    }
 }

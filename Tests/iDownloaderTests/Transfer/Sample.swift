@@ -33,21 +33,8 @@ enum Sample {
 }
 
 extension ServedFile {
-    /// The beginning of the whole file, and then nothing: the connection is closed in mid-body.
-    func cutOff(at offset: Int64 = Sample.cut) -> [Step] {
-        var fields = fields + [("Content-Length", "\(content.count)")]
-        if acceptsRanges { fields.append(("Accept-Ranges", "bytes")) }
-        if let entityTag { fields.append(("ETag", entityTag)) }
-        if let lastModified { fields.append(("Last-Modified", lastModified)) }
-        return [.head("200 OK", fields), .sendPattern(content, 0..<offset), .close]
-    }
-
-    /// The same file with other fields.
-    func with(_ change: (inout ServedFile) -> Void) -> ServedFile {
-        var file = self
-        change(&file)
-        return file
-    }
+    /// The file, its connection closed at the sample's cut.
+    func cutOff() -> [Step] { cutOff(at: Sample.cut) }
 }
 
 /// A whole file in one answer, with these fields beside its length.

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import iDownState
+
+/// What a comparison of the server's bytes with those on disk is to show.
+enum Proof {
+    /// A sample of the bytes on disk is what the server has.
+    case sample(ByteRange)
+    /// The bytes on disk before `end` are of `version`: compared are those from `start` on.
+    case rest(RemoteVersion, from: Int64, to: Int64)
+    /// They are equal, or they are not.
+    case succeeded, failed
+}
+
+extension Transfer {
+    /// Asks, but has samples of what is on disk compared before an answer may go on behind it.
+    func exchangeWithProof(_ ask: Ask) async throws(TransferEnd) -> ExchangeEnd {
+        guard case .overlap(let start, let resumePoint, _) = ask, !hasEqualSamples else {
+            return try await exchange(ask)
+        }
+        var generator = SystemRandomNumberGenerator()
+        let samples = OverlapProof.samples(
+            of: stored,
+            leavingOut: ByteRange(from: start, to: resumePoint),
+            using: &generator
+        )
+        for sample in samples {
+            let end = try await exchange(.sample(sample))
+            guard case .equal = end else { return end }
+        }
+        hasEqualSamples = true
+        return try await exchange(ask)
+    }
+
+    /// Makes a comparison ready whose outcome decides what the bytes on disk are worth.
+    ///
+    /// The record keeps the old version until that is known.
+    func prove(
+        _ version: RemoteVersion,
+        from start: Int64,
+        by connection: Connection
+    ) async throws(TransferEnd) -> SegmentWriter {
+        guard let part else { throw .failed(FileError.vanished.failure) }
+        try await checkSpace(for: version.total, keeping: stored.byteCount)
+        var (resumePoint, end) = (stored.prefixLength, version.total)
+        if case .overlap(start, let askedPoint, let askedEnd) = connection.ask, start > 0 {
+            resumePoint = askedPoint
+            end = askedEnd ?? end
+        }
+        connection.proof = .rest(version, from: start, to: resumePoint)
+        return SegmentWriter(
+            part,
+            from: start,
+            to: end,
+            comparing: SegmentMap([ByteRange(from: start, to: resumePoint)].compactMap(\.self)),
+            isProof: true
+        )
+    }
+
+    /// Makes the comparison of a sample ready: nothing of it is written.
+    func check(_ connection: Connection) throws(TransferEnd) -> SegmentWriter? {
+        guard let part else { throw .failed(FileError.vanished.failure) }
+        guard case .sample(let range) = connection.ask else { return nil }
+        connection.proof = .sample(range)
+        return SegmentWriter(
+            part,
+            from: range.first,
+            to: range.end,
+            comparing: SegmentMap([range]),
+            isProof: true
+        )
+    }
+
+    /// The bytes on disk are proven: they are the new version's from now on.
+    func adopt(_ connection: Connection) async throws(TransferEnd) {
+        guard let file, case .rest(let version, let start, let end) = connection.proof else {
+            return
+        }
+        if start == 0 {
+            // What lies behind a gap was not compared, and comes again.
+            stored.truncate(to: end)
+            synced.truncate(to: end)
+        }
+        try await commit(.opened(file, version, keeping: synced))
+        known = version
+        connection.proof = nil
+        connection.writer?.release()
+    }
+
+    /// The server's bytes are not those on disk.
+    ///
+    /// Compared from the file's start on, they leave those before the first difference; a
+    /// difference in any other place means another file.
+    ///
+    /// - Returns: false where what is on disk is worth nothing, and this answer no use.
+    func standsCorrected(_ connection: Connection) async throws(TransferEnd) -> Bool {
+        guard let writer = connection.writer else { return true }
+        switch connection.proof {
+        case nil, .succeeded:
+            try await cut(writer)
+            return true
+        case .rest(let version, from: 0, to: _):
+            guard let file else { return false }
+            let position = writer.writtenEnd
+            stored.truncate(to: position)
+            synced.truncate(to: position)
+            // The record gives up the old bytes before the first of them is overwritten.
+            try await commit(.opened(file, version, keeping: synced))
+            known = version
+            connection.proof = nil
+            writer.cut()
+            return true
+        case .rest, .sample, .failed:
+            dropWriter(of: connection)
+            forget()
+            connection.proof = .failed
+            return false
+        }
+    }
+
+    /// Takes note of how far a comparison came whose answer is over.
+    func concludeProof(of connection: Connection) {
+        guard case .sample(let range) = connection.proof,
+            connection.writer?.writtenEnd == range.end
+        else { return }
+        connection.proof = .succeeded
+    }
+
+    /// Draws the sum of a comparison whose answer is over.
+    ///
+    /// - Parameters:
+    ///   - connection: the one that brought it.
+    ///   - isWhole: it brought all that it had announced.
+    /// - Returns: what to do next; nil where the body was stored, or broke off.
+    func proofEnd(of connection: Connection, isWhole: Bool) -> ExchangeEnd? {
+        switch connection.proof {
+        case nil: nil
+        // The content changed: it is fetched from zero, and nothing is mixed.
+        case .failed: .again(.whole, RemoteVersion())
+        case .succeeded: .equal
+        // Less came than the proof needs.
+        case .sample, .rest: isWhole ? .again(.whole, known) : nil
+        }
+    }
+}

@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+import iDownState
+
+/// The ladder's rules 4 and 9: what only the bytes can prove, and pages in place of the file.
+@Suite struct JudgementProofTests {
+    /// A file of which half is on disk, more than an overlap.
+    private static let (total, half): (Int64, Int64) = (1 << 20, 1 << 19)
+    private static let known = RemoteVersion(
+        total: total,
+        entityTag: Heads.tag,
+        mimeType: "application/zip",
+        servesRanges: true
+    )
+    private static let bare = RemoteVersion(total: total, mimeType: "application/zip")
+    private static let start = half - OverlapProof.overlap
+    private static let overlap = Ask.overlap(from: start, resumingAt: half, to: nil)
+
+    private static func known(_ change: (inout RemoteVersion) -> Void) -> RemoteVersion {
+        var version = known
+        change(&version)
+        return version
+    }
+
+    private static func whole(
+        _ tag: EntityTag?,
+        _ date: LastModified? = nil,
+        refusesRanges: Bool = false,
+        mimeType: String = "application/zip"
+    ) -> ResponseFacts {
+        ResponseFacts(
+            status: 200,
+            contentLength: .bytes(total),
+            entityTag: tag,
+            lastModified: date,
+            refusesRanges: refusesRanges,
+            mimeType: mimeType
+        )
+    }
+
+    private static func part(
+        from first: Int64,
+        to end: Int64 = total,
+        _ tag: EntityTag?,
+        _ date: LastModified? = nil,
+        mimeType: String = "application/zip"
+    ) -> ResponseFacts {
+        ResponseFacts(
+            status: 206,
+            contentRange: Heads.range(first, end, of: total),
+            entityTag: tag,
+            lastModified: date,
+            mimeType: mimeType
+        )
+    }
+
+    private static func judge(
+        _ facts: ResponseFacts,
+        _ ask: Ask,
+        _ known: RemoteVersion = known
+    ) -> Judgement {
+        facts.judge(asked: ask, known: known, onDisk: Sample.first(half))
+    }
+
+    private static func judgeRest(
+        _ facts: ResponseFacts,
+        ifRange: String? = "\"a\"",
+        _ known: RemoteVersion = known
+    ) -> Judgement {
+        judge(facts, .rest(from: half, ifRange: ifRange), known)
+    }
+
+    // MARK: Rule 4
+
+    @Test func `another tag of the same length is asked to prove itself`() {
+        let ask = Judgement.askAgain(Self.overlap, Self.known)
+        #expect(Self.judgeRest(Self.whole(Heads.otherTag)) == ask)
+        #expect(Self.judgeRest(Self.whole(nil)) == ask)
+        #expect(Self.judgeRest(Self.part(from: Self.half, Heads.otherTag)) == ask)
+        #expect(Self.judgeRest(Self.part(from: Self.half, nil)) == ask)
+        #expect(Self.judgeRest(Self.part(from: Self.half, Heads.weakTag), ifRange: nil) == ask)
+    }
+
+    @Test func `another date needs no proof that it is another file`() {
+        let dated = Self.known { $0.lastModified = Heads.date }
+        let whole = Self.judgeRest(Self.whole(Heads.otherTag, Heads.otherDate), dated)
+        #expect(Verdict(whole) == .begin)
+        let part = Self.part(from: Self.half, Heads.otherTag, Heads.otherDate)
+        #expect(Self.judgeRest(part, dated) == .askAgain(.whole, dated))
+        let overlap = Self.part(from: Self.start, Heads.otherTag, Heads.otherDate)
+        #expect(Self.judge(overlap, Self.overlap, dated) == .askAgain(.whole, dated))
+    }
+
+    @Test(arguments: [Heads.otherTag, Heads.weakTag, nil])
+    func `equal bytes would make it the version of the answer, by proof`(tag: EntityTag?) {
+        let judgement = Self.judge(Self.part(from: Self.start, tag), Self.overlap)
+        let version = Self.known {
+            $0.entityTag = tag
+            $0.restsOnProof = true
+        }
+        #expect(judgement == .prove(version, from: Self.start))
+        #expect(version.provenIntegrity == .length)
+    }
+
+    @Test func `our own tag in the answer needs no new version`() {
+        let judgement = Self.judge(Self.part(from: Self.start, Heads.tag), Self.overlap)
+        #expect(judgement == .prove(Self.known, from: Self.start))
+    }
+
+    @Test func `the validators of another URL are another file's`() {
+        let foreign = Self.known { $0.needsProof = true }
+        let judgement = Self.judge(Self.part(from: Self.start, Heads.tag), Self.overlap, foreign)
+        #expect(judgement == .prove(Self.known { $0.restsOnProof = true }, from: Self.start))
+        let whole = Self.judge(Self.whole(Heads.tag), .whole, foreign)
+        #expect(Verdict(whole) == .prove)
+        #expect(whole.version?.needsProof == false)
+    }
+
+    @Test(arguments: [overlap, .rest(from: half, ifRange: nil)])
+    func `all of the file in place of a part is proven from its start, and no part asked again`(
+        ask: Ask
+    ) {
+        let judgement = Self.judge(Self.whole(Heads.otherTag), ask)
+        let version = Self.known {
+            $0.entityTag = Heads.otherTag
+            $0.servesRanges = false
+            $0.refusesRanges = true
+            $0.restsOnProof = true
+        }
+        #expect(judgement == .prove(version, from: 0))
+    }
+
+    @Test func `a server without ranges proves with what it sends`() {
+        let judgement = Self.judgeRest(Self.whole(Heads.otherTag, refusesRanges: true))
+        #expect(judgement.version?.refusesRanges == true)
+        #expect(Verdict(judgement) == .prove)
+    }
+
+    @Test func `a sample is checked when it is exactly the one that was asked for`() throws {
+        let ask = Ask.sample(try #require(ByteRange(from: 1000, to: 2000)))
+        #expect(Self.judge(Self.part(from: 1000, to: 2000, nil), ask, Self.bare) == .check)
+        for (first, end) in [(1000, 1999), (1001, 2000), (1000, Self.total)] as [(Int64, Int64)] {
+            let judgement = Self.judge(Self.part(from: first, to: end, nil), ask, Self.bare)
+            #expect(judgement == .askAgain(.whole, Self.bare.withoutRanges))
+        }
+        let older = Self.known { $0.lastModified = Heads.date }
+        let part = Self.part(from: 1000, to: 2000, Heads.tag, Heads.otherDate)
+        #expect(Self.judge(part, ask, older) == .askAgain(.whole, older))
+    }
+
+    @Test func `a 416 to a proof brings the file as a whole`() {
+        let facts = ResponseFacts(status: 416, contentRange: .unsatisfied(total: 10))
+        #expect(Self.judge(facts, Self.overlap) == .askAgain(.whole, Self.known))
+    }
+
+    @Test func `what rests on a proof does so after a comparison with its strong tag`() {
+        let proven = Self.known { $0.restsOnProof = true }
+        let judgement = Self.judge(Self.whole(Heads.tag), .whole, proven)
+        #expect(Verdict(judgement) == .compare)
+        #expect(judgement.version?.restsOnProof == true)
+    }
+
+    @Test func `a file that begins anew rests on no proof`() {
+        let proven = Self.known {
+            $0.restsOnProof = true
+            $0.lastModified = Heads.date
+        }
+        let judgement = Self.judge(Self.whole(Heads.otherTag, Heads.otherDate), .whole, proven)
+        #expect(Verdict(judgement) == .begin)
+        #expect(judgement.version?.restsOnProof == false)
+    }
+
+    // MARK: Rule 9
+
+    private static let pages = ["text/html", "application/xhtml+xml", "application/json"]
+
+    @Test(arguments: pages)
+    func `a page in place of the file is an expired link`(mimeType: String) {
+        for ask in [Ask.whole, .decoded, .rest(from: Self.half, ifRange: nil), Self.overlap] {
+            for length in [ContentLength.bytes(500), .bytes(Self.total), .unknown] {
+                var facts = Self.whole(nil, mimeType: mimeType)
+                facts.contentLength = length
+                #expect(Self.judge(facts, ask) == .fail(.linkExpired))
+                facts.contentEncoding = "gzip"
+                #expect(Self.judge(facts, ask) == .fail(.linkExpired))
+            }
+        }
+        let part = Self.part(from: Self.half, nil, mimeType: mimeType)
+        #expect(Self.judgeRest(part) == .fail(.linkExpired))
+        #expect(!Failure.linkExpired.isTransient && !Failure.linkExpired.code.spoilsContent)
+    }
+
+    @Test(arguments: pages)
+    func `a page is a file where nothing is on disk, or a page`(mimeType: String) {
+        let facts = Self.whole(nil, mimeType: mimeType)
+        let first = facts.judge(asked: .whole, known: Self.known, onDisk: SegmentMap())
+        #expect(Verdict(first) == .begin)
+        let page = Self.known { $0.mimeType = "text/html" }
+        #expect(Verdict(Self.judge(facts, .whole, page)) == .prove)
+    }
+
+    @Test func `the strong tag stands above the type`() {
+        #expect(
+            Verdict(Self.judge(Self.whole(Heads.tag, mimeType: "text/html"), .whole)) == .compare
+        )
+    }
+
+    @Test func `one type of file in place of another is another file, and no page`() {
+        var facts = Self.whole(Heads.otherTag, mimeType: "application/x-tar")
+        facts.contentLength = .bytes(77)
+        #expect(Verdict(Self.judgeRest(facts)) == .begin)
+    }
+}
