@@ -65,6 +65,8 @@ extension Contract {
         public static let pauseAll: MemberName = "PauseAll"
         /// Takes all completed tasks off the list.
         public static let clearCompleted: MemberName = "ClearCompleted"
+        /// Gives a task a fresh link.
+        public static let setURL: MemberName = "SetURL"
         /// Tells one task.
         public static let getTask: MemberName = "GetTask"
         /// Tells all tasks.

@@ -68,6 +68,12 @@ extension ManagerClient {
         try await call(Name.clearCompleted, returning: UInt32.self)
     }
 
+    /// Gives a task a fresh link in place of one that expired; its bytes are kept where they
+    /// prove to be the same file's.
+    public func setURL(_ id: String, to url: String) async throws(ManagerError) {
+        try await call(Name.setURL, id, url)
+    }
+
     /// One task.
     public func getTask(_ id: String) async throws(ManagerError) -> TaskProperties {
         try await call(Name.getTask, id, returning: TaskProperties.self)

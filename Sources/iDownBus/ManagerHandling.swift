@@ -51,6 +51,10 @@ public protocol ManagerHandling: Sendable {
     /// Takes all completed tasks off the list, and counts them.
     func clearCompleted(call: Call) async throws(ManagerError) -> UInt32
 
+    /// Gives a task a fresh link in place of one that expired; its bytes are kept where they
+    /// prove to be the same file's.
+    func setURL(_ id: String, to url: String, call: Call) async throws(ManagerError)
+
     /// One task.
     func getTask(_ id: String, call: Call) async throws(ManagerError) -> TaskProperties
 

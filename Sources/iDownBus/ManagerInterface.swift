@@ -64,6 +64,12 @@ extension ManagerInterface {
             sweep(Name.clearCompleted) { call throws(ManagerError) in
                 try await handler.clearCompleted(call: call)
             },
+            .method(Name.setURL, in: ["id", "url"]) {
+                (call: Call, id: String, url: String) async throws in
+                try await answer { () throws(ManagerError) in
+                    try await handler.setURL(TaskPath.id(meantBy: id), to: url, call: call)
+                }
+            },
         ]
     }
 

@@ -1,21 +1,45 @@
 // SPDX-License-Identifier: Apache-2.0
 
+package import Curl
 package import iDownData
 package import iDownState
 
 extension Coordinator {
     /// Carries out a verb on one task; returns once that is durable.
     package func carryOut(_ command: Command, on id: TaskID) async throws {
+        try await decide(on: id) { record throws(Refusal) in try record.apply(command) }
+        // The file is gone before the caller hears that it is, and the bytes that are kept are
+        // on record.
+        switch command {
+        case .remove, .cancel: try await deletionEnd(of: id)
+        case .pause: await transferEnd(of: id)
+        case .resume, .retry: break
+        }
+    }
+
+    /// Gives a task a fresh link; returns once that is durable.
+    package func setURL(of id: TaskID, to url: URLReference) async throws {
+        try await decide(on: id) { record throws(Refusal) in
+            let old = try? URLReference(record.request.url)
+            return try record.setURL(url.text, isSameOrigin: old?.origin == url.origin)
+        }
+    }
+
+    /// Has something decided about a task; returns once that is durable.
+    private func decide(
+        on id: TaskID,
+        _ body: @escaping @Sendable (inout TaskRecord) throws(Refusal) -> [Effect]
+    ) async throws {
         try refuseWhileStopping()
         var fruitless = 0
         while true {
             do {
                 try await commit { transaction in
-                    let change = try transaction.change(id) { try $0.apply(command) }
+                    let change = try transaction.change(id) { try body(&$0) }
                     guard let change else { throw ServiceRefusal.noSuchTask(id.description) }
                     return ((), [change])
                 }
-                break
+                return
             } catch Refusal.publishing {
                 try refuseWhileStopping()
                 // With nothing to wait for it may just have ended; or nobody can end it for now.
@@ -25,13 +49,6 @@ extension Coordinator {
             } catch Refusal.gone {
                 throw ServiceRefusal.noSuchTask(id.description)
             }
-        }
-        // The file is gone before the caller hears that it is, and the bytes that are kept are
-        // on record.
-        switch command {
-        case .remove, .cancel: try await deletionEnd(of: id)
-        case .pause: await transferEnd(of: id)
-        case .resume, .retry: break
         }
     }
 

@@ -14,6 +14,8 @@ extension ManagerError {
         case let refusal as ServiceRefusal: self.init(refusal)
         case Refusal.invalidState(let command, let state):
             self.init(.invalidState, "a task that is \(state) cannot \(command)")
+        case Refusal.keepsURL(let state):
+            self.init(.invalidState, "a task that is \(state) gets no other URL")
         case is Refusal:
             self.init(.invalidState, "the task is being finished; ask again")
         case StoreFailure.closed: self.init(ServiceRefusal.stopping)

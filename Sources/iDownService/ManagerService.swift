@@ -178,6 +178,17 @@ extension ManagerService: ManagerHandling {
         try await carryOut(.remove, [.completed])
     }
 
+    package func setURL(
+        _ id: String,
+        to url: String,
+        call: Call
+    ) async throws(ManagerError) {
+        try await named {
+            let id = try taskID(id)
+            try await coordinator.setURL(of: id, to: Wishes.reference(url))
+        }
+    }
+
     package func quit(call: Call) async throws(ManagerError) {
         quitting()
     }

@@ -69,7 +69,8 @@ struct Wishes: Sendable {
         }
     }
 
-    private static func reference(_ text: String, place: String) throws(ManagerError)
+    /// Judges one URL; `place` stands before the text of an error.
+    static func reference(_ text: String, place: String = "") throws(ManagerError)
         -> URLReference
     {
         let scheme = URLReference.scheme(of: text)

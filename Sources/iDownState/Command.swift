@@ -13,6 +13,8 @@ package enum Command: String, CaseIterable, Sendable {
 package enum Refusal: Error, Hashable, Sendable {
     /// The state does not know the verb: the contract's `InvalidState`.
     case invalidState(Command, TaskState.Kind)
+    /// A task in this state fetches nothing, and so gets no other URL: `InvalidState` too.
+    case keepsURL(TaskState.Kind)
     /// The finished file is being given its name at this moment; ask again when that is over.
     case publishing
     /// The task is being removed: for everybody outside it is gone.

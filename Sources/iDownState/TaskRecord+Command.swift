@@ -89,7 +89,7 @@ extension TaskRecord {
     }
 
     /// Back into the queue by a verb: the past failures no longer count.
-    private mutating func restart() -> [Effect] {
+    mutating func restart() -> [Effect] {
         if failure?.code.spoilsContent == true { forgetContent() }
         failure = nil
         tries = 0

@@ -109,6 +109,10 @@ final class FakeManager: ManagerHandling {
         return 3
     }
 
+    func setURL(_ id: String, to url: String, call: Call) async throws(ManagerError) {
+        try verb("set \(url)", id, call)
+    }
+
     func getTask(_ id: String, call: Call) async throws(ManagerError) -> TaskProperties {
         note("get \(id)", call)
         guard let task = record.withLock({ $0.tasks.first { $0.id == id } }) else {

@@ -18,12 +18,14 @@ import iDownTesting
             #expect(try await client.startAll() == 1)
             #expect(try await client.pauseAll() == 2)
             #expect(try await client.clearCompleted() == 3)
+            try await client.setURL("1", to: "https://d.org/")
             #expect(try await client.getTask("2").url == "https://b.org/")
             #expect(try await client.listTasks().map(\.id) == ["1", "2"])
             #expect(
                 scene.manager.asked == [
                     "add https://a.org/", "add https://b.org/", "add https://c.org/", "pause 1",
-                    "resume 1", "retry 1", "remove 3", "start-all", "pause-all", "clear", "get 2",
+                    "resume 1", "retry 1", "remove 3", "start-all", "pause-all", "clear",
+                    "set https://d.org/ 1", "get 2",
                 ]
             )
         }

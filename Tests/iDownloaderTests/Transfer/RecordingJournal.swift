@@ -60,6 +60,13 @@ final class RecordingJournal: TransferJournal {
         try state.withLock { state throws(Refusal) in try state.record.apply(command) }
     }
 
+    /// A fresh link of the same origin, as a person gives it.
+    func setURL(_ url: String) throws(Refusal) {
+        try state.withLock { state throws(Refusal) in
+            _ = try state.record.setURL(url, isSameOrigin: true)
+        }
+    }
+
     @discardableResult
     func apply(_ event: Event) -> [Effect] {
         state.withLock { $0.record.apply(event, at: Self.now, jitter: 0) }

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+
+extension TaskRecord {
+    /// Puts a fresh link in the place of one that expired.
+    ///
+    /// The bytes on disk stay; whether they are those of the new URL, the next transfer has to
+    /// prove. What the client gave for the old origin alone does not go to another.
+    ///
+    /// - Parameters:
+    ///   - url: the link, in normal form.
+    ///   - isSameOrigin: whether scheme, host and port are those of the old one.
+    /// - Returns: what is to be done; nothing where the task has that URL and needs no push.
+    /// - Throws: `keepsURL` for a task that is completed or cancelled.
+    package mutating func setURL(
+        _ url: String,
+        isSameOrigin: Bool
+    ) throws(Refusal) -> [Effect] {
+        guard intent != .remove else { throw .gone }
+        if case .publish = intent { throw .publishing }
+        guard state.isUnfinished else { throw .keepsURL(state.kind) }
+        let isNew = url != request.url
+        if isNew { take(url, isSameOrigin: isSameOrigin) }
+        switch state {
+        case .failed:
+            return restart()
+        case .paused, .waiting(.queue):
+            return isNew ? [.persist, .announce] : []
+        case .waiting:
+            // What made it wait was said of the old link.
+            return isNew ? restart() : []
+        case .downloading:
+            guard isNew else { return [] }
+            let stop = Effect.stopTransfer(attempt)
+            return restart().flatMap { $0 == .persist ? [$0, stop] : [$0] }
+        case .completed, .cancelled:
+            return []
+        }
+    }
+
+    private mutating func take(_ url: String, isSameOrigin: Bool) {
+        request.url = url
+        if !isSameOrigin {
+            request.headers = []
+            request.referrer = nil
+        }
+        remote.needsProof = true
+        remote.refusesRanges = false
+        remote.dislikesIfRange = false
+    }
+}

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Curl
+import Testing
+import iDownState
+import iDownTesting
+
+@testable import iDownService
+
+/// A fresh link for a task that has one already.
+@Suite(.timeLimit(.minutes(2))) struct CoordinatorURLTests {
+    @Test func `a download goes on with the new link from the byte where it stood`() async throws {
+        let (file, hold) = ServedFile.held()
+        let old = try FaultServer.serving(file)
+        defer { old.stop() }
+        let new = try FaultServer.serving(ServedFile(.large))
+        defer { new.stop() }
+        try await withHub { hub in
+            let id = try await hub.add(old.url("/a"))
+            await hold.reached.waitUntilOpen()
+            try await hub.arrival(of: 1 << 20, for: id)
+            try await hub.coordinator.setURL(of: id, to: URLReference(new.url("/other?token=2")))
+            try await hub.announced.wait(for: id, .completed)
+            #expect(hub.holds(.large, as: "a"))
+            #expect(hub.names == ["a"])
+            #expect(old.requests.count == 1)
+            #expect(new.requests.last?["Range"] == "bytes=\((1 << 20) - OverlapProof.overlap)-")
+            let record = try #require(try await hub.record(id))
+            #expect(record.integrity == .length)
+            #expect(record.request.url == new.url("/other?token=2"))
+        }
+    }
+
+    @Test func `a task that failed goes back into the queue, one that is paused stays so`()
+        async throws
+    {
+        let server = try FaultServer(
+            script: .init { request in
+                request.target == "/gone"
+                    ? [.head("404 Not Found", [("Content-Length", "0")])]
+                    : ServedFile(.small).answer(to: request)
+            }
+        )
+        defer { server.stop() }
+        try await withHub { hub in
+            let id = try await hub.add(server.url("/gone"))
+            try await hub.announced.wait(for: id, .failed)
+            try await hub.coordinator.setURL(of: id, to: URLReference(server.url("/here")))
+            try await hub.announced.wait(for: id, .completed)
+            #expect(hub.names == ["here"])
+            await #expect(throws: Refusal.keepsURL(.completed)) {
+                try await hub.coordinator.setURL(of: id, to: URLReference(server.url("/there")))
+            }
+            let paused = try await hub.add(server.url("/gone"), isPaused: true)
+            try await hub.coordinator.setURL(of: paused, to: URLReference(server.url("/p")))
+            #expect(try await hub.record(paused)?.state == .paused)
+            try await hub.coordinator.carryOut(.resume, on: paused)
+            try await hub.announced.wait(for: paused, .completed)
+        }
+    }
+
+    @Test func `headers stay with the origin that they were given for`() async throws {
+        let old = try FaultServer.serving(ServedFile(.small))
+        defer { old.stop() }
+        let new = try FaultServer.serving(ServedFile(.small))
+        defer { new.stop() }
+        try await withHub { hub in
+            let wish = hub.wish(old.url("/a"), isPaused: true) {
+                $0.headers = [HeaderField(name: "X-Key", value: "SECRET")]
+                $0.referrer = "http://page/SECRET"
+            }
+            let id = try #require(try await hub.coordinator.add([wish], token: nil).first)
+            try await hub.coordinator.setURL(of: id, to: URLReference(new.url("/a")))
+            try await hub.coordinator.carryOut(.resume, on: id)
+            try await hub.announced.wait(for: id, .completed)
+            let request = try #require(new.requests.first)
+            #expect(request["X-Key"] == nil && request["Referer"] == nil)
+        }
+    }
+}

@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+import iDownState
+import iDownTesting
+import iDownloader
+
+/// Links that have had their time, and fresh ones in their place.
+@Suite(.timeLimit(.minutes(1))) struct ExpiredLinkTests {
+    private static let page: [Step] = [
+        .head("200 OK", [("Content-Type", "text/html"), ("Content-Length", "15")]),
+        .text("<html>no</html>"),
+    ]
+
+    @Test func `a page in place of the file is not stored, and nothing is lost`() async throws {
+        try await resuming(then: { _ in Self.page }) { site, journal, requests in
+            expectFailure(.serverForbidden, isTransient: false, site, journal)
+            #expect(requests.count == 1)
+            #expect(journal.record.segments.prefixLength == Sample.cut)
+            expectTrueClaims(Sample.content, site, journal)
+        }
+    }
+
+    @Test(arguments: ["\"v1\"", "\"other\"", "W/\"v1\"", nil])
+    func `a fresh link goes on by proof, whatever its tag`(tag: String?) async throws {
+        let fresh = Sample.file.with { $0.entityTag = tag }
+        try await withServer({ request in
+            guard request.path == "/old" else { return fresh.answer(to: request) }
+            return request.number == 1 ? Sample.file.cutOff() : Self.page
+        }) { server in
+            try await withSite { site in
+                let journal = try site.task(server.url("/old"))
+                try await site.run(journal)
+                try await site.run(journal)
+                #expect(journal.record.failure?.code == .serverForbidden)
+                try journal.setURL(server.url("/file.bin?token=2"))
+                try await site.run(journal)
+                expectComplete(Sample.content, as: "old", site, journal)
+                expectProof(in: Array(server.requests.dropFirst(2)))
+                #expect(journal.record.integrity == .length)
+                #expect(!journal.record.remote.needsProof)
+            }
+        }
+    }
+
+    @Test(arguments: [true, false])
+    func `behind a fresh link that leads to another file all is fetched`(
+        hasSameLength: Bool
+    ) async throws {
+        let content = hasSameLength ? Sample.replaced : TestContent(seed: 14, count: 600_000)
+        let other = ServedFile(content)
+        try await withServer({ request in
+            request.path == "/old" ? Sample.file.cutOff() : other.answer(to: request)
+        }) { server in
+            try await withSite { site in
+                let journal = try site.task(server.url("/old"))
+                try await site.run(journal)
+                try journal.setURL(server.url("/new"))
+                try await site.run(journal)
+                expectComplete(content, as: "old", site, journal)
+                #expect(journal.record.integrity == .validators)
+            }
+        }
+    }
+
+    @Test func `a byte that differs right before the resume point is seen`() async throws {
+        var bytes = Sample.content.bytes
+        bytes[Int(Sample.cut) - 1] ^= 1
+        let other = ServedFile(TestContent(bytes), entityTag: nil)
+        try await resuming(
+            Sample.file.with { $0.entityTag = nil },
+            then: { other.answer(to: $0) },
+            hook: { event, journal in
+                if case .opened(_, _, let kept) = event { #expect(kept.isEmpty) }
+                return true
+            }
+        ) { site, journal, requests in
+            expectComplete(other.content, site, journal)
+            #expect(requests.count == 4)
+            #expect(requests.last?["Range"] == nil)
+        }
+    }
+
+    @Test func `a proof that is cut off proves nothing`() async throws {
+        let bare = Sample.file.with { $0.entityTag = nil }
+        let start = Sample.cut - OverlapProof.overlap
+        try await resuming(
+            bare,
+            then: { request in
+                guard request.range(of: Sample.content.count)?.lowerBound == start else {
+                    return bare.answer(to: request)
+                }
+                let steps = bare.answer(to: request).dropLast()
+                return steps + [.sendPattern(Sample.content, start..<(Sample.cut - 1)), .close]
+            }
+        ) { site, journal, _ in
+            expectFailure(.serverTruncated, isTransient: true, site, journal)
+            #expect(journal.record.segments.prefixLength == Sample.cut)
+            #expect(!journal.record.remote.restsOnProof)
+            expectTrueClaims(Sample.content, site, journal)
+        }
+    }
+
+    @Test func `the new version is on record before anything is written behind the proof`()
+        async throws
+    {
+        let old = Sample.file.with { $0.entityTag = "W/\"v1\"" }
+        let new = Sample.file.with { $0.entityTag = "W/\"v2\"" }
+        try await resuming(
+            old,
+            then: { new.answer(to: $0) },
+            hook: { event, journal in
+                if case .opened(let file, let version, let kept) = event {
+                    #expect(version.restsOnProof)
+                    #expect(version.entityTag?.opaque == "\"v2\"")
+                    #expect(kept == journal.record.segments)
+                    #expect(journal.record.remote.entityTag?.opaque == "\"v1\"")
+                    #expect(file == journal.record.file)
+                }
+                return true
+            }
+        ) { site, journal, _ in
+            expectComplete(Sample.content, site, journal)
+            #expect(journal.kinds.filter { $0 == .opened }.count == 2)
+        }
+    }
+
+    @Test func `a host that sends all of it proves as it goes, and keeps what is equal`()
+        async throws
+    {
+        var bytes = Sample.replaced.bytes
+        bytes.replaceSubrange(0..<100_000, with: Sample.content.bytes(in: 0..<100_000))
+        let other = ServedFile(TestContent(bytes), entityTag: nil)
+        try await resuming(
+            Sample.file.with { $0.entityTag = nil },
+            then: { other.withoutRanges($0) },
+            hook: { event, journal in
+                if case .opened(_, _, let kept) = event { #expect(kept.prefixLength == 100_000) }
+                return true
+            }
+        ) { site, journal, requests in
+            expectComplete(other.content, site, journal)
+            #expect(requests.count == 1)
+        }
+    }
+
+    // MARK: Redirects
+
+    @Test(arguments: ["401 Unauthorized", "403 Forbidden", "404 Not Found", "410 Gone"])
+    func `where a redirect led to is asked for once more through the original URL`(
+        status: String
+    ) async throws {
+        try await withServer({ request in
+            switch request.path {
+            case "/file.bin":
+                let target = request.number < 5 ? "/stale" : "/fresh"
+                return [.head("302 Found", [("Location", target), ("Content-Length", "0")])]
+            case "/stale" where request.number == 2: return Sample.file.cutOff()
+            case "/stale": return [.head(status, [("Content-Length", "0")])]
+            default: return Sample.file.answer(to: request)
+            }
+        }) { server in
+            try await withSite { site in
+                let journal = try site.task(server.url("/file.bin"))
+                try await site.run(journal)
+                try await site.run(journal)
+                expectComplete(Sample.content, as: "stale", site, journal)
+                let paths = ["/file.bin", "/stale", "/file.bin", "/stale", "/file.bin", "/fresh"]
+                #expect(server.requests.map(\.path) == paths)
+            }
+        }
+    }
+
+    @Test func `and no more than once`() async throws {
+        try await withServer({ request in
+            switch request.path {
+            case "/file.bin":
+                [.head("302 Found", [("Location", "/stale"), ("Content-Length", "0")])]
+            case _ where request.number == 2: Sample.file.cutOff()
+            default: [.head("403 Forbidden", [("Content-Length", "0")])]
+            }
+        }) { server in
+            try await withSite { site in
+                let journal = try site.task(server.url("/file.bin"))
+                try await site.run(journal)
+                try await site.run(journal)
+                expectFailure(.serverForbidden, isTransient: false, site, journal)
+                #expect(server.requests.count == 6)
+                #expect(journal.record.segments.prefixLength == Sample.cut)
+            }
+        }
+    }
+
+    @Test func `what the original URL says itself is believed at once`() async throws {
+        let gone: [Step] = [.head("404 Not Found", [("Content-Length", "0")])]
+        try await resuming(then: { _ in gone }) { site, journal, requests in
+            expectFailure(.serverNotFound, isTransient: false, site, journal)
+            #expect(requests.count == 1)
+        }
+    }
+}
