@@ -41,6 +41,7 @@ extension Transfer {
         by connection: Connection
     ) async throws(TransferEnd) -> SegmentWriter {
         guard let part else { throw .failed(FileError.vanished.failure) }
+        try check(size: version.total)
         try await checkSpace(for: version.total, keeping: stored.byteCount)
         var (resumePoint, end) = (stored.prefixLength, version.total)
         if case .overlap(start, let askedPoint, let askedEnd) = connection.ask, start > 0 {
