@@ -18,6 +18,9 @@ public enum Contract {
     /// The interface of ``managerPath``.
     public static let managerInterface: InterfaceName = "org.idown.Manager1"
 
+    /// The interface of each task's object, below ``TaskPath/parent``.
+    public static let taskInterface: InterfaceName = "org.idown.Task1"
+
     /// The most bytes of a URL.
     public static let maximumURLBytes = 64 << 10
 
@@ -35,6 +38,15 @@ public enum Contract {
 
     /// The most URLs in the option `mirrors`.
     public static let maximumMirrors = 100
+
+    /// What Wait answers when the task was removed.
+    public static let removed = "removed"
+
+    /// The most calls of Wait that one client, and all clients together, may have pending.
+    public static let pendingWaits = (client: 1_000, all: 10_000)
+
+    /// The tasks in an answer of FindTasks without a limit.
+    public static let pageOfTasks: UInt32 = 1_000
 
     /// The most bytes of an answer with many tasks; a message of D-Bus holds an array of 64 MiB.
     public static let maximumListBytes = 60 << 20
@@ -63,14 +75,30 @@ extension Contract {
         public static let startAll: MemberName = "StartAll"
         /// Pauses all that waits or downloads.
         public static let pauseAll: MemberName = "PauseAll"
+        /// Puts a selection back into the queue.
+        public static let startTasks: MemberName = "StartTasks"
+        /// Pauses a selection.
+        public static let pauseTasks: MemberName = "PauseTasks"
+        /// Cancels a selection.
+        public static let cancelTasks: MemberName = "CancelTasks"
+        /// Takes a selection off the list.
+        public static let removeTasks: MemberName = "RemoveTasks"
         /// Takes all completed tasks off the list.
         public static let clearCompleted: MemberName = "ClearCompleted"
         /// Gives a task a fresh link.
         public static let setURL: MemberName = "SetURL"
+        /// Gives a task another place in the queue.
+        public static let setPriority: MemberName = "SetPriority"
         /// Tells one task.
         public static let getTask: MemberName = "GetTask"
         /// Tells all tasks.
         public static let listTasks: MemberName = "ListTasks"
+        /// Tells one page of the tasks that are looked for.
+        public static let findTasks: MemberName = "FindTasks"
+        /// Answers once a task has come to its end.
+        public static let wait: MemberName = "Wait"
+        /// Tells why a task does not move.
+        public static let explain: MemberName = "Explain"
         /// Ends the service.
         public static let quit: MemberName = "Quit"
     }
@@ -97,6 +125,8 @@ extension Contract {
         public static let speedLimit: MemberName = "SpeedLimit"
         /// Where downloads go that name no folder.
         public static let downloadDirectory: MemberName = "DownloadDirectory"
+        /// How long completed tasks stay in the list.
+        public static let keepCompleted: MemberName = "KeepCompleted"
         /// How many tasks are in the list.
         public static let taskCount: MemberName = "TaskCount"
         /// How many tasks wait.

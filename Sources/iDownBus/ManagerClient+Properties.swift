@@ -50,6 +50,16 @@ extension ManagerClient {
         try await set(Name.downloadDirectory, to: path)
     }
 
+    /// How many days a completed task stays in the list; 0 is for ever.
+    public func keepCompleted() async throws(ManagerError) -> UInt32 {
+        try await get(Name.keepCompleted)
+    }
+
+    /// Changes how many days a completed task stays in the list; 0 is for ever.
+    public func setKeepCompleted(_ days: UInt32) async throws(ManagerError) {
+        try await set(Name.keepCompleted, to: days)
+    }
+
     /// How many tasks are in the list.
     public func taskCount() async throws(ManagerError) -> UInt32 {
         try await get(Name.taskCount)

@@ -63,6 +63,34 @@ extension ManagerClient {
         try await call(Name.pauseAll, returning: UInt32.self)
     }
 
+    /// Puts a selection back into the queue, and counts those that it changed.
+    public func startTasks(_ ids: [String]) async throws(ManagerError) -> UInt32 {
+        try await call(Name.startTasks, ids, returning: UInt32.self)
+    }
+
+    /// Pauses a selection, and counts those that it changed.
+    public func pauseTasks(_ ids: [String]) async throws(ManagerError) -> UInt32 {
+        try await call(Name.pauseTasks, ids, returning: UInt32.self)
+    }
+
+    /// Cancels a selection, and counts those that it changed.
+    public func cancelTasks(_ ids: [String]) async throws(ManagerError) -> UInt32 {
+        try await call(Name.cancelTasks, ids, returning: UInt32.self)
+    }
+
+    /// Takes a selection off the list, and counts those that it changed.
+    public func removeTasks(
+        _ ids: [String],
+        options: RemoveOptions = RemoveOptions()
+    ) async throws(ManagerError) -> UInt32 {
+        try await call(Name.removeTasks, ids, options.dictionary, returning: UInt32.self)
+    }
+
+    /// Gives a task another place in the queue; higher first.
+    public func setPriority(_ priority: Int32, of id: String) async throws(ManagerError) {
+        try await call(Name.setPriority, id, priority)
+    }
+
     /// Takes all completed tasks off the list, and counts them.
     public func clearCompleted() async throws(ManagerError) -> UInt32 {
         try await call(Name.clearCompleted, returning: UInt32.self)
@@ -82,6 +110,38 @@ extension ManagerClient {
     /// All tasks in the order of adding.
     public func listTasks() async throws(ManagerError) -> [TaskProperties] {
         try await call(Name.listTasks, returning: [TaskProperties].self)
+    }
+
+    /// One page of the tasks that are looked for, and how many there are in all.
+    public func findTasks(
+        _ query: TaskQuery = TaskQuery()
+    ) async throws(ManagerError) -> (page: [TaskProperties], total: UInt32) {
+        try await call(
+            Name.findTasks,
+            query.dictionary,
+            returning: [TaskProperties].self,
+            UInt32.self
+        )
+    }
+
+    /// Returns once a task is completed, failed, cancelled or removed.
+    ///
+    /// There is no limit of time; cancelling the Swift task gives the call up.
+    ///
+    /// - Returns: The state; nil once the task was removed.
+    public func wait(for id: String) async throws(ManagerError) -> TaskProperties.State? {
+        let word = try await call(
+            Name.wait,
+            id,
+            returning: String.self,
+            patience: .seconds(1 << 32)
+        )
+        return word == Contract.removed ? nil : TaskProperties.State(rawValue: word)
+    }
+
+    /// Why a task does not move; empty where it does or is completed.
+    public func explain(_ id: String) async throws(ManagerError) -> [String] {
+        try await call(Name.explain, id, returning: [String].self)
     }
 
     /// Saves everything and ends the service.

@@ -62,14 +62,15 @@ public struct ManagerClient: Sendable {
     func call<each Input: BusType, each Output: BusType>(
         _ member: MemberName,
         _ arguments: repeat each Input,
-        returning types: repeat (each Output).Type
+        returning types: repeat (each Output).Type,
+        patience: Duration = Self.patience
     ) async throws(ManagerError) -> (repeat each Output) {
         try await asking { () throws(BusError) in
             try await manager.call(
                 member,
                 repeat each arguments,
                 returning: repeat each types,
-                timeout: Self.patience
+                timeout: patience
             )
         }
     }

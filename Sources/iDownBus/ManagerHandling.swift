@@ -2,7 +2,8 @@
 
 public import DBus
 
-/// What the service does behind `org.idown.Manager1`; ``ManagerInterface`` puts it on the bus.
+/// What the service does behind `org.idown.Manager1` and `org.idown.Task1`; `Connection.export` puts
+/// it on the bus.
 ///
 /// Ids come as the client meant them, an object path already reduced to its id; a text that names
 /// no task is answered with `NoSuchTask`. Every method returns once the change is durable and
@@ -48,6 +49,24 @@ public protocol ManagerHandling: Sendable {
     /// Pauses all that waits or downloads, and counts it.
     func pauseAll(call: Call) async throws(ManagerError) -> UInt32
 
+    /// Puts a selection back into the queue, in one commit, and counts those that it changed.
+    ///
+    /// - Throws: `NoSuchTask` where one is not there; nothing has changed then.
+    func startTasks(_ ids: [String], call: Call) async throws(ManagerError) -> UInt32
+
+    /// Pauses a selection, likewise.
+    func pauseTasks(_ ids: [String], call: Call) async throws(ManagerError) -> UInt32
+
+    /// Cancels a selection, likewise.
+    func cancelTasks(_ ids: [String], call: Call) async throws(ManagerError) -> UInt32
+
+    /// Takes a selection off the list, likewise; finished files stay or go to the trash.
+    func removeTasks(
+        _ ids: [String],
+        options: RemoveOptions,
+        call: Call
+    ) async throws(ManagerError) -> UInt32
+
     /// Takes all completed tasks off the list, and counts them.
     func clearCompleted(call: Call) async throws(ManagerError) -> UInt32
 
@@ -55,11 +74,40 @@ public protocol ManagerHandling: Sendable {
     /// prove to be the same file's.
     func setURL(_ id: String, to url: String, call: Call) async throws(ManagerError)
 
+    /// Gives a task another place in the queue.
+    func setPriority(
+        _ priority: Int32,
+        of id: String,
+        call: Call
+    ) async throws(ManagerError)
+
     /// One task.
     func getTask(_ id: String, call: Call) async throws(ManagerError) -> TaskProperties
 
     /// All tasks in the order of adding.
-    func listTasks(call: Call) async throws(ManagerError) -> [TaskProperties]
+    ///
+    /// - Throws: `LimitExceeded` where the list would be too long for an answer.
+    func listTasks(call: Call) async throws(ManagerError) -> TaskList
+
+    /// One page of the tasks that are looked for, and how many there are in all.
+    ///
+    /// - Throws: `LimitExceeded` where the page would be too long for an answer.
+    func findTasks(
+        _ query: TaskQuery,
+        call: Call
+    ) async throws(ManagerError) -> (page: TaskList, total: UInt32)
+
+    /// Returns once the task is completed, failed, cancelled or removed, with the word for it.
+    func wait(for id: String, call: Call) async throws(ManagerError) -> String
+
+    /// Why a task does not move, a sentence a reason; empty where it does or is completed.
+    func explain(_ id: String, call: Call) async throws(ManagerError) -> [String]
+
+    /// Whether there is a task with this id.
+    func hasTask(_ id: String) async throws(ManagerError) -> Bool
+
+    /// The ids of all tasks, in the order of adding.
+    func taskIDs() async throws(ManagerError) -> [String]
 
     /// Saves everything and ends the service.
     func quit(call: Call) async throws(ManagerError)
@@ -93,6 +141,12 @@ public protocol ManagerHandling: Sendable {
     /// - Throws: `InvalidArgs` for a path that is not absolute, `InvalidDestination` for a folder
     ///   that the option `directory` would not take either.
     func setDownloadDirectory(_ path: String, call: Call) async throws(ManagerError)
+
+    /// How many days a completed task stays in the list; 0 is for ever.
+    var keepCompleted: UInt32 { get async throws(ManagerError) }
+
+    /// Changes how long completed tasks stay in the list.
+    func setKeepCompleted(_ days: UInt32, call: Call) async throws(ManagerError)
 
     /// How many tasks are in the list.
     var taskCount: UInt32 { get async throws(ManagerError) }

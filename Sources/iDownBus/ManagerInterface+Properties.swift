@@ -65,6 +65,17 @@ extension ManagerInterface {
                     }
                 }
             ),
+            .property(
+                Name.keepCompleted,
+                get: { (_: Call) async throws -> UInt32 in
+                    try await answer { () throws(ManagerError) in try await handler.keepCompleted }
+                },
+                set: { (call: Call, days: UInt32) async throws in
+                    try await answer { () throws(ManagerError) in
+                        try await handler.setKeepCompleted(days, call: call)
+                    }
+                }
+            ),
             count(Name.taskCount) { () throws(ManagerError) in try await handler.taskCount },
             count(Name.waitingCount) { () throws(ManagerError) in try await handler.waitingCount },
             count(Name.activeCount) { () throws(ManagerError) in try await handler.activeCount },

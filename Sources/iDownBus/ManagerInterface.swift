@@ -1,20 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import DBus
+internal import DBus
 
 /// The interface `org.idown.Manager1` as a table: dispatch and introspection come from it.
 ///
 /// Member by member the same as `dbus/org.idown.Manager1.xml`, and in the same order.
-public struct ManagerInterface: Sendable {
+struct ManagerInterface: Sendable {
     let handler: any ManagerHandling
 
     /// The table to export at ``Contract/managerPath``.
-    public static func table(for handler: any ManagerHandling) -> Interface {
+    static func table(for handler: any ManagerHandling) -> Interface {
         let adapter = ManagerInterface(handler: handler)
         return Interface(
             Contract.managerInterface,
             adapter.adding + adapter.verbs + adapter.listing + signals + adapter.properties
         )
+    }
+
+    /// The tasks as objects of the manager, beside the table at ``Contract/managerPath``.
+    static func objectManager(for handler: any ManagerHandling) -> Interface {
+        let adapter = ManagerInterface(handler: handler)
+        return .objectManager { call in
+            try await adapter.answer { () throws(ManagerError) in
+                try await handler.listTasks(call: call).objects
+            }
+        }
     }
 }
 
@@ -61,6 +71,25 @@ extension ManagerInterface {
             sweep(Name.pauseAll) { call throws(ManagerError) in
                 try await handler.pauseAll(call: call)
             },
+            selection(Name.startTasks) { (ids, call) throws(ManagerError) in
+                try await handler.startTasks(ids, call: call)
+            },
+            selection(Name.pauseTasks) { (ids, call) throws(ManagerError) in
+                try await handler.pauseTasks(ids, call: call)
+            },
+            selection(Name.cancelTasks) { (ids, call) throws(ManagerError) in
+                try await handler.cancelTasks(ids, call: call)
+            },
+            .method(Name.removeTasks, in: ["ids", "options"], out: ["count"]) {
+                (call: Call, ids: [String], options: [String: Value]) async throws -> UInt32 in
+                try await answer { () throws(ManagerError) in
+                    try await handler.removeTasks(
+                        ids.map(TaskPath.id(meantBy:)),
+                        options: try RemoveOptions(options),
+                        call: call
+                    )
+                }
+            },
             sweep(Name.clearCompleted) { call throws(ManagerError) in
                 try await handler.clearCompleted(call: call)
             },
@@ -75,6 +104,13 @@ extension ManagerInterface {
 
     private var listing: [Member] {
         [
+            .method(Name.setPriority, in: ["id", "priority"]) {
+                (call: Call, id: String, priority: Int32) async throws in
+                try await answer { () throws(ManagerError) in
+                    let id = TaskPath.id(meantBy: id)
+                    try await handler.setPriority(priority, of: id, call: call)
+                }
+            },
             .method(Name.getTask, in: ["id"], out: ["task"]) {
                 (call: Call, id: String) async throws -> TaskProperties in
                 try await answer { () throws(ManagerError) in
@@ -82,9 +118,27 @@ extension ManagerInterface {
                 }
             },
             .method(Name.listTasks, out: ["tasks"]) {
-                (call: Call) async throws -> [TaskProperties] in
+                (call: Call) async throws -> TaskList in
                 try await answer { () throws(ManagerError) in
-                    try ListLimit.check(try await handler.listTasks(call: call))
+                    try await handler.listTasks(call: call)
+                }
+            },
+            .method(Name.findTasks, in: ["query"], out: ["tasks", "total"]) {
+                (call: Call, query: [String: Value]) async throws -> (TaskList, UInt32) in
+                try await answer { () throws(ManagerError) in
+                    try await handler.findTasks(try TaskQuery(query), call: call)
+                }
+            },
+            .method(Name.wait, in: ["id"], out: ["state"]) {
+                (call: Call, id: String) async throws -> String in
+                try await answer { () throws(ManagerError) in
+                    try await handler.wait(for: TaskPath.id(meantBy: id), call: call)
+                }
+            },
+            .method(Name.explain, in: ["id"], out: ["reasons"]) {
+                (call: Call, id: String) async throws -> [String] in
+                try await answer { () throws(ManagerError) in
+                    try await handler.explain(TaskPath.id(meantBy: id), call: call)
                 }
             },
             .method(Name.quit) { (call: Call) async throws in
@@ -117,6 +171,18 @@ extension ManagerInterface {
         .method(name, in: ["id"]) { (call: Call, id: String) async throws in
             try await answer { () throws(ManagerError) in
                 try await body(TaskPath.id(meantBy: id), call)
+            }
+        }
+    }
+
+    private func selection(
+        _ name: MemberName,
+        _ body: @escaping @Sendable ([String], Call) async throws(ManagerError) -> UInt32
+    ) -> Member {
+        .method(name, in: ["ids"], out: ["count"]) {
+            (call: Call, ids: [String]) async throws -> UInt32 in
+            try await answer { () throws(ManagerError) in
+                try await body(ids.map(TaskPath.id(meantBy:)), call)
             }
         }
     }

@@ -64,6 +64,26 @@ public enum TaskProperty: String, CaseIterable, Hashable, Sendable {
         column.signature
     }
 
+    /// The property's name among the members of `org.idown.Task1`.
+    public var memberName: MemberName {
+        // Letters all of them, as a test holds.
+        (try? MemberName(validating: rawValue)) ?? "Unknown"
+    }
+
+    /// What a change announces on the task's object.
+    ///
+    /// What moves all the time is only told by TaskChanged, which has a pace.
+    public var changeSignal: ChangeSignal {
+        switch self {
+        case .id, .createdAt: .constant
+        case .downloadedBytes, .speed, .progress, .connections, .segments: .never
+        case .url, .fileName, .directory, .path, .state, .activity, .hold, .totalBytes, .errorCode,
+            .errorMessage, .attempts, .retryAt, .resumable, .priority, .speedLimit, .integrity,
+            .mimeType, .checksum, .referrer, .finishedAt:
+            .changes
+        }
+    }
+
     /// Where the property stands in ``TaskProperties``.
     ///
     /// Types on the wire, coding and decoding all follow from this table.

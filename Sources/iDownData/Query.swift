@@ -19,7 +19,7 @@ enum Query: String, CaseIterable {
         SELECT id FROM task WHERE intent IS NOT NULL
         """
     case unfinished = """
-        SELECT id, url, wantedName, fileName FROM task
+        SELECT id, url, wantedName, fileName, owner FROM task
         WHERE urlHash = ? AND directory = ?
         AND state IN ('waiting', 'downloading', 'paused', 'failed') AND intent IS NOT 'remove'
         ORDER BY id
@@ -30,6 +30,16 @@ enum Query: String, CaseIterable {
         """
     case inState = """
         SELECT id FROM task WHERE state = ? AND intent IS NOT 'remove' ORDER BY id
+        """
+    case finished = """
+        SELECT id, finishedAt FROM task WHERE state = 'completed' AND intent IS NULL
+        ORDER BY finishedAt LIMIT ?
+        """
+    case insertText = """
+        INSERT OR REPLACE INTO taskText (id, name, url) VALUES (?, ?, ?)
+        """
+    case updateText = """
+        UPDATE taskText SET name = ?2, url = ?3 WHERE id = ?1 AND (name <> ?2 OR url <> ?3)
         """
     case counts = """
         SELECT state, count FROM tally

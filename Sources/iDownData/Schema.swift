@@ -17,6 +17,7 @@ enum Schema {
     // Long texts stand last: SQLite then finds the short columns without walking through them.
     // Each partial index holds only the few rows that its query asks for, so that a task that
     // rests costs nothing in it; `Query` repeats its condition word by word.
+    // What is searched stands folded in a table of its own, short enough to be walked through.
     private static let version1 = """
         CREATE TABLE task (
             id INTEGER PRIMARY KEY NOT NULL,
@@ -63,6 +64,7 @@ enum Schema {
             segments BLOB NOT NULL,
             entityTag TEXT,
             failureMessage TEXT,
+            owner TEXT,
             userAgent TEXT,
             url TEXT NOT NULL,
             referrer TEXT,
@@ -85,6 +87,16 @@ enum Schema {
             AND state IN ('waiting', 'downloading', 'paused', 'failed');
         CREATE INDEX taskByState ON task(state)
             WHERE intent IS NOT 'remove';
+
+        CREATE TABLE taskText (
+            id INTEGER PRIMARY KEY NOT NULL,
+            name TEXT NOT NULL,
+            url TEXT NOT NULL
+        ) STRICT;
+        CREATE INDEX taskByName ON taskText(name);
+        CREATE TRIGGER taskForgotten AFTER DELETE ON task BEGIN
+            DELETE FROM taskText WHERE id = old.id;
+        END;
 
         CREATE TABLE tally (
             state TEXT PRIMARY KEY NOT NULL,
@@ -109,6 +121,9 @@ enum Schema {
             UPDATE tally SET count = count + 1
                 WHERE state = new.state AND new.intent IS NOT 'remove';
         END;
+
+        CREATE INDEX taskFinished ON task(finishedAt)
+            WHERE state = 'completed' AND intent IS NULL;
 
         CREATE TABLE token (
             number INTEGER PRIMARY KEY NOT NULL,

@@ -4,6 +4,8 @@
 package struct Settings: Hashable, Sendable {
     package static let concurrentDownloads = 1...64
     package static let connectionsPerDownload = 1...16
+    /// In days; the upper end is what the property can tell.
+    package static let keepCompleted = 0...Int(UInt32.max)
 
     /// How many tasks download at once, 1…64.
     package var maxConcurrentDownloads: Int
@@ -11,6 +13,8 @@ package struct Settings: Hashable, Sendable {
     package var maxConnectionsPerDownload: Int
     /// The most bytes a second of all tasks together; 0 for no limit.
     package var speedLimit: Int64
+    /// How many days a completed task stays in the list; 0 is for ever.
+    package var keepCompleted: Int
     /// Where files go that were given no folder, absolute; nil takes the user's DOWNLOAD folder.
     package var downloadDirectory: String?
     /// Whether clients may name folders below hidden ones, and so among the programs' own files.
@@ -20,12 +24,14 @@ package struct Settings: Hashable, Sendable {
         maxConcurrentDownloads: Int = 3,
         maxConnectionsPerDownload: Int = 8,
         speedLimit: Int64 = 0,
+        keepCompleted: Int = 0,
         downloadDirectory: String? = nil,
         allowsHiddenFolders: Bool = false
     ) {
         self.maxConcurrentDownloads = maxConcurrentDownloads
         self.maxConnectionsPerDownload = maxConnectionsPerDownload
         self.speedLimit = speedLimit
+        self.keepCompleted = keepCompleted
         self.downloadDirectory = downloadDirectory
         self.allowsHiddenFolders = allowsHiddenFolders
     }

@@ -75,6 +75,7 @@ package struct SettingsFile: Sendable {
         content[Key.maxConnectionsPerDownload] =
             .integer(Int64(settings.maxConnectionsPerDownload))
         content[Key.speedLimit] = .integer(settings.speedLimit)
+        content[Key.keepCompleted] = .integer(Int64(settings.keepCompleted))
         content[Key.downloadDirectory] = settings.downloadDirectory.map { .text($0) }
         content[Key.allowHiddenFolders] = .boolean(settings.allowsHiddenFolders)
         // What could not be read back is not written.
@@ -95,6 +96,7 @@ package struct SettingsFile: Sendable {
         static let maxConcurrentDownloads = "MaxConcurrentDownloads"
         static let maxConnectionsPerDownload = "MaxConnectionsPerDownload"
         static let speedLimit = "SpeedLimit"
+        static let keepCompleted = "KeepCompleted"
         static let downloadDirectory = "DownloadDirectory"
         static let allowHiddenFolders = "AllowHiddenFolders"
     }
@@ -130,6 +132,10 @@ package struct SettingsFile: Sendable {
                 throw invalid(Key.speedLimit, "bytes a second, 0 for no limit")
             }
             settings.speedLimit = limit
+        }
+        if let value = content[Key.keepCompleted] {
+            settings.keepCompleted =
+                try count(value, Key.keepCompleted, Settings.keepCompleted)
         }
         if let value = content[Key.downloadDirectory], value != .null {
             guard case .text(let path) = value, path.hasPrefix("/"), !path.contains("\0") else {

@@ -16,7 +16,10 @@ extension StoreAccess {
     /// A row that cannot be read is left out: one bad row must not hide the others.
     package func tasks() throws(StoreFailure) -> [TaskRecord] {
         var records: [TaskRecord] = []
-        try forEachTask { records.append($0) }
+        try forEachTask { record in
+            records.append(record)
+            return true
+        }
         return records
     }
 
@@ -24,18 +27,18 @@ extension StoreAccess {
     ///
     /// - Parameters:
     ///   - first: goes on behind this id; nil begins with the first.
-    ///   - body: called for each; what it throws ends the walk.
-    /// - Throws: What `body` throws, or `StoreFailure.database`.
+    ///   - body: called for each; answers whether the walk goes on.
+    /// - Throws: `StoreFailure.database`.
     package func forEachTask(
         after first: TaskID? = nil,
-        _ body: (TaskRecord) throws(StoreFailure) -> Void
+        _ body: (TaskRecord) -> Bool
     ) throws(StoreFailure) {
         try translatingErrors {
             let rows = try rows(TaskColumn.selectInOrder, [first?.rawValue ?? 0])
             while let row = try rows.next() {
                 guard let record = try? TaskRow(row: row).record(), record.intent != .remove
                 else { continue }
-                try body(record)
+                guard body(record) else { return }
             }
         }
     }
@@ -62,12 +65,14 @@ extension StoreAccess {
     ///   - directory: absolute, links resolved.
     ///   - fileName: nil takes any name; else the task must have been added with this name, or,
     ///     if added with none, must have got it from the server.
+    ///   - owner: nil takes anybody's; else it must have been added by this one.
     /// - Returns: Nil where a new task is to be added.
     /// - Throws: `StoreFailure.database`.
     package func unfinishedTask(
         url: String,
         directory: String,
-        fileName: String?
+        fileName: String?,
+        owner: String? = nil
     ) throws(StoreFailure) -> TaskID? {
         try translatingErrors {
             let rows = try rows(Query.unfinished.rawValue, [URLHash.value(of: url), directory])
@@ -76,6 +81,7 @@ extension StoreAccess {
                 let name: DatabaseValue = row[2]
                 let given = name.isNull ? text(row, 3) : text(row, 2)
                 guard fileName == nil || fileName == given else { continue }
+                guard owner == nil || owner == text(row, 4) else { continue }
                 return TaskID(rawValue: integer(row, 0))
             }
             return nil
@@ -138,6 +144,17 @@ extension StoreAccess {
             retrying.append((id, WallTime(microseconds: integer(row, 1))))
         }
         return retrying
+    }
+
+    /// The completed tasks, the first finished first.
+    package func finished(
+        limit: Int
+    ) throws(StoreFailure) -> [(id: TaskID, at: WallTime)] {
+        var finished: [(id: TaskID, at: WallTime)] = []
+        try forEachRow(.finished, [limit]) { id, row in
+            finished.append((id, WallTime(microseconds: integer(row, 1))))
+        }
+        return finished
     }
 
     /// What a call with this token was answered; nil for a new token.

@@ -20,11 +20,33 @@ extension StoreAccess where Right == ReadWrite {
     /// Stores a new task; its id comes from `makeID`.
     package func insert(_ record: TaskRecord) throws(StoreFailure) {
         try execute(TaskColumn.insert, TaskColumn.values(of: record))
+        try execute(Query.insertText.rawValue, texts(of: record))
     }
 
     /// Stores all of the task anew; nothing happens where there is no such task.
-    package func update(_ record: TaskRecord) throws(StoreFailure) {
+    ///
+    /// - Parameters:
+    ///   - record: as it is now.
+    ///   - before: as it was; where nothing that is searched has changed, that need not be written.
+    /// - Throws: `StoreFailure.database`.
+    package func update(
+        _ record: TaskRecord,
+        from before: TaskRecord? = nil
+    ) throws(StoreFailure) {
         try execute(TaskColumn.update, TaskColumn.values(of: record))
+        if let before, before.displayName == record.displayName,
+            before.request.url == record.request.url
+        {
+            return
+        }
+        try execute(Query.updateText.rawValue, texts(of: record))
+    }
+
+    private func texts(of record: TaskRecord) -> StatementArguments {
+        [
+            record.id.rawValue, FoldedText.fold(record.displayName),
+            FoldedText.foldURL(record.request.urlWithoutLogin),
+        ]
     }
 
     /// Stores a checkpoint: only the map and the count of bytes.

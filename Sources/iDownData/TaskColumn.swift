@@ -14,8 +14,8 @@ enum TaskColumn: Int, CaseIterable {
     case servesRanges, refusesRanges, dislikesIfRange, restsOnProof, needsProof
     case failureCode, failureIsTransient, failureRetryAfter, entityTagIsWeak
     case lastModifiedIsStrong, lastModified, remoteChecksum, mimeType, fileName, wantedName
-    case checksum, directory, segments, entityTag, failureMessage, userAgent, url, referrer, headers
-    case mirrors
+    case checksum, directory, segments, entityTag, failureMessage, owner, userAgent, url, referrer
+    case headers, mirrors
 
     var name: String { "\(self)" }
 
@@ -69,6 +69,7 @@ enum TaskColumn: Int, CaseIterable {
         case .segments: Data(record.segments.bytes)
         case .entityTag: record.remote.entityTag?.opaque
         case .failureMessage: record.failure?.message
+        case .owner: record.request.owner
         case .userAgent: record.request.userAgent
         case .url: record.request.url
         case .referrer: record.request.referrer

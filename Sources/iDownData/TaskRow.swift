@@ -57,7 +57,8 @@ struct TaskRow {
             mirrors: (try optional(.mirrors)).map { MirrorText.mirrors(of: $0) } ?? [],
             checksum: try checksum(.checksum),
             expectedSize: try optional(.expectedSize),
-            usesStoredLogins: try flag(.usesStoredLogins)
+            usesStoredLogins: try flag(.usesStoredLogins),
+            owner: try optional(.owner)
         )
     }
 

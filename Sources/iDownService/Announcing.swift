@@ -12,6 +12,8 @@ package protocol Announcing: Sendable {
     /// The number of tasks in some state is another now.
     func countsChanged(_ counts: TaskCounts) async
     func taskRemoved(_ id: TaskID) async
+    /// Calls `reply` once all that was announced of these tasks so far is on its way.
+    func call(_ reply: @escaping @Sendable () -> Void, after ids: [TaskID]) async
 }
 
 /// A task as it is seen from outside: what is recorded, and what is under way.

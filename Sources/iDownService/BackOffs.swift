@@ -11,6 +11,9 @@ struct BackOffs {
     /// The earliest of all; nil when nothing waits.
     var next: Instant? { deadlines.values.min() }
 
+    /// When a task is tried again; nil where it is not in back-off.
+    func deadline(of id: TaskID) -> Instant? { deadlines[id] }
+
     /// The task is not in back-off any more.
     mutating func remove(_ id: TaskID) { deadlines[id] = nil }
 

@@ -7,75 +7,75 @@ package import iDownData
 package import iDownState
 
 /// Tells the bus what was committed: the contract's signals, in order.
+///
+/// What the bus does not take at once waits here and not in libdbus, whose queue has no end: there
+/// the changes of one task become one.
 package actor BusAnnouncer: Announcing {
     /// Shared with the connection, so that a signal costs no change of thread.
     package nonisolated var unownedExecutor: UnownedSerialExecutor {
-        connection.executor.asUnownedSerialExecutor()
+        executor.asUnownedSerialExecutor()
     }
 
-    /// While more waits to be sent, progress is left out; it comes again half a second later.
+    /// While more waits to be sent, nothing is added to it but replies.
     static let mostOutgoing = 256 << 10
 
-    private let connection: Connection
+    private nonisolated let executor: QueueExecutor
     private let log: Logger
+    var connection: Connection
     /// What was last told of each running task's progress.
-    private var told: [TaskID: LiveState] = [:]
+    var told: [TaskID: LiveState] = [:]
     private var toldCounts: [MemberName: UInt32] = [:]
+    private var untoldCounts: TaskCounts?
+    private var queue = AnnouncementQueue()
+    /// Tells what waits as the bus takes it; nil while nothing waits.
+    private var drainer: Task<Void, Never>?
 
     package init(connection: Connection, log: Logger) {
+        executor = connection.executor
         self.connection = connection
         self.log = log
     }
 
+    /// Tells over another connection from now on, which has the same executor.
+    ///
+    /// What was not told yet is forgotten: whoever is on the new bus asks for the whole first.
+    package func use(_ connection: Connection) {
+        self.connection = connection
+        told = [:]
+        toldCounts = [:]
+        untoldCounts = nil
+        queue.removeAll()
+    }
+
     package func taskAdded(_ task: TaskSnapshot) {
-        emit(.added(TaskProperties(task).withoutQueries))
+        put(task.record.id, from: nil, to: task)
     }
 
     package func taskChanged(from before: TaskSnapshot, to after: TaskSnapshot) {
-        let properties = TaskProperties(after).withoutQueries
-        var changes = properties.changes(since: TaskProperties(before).withoutQueries)
-        let wasRunning = before.record.state == .downloading
-        if wasRunning, after.record.state == .downloading {
-            // On the record's side progress moves with each checkpoint; it has its own pace.
-            for property in Self.progress { changes[property.rawValue] = nil }
-        } else if wasRunning {
-            // The last state in full: what was told of the progress may be half a second old.
-            changes.merge(properties.dictionary(of: Self.progress)) { $1 }
-            told[after.record.id] = nil
-        }
-        guard !changes.isEmpty else { return }
-        emit(.changed(id: properties.id, state: properties.state, changed: changes))
-    }
-
-    package func taskProgressed(_ id: TaskID, _ live: LiveState, of total: Int64?) {
-        let before = told[id]
-        guard before != live, outgoingBytes <= Self.mostOutgoing else { return }
-        told[id] = live
-        var changes: [String: Value] = [:]
-        if before?.bytes != live.bytes {
-            let bytes = UInt64(clamping: live.bytes)
-            changes[TaskProperty.downloadedBytes.rawValue] = .uint64(bytes)
-            changes[TaskProperty.progress.rawValue] =
-                .double(TaskProperties.progress(bytes, total))
-        }
-        if before?.bytesPerSecond != live.bytesPerSecond {
-            changes[TaskProperty.speed.rawValue] = .uint64(live.bytesPerSecond)
-        }
-        if before?.activity != live.activity {
-            changes[TaskProperty.activity.rawValue] = .string(live.activity)
-        }
-        if before?.connections != live.connections {
-            changes[TaskProperty.connections.rawValue] = .uint32(live.connections)
-        }
-        emit(.changed(id: id.description, state: .downloading, changed: changes))
+        let id = after.record.id
+        put(id, from: TaskSnapshot(record: before.record, live: told[id]), to: after)
     }
 
     package func taskRemoved(_ id: TaskID) {
-        told[id] = nil
-        emit(.removed(id: id.description))
+        put(id, from: nil, to: nil)
+    }
+
+    package func taskProgressed(_ id: TaskID, _ live: LiveState, of total: Int64?) {
+        // Left out while the bus is slow; it comes again half a second later.
+        guard told[id] != live, !queue.contains(id), hasRoom else { return }
+        tellProgress(of: id, live, of: total)
+    }
+
+    package func call(_ reply: @escaping @Sendable () -> Void, after ids: [TaskID]) {
+        queue.call(reply, after: ids)
     }
 
     package func countsChanged(_ counts: TaskCounts) {
+        guard hasRoom else {
+            untoldCounts = counts
+            startDraining()
+            return
+        }
         let new: [MemberName: UInt32] = [
             Contract.Property.taskCount: UInt32(clamping: counts.total),
             Contract.Property.waitingCount: UInt32(clamping: counts[.waiting]),
@@ -90,7 +90,7 @@ package actor BusAnnouncer: Announcing {
     }
 
     package func propertiesChanged(_ changed: [String: Value]) {
-        send("PropertiesChanged") { connection throws(BusError) in
+        send { connection throws(BusError) in
             try connection.emitPropertiesChanged(
                 Contract.managerInterface,
                 at: Contract.managerPath,
@@ -99,34 +99,55 @@ package actor BusAnnouncer: Announcing {
         }
     }
 
-    private static let progress: [TaskProperty] = [
-        .downloadedBytes, .progress, .segments, .speed, .connections, .activity,
-    ]
+    // MARK: Flow
 
-    // MARK: Sending
+    private var hasRoom: Bool {
+        connection.assumeIsolated { $0.outgoingBytes } <= Self.mostOutgoing
+    }
 
-    private func emit(_ event: ManagerEvent) {
-        send(event.member) { connection throws(BusError) in
-            try connection.emit(
-                Contract.managerInterface,
-                event.member,
-                at: Contract.managerPath,
-                event.arguments
-            )
+    private func put(_ id: TaskID, from told: TaskSnapshot?, to now: TaskSnapshot?) {
+        if queue.isEmpty, hasRoom {
+            tell(id, AnnouncementQueue.Entry(told: told, now: now))
+        } else {
+            queue.put(id, from: told, to: now)
+            startDraining()
         }
     }
 
-    private var outgoingBytes: Int { connection.assumeIsolated { $0.outgoingBytes } }
+    private func startDraining() {
+        guard drainer == nil else { return }
+        drainer = Task {
+            while !queue.isEmpty || untoldCounts != nil { await drainOnce() }
+            drainer = nil
+        }
+    }
+
+    /// Waits until the bus has taken what was sent, then sends as much again.
+    private func drainOnce() async {
+        let connection = connection
+        await connection.flush()
+        guard await connection.isOpen else {
+            // With its bus a connection has lost all who listened.
+            guard connection === self.connection else { return }
+            untoldCounts = nil
+            queue.removeAll()
+            return
+        }
+        while hasRoom, let (id, entry) = queue.takeFirst() {
+            tell(id, entry)
+            queue.wasTold(id)
+        }
+        guard queue.isEmpty, let counts = untoldCounts else { return }
+        untoldCounts = nil
+        countsChanged(counts)
+    }
 
     /// Sends without a suspension in between: two announcements never change places.
-    private func send(
-        _ member: MemberName,
-        _ body: @Sendable (isolated Connection) throws(BusError) -> Void
-    ) {
+    func send(_ body: @Sendable (isolated Connection) throws(BusError) -> Void) {
         do {
             try connection.assumeIsolated { try body($0) }
         } catch {
-            log.debug("\(member) could not be sent: \(error)")
+            log.debug("an announcement could not be sent: \(error)")
         }
     }
 }

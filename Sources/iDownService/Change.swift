@@ -37,7 +37,7 @@ extension Transaction {
         let effects = try decide(&after)
         for effect in effects {
             switch effect {
-            case .persist: try update(after)
+            case .persist: try update(after, from: before)
             case .erase: try delete(id)
             case .announce, .announceRemoved, .startTransfer, .stopTransfer, .deletePartial,
                 .scheduleRetry, .fillSlots:

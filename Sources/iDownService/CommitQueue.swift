@@ -9,13 +9,15 @@ struct CommitQueue {
     /// One caller's change: what it does, and how the caller hears of it.
     struct Entry: Sendable {
         let run: @Sendable (Transaction) throws -> Outcome
+        /// Whether the caller hears of it only after everybody else has.
+        let awaitsTelling: Bool
         let refuse: @Sendable (any Error) -> Void
     }
 
     /// What an entry did.
     struct Outcome: Sendable {
         let changes: [Change]
-        /// Answers the caller; called after the changes are announced.
+        /// Answers the caller; called after the changes are announced, as far as the bus takes them.
         let reply: @Sendable () -> Void
     }
 
@@ -35,12 +37,14 @@ extension CommitQueue.Entry {
     /// Runs `body` in the shared transaction and gives its value to `continuation`.
     init<Value: Sendable>(
         _ continuation: CheckedContinuation<Value, any Error>,
+        awaitsTelling: Bool = false,
         _ body: @escaping @Sendable (Transaction) throws -> (Value, [Change])
     ) {
         run = { transaction in
             let (value, changes) = try body(transaction)
             return CommitQueue.Outcome(changes: changes) { continuation.resume(returning: value) }
         }
+        self.awaitsTelling = awaitsTelling
         refuse = { continuation.resume(throwing: $0) }
     }
 }

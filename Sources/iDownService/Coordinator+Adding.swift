@@ -19,7 +19,7 @@ extension Coordinator {
     package func add(_ wishes: [NewTask], token: String?) async throws -> [TaskID] {
         try refuseWhileStopping()
         let now = WallTime.now
-        return try await commit { transaction in
+        return try await commit(awaitsTelling: true) { transaction in
             if let token, let ids = try transaction.taskIDs(forToken: token) { return (ids, []) }
             var changes: [Change] = []
             var taken = 0
@@ -63,7 +63,8 @@ extension Transaction {
         let id = try unfinishedTask(
             url: request.url,
             directory: request.directory,
-            fileName: request.fileName
+            fileName: request.fileName,
+            owner: request.owner
         )
         guard let id else { return nil }
         guard !wish.isPaused else { return (id, nil) }

@@ -58,17 +58,6 @@ extension Coordinator {
 // MARK: Idleness
 
 extension Coordinator {
-    /// Returns once nothing runs, nothing can start, and nothing waits for its next try.
-    package func waitUntilIdle() async {
-        guard !isIdle else { return }
-        await withCheckedContinuation { idleWaiters.append($0) }
-    }
-
-    func resumeIdleWaiters() {
-        guard isIdle else { return }
-        for waiter in idleWaiters { waiter.resume() }
-        idleWaiters = []
-    }
-
-    private var isIdle: Bool { running.isEmpty && backOffs.next == nil && committer == nil }
+    /// Whether nothing runs, nothing can start, and nothing waits for its next try.
+    package var isIdle: Bool { running.isEmpty && backOffs.next == nil && committer == nil }
 }

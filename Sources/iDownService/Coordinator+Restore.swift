@@ -46,6 +46,7 @@ extension Coordinator {
         fillSlots()
         for record in unsettled { carryOutIntentLater(of: record) }
         unsettled = []
+        startClearing()
     }
 
     /// Puts a file in order that could not be at the start, as soon as the file system lets it.

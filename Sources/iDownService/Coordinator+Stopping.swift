@@ -17,6 +17,8 @@ extension Coordinator {
         publisher?.cancel()
         for work in repeats.values { work.cancel() }
         releaseFileWaiters()
+        endWaiters.endAll()
+        clearer?.cancel()
         for transfer in running.values { transfer.stop() }
         let deadline = Task {
             guard (try? await Task.sleep(for: Self.stoppingTime)) != nil else { return }

@@ -44,7 +44,12 @@ package actor Coordinator {
     var countTeller: Task<Void, Never>?
     var countsAreStale = false
     var toldCounts = TaskCounts()
-    var idleWaiters: [CheckedContinuation<Void, Never>] = []
+    /// Calls that wait for the end of a task.
+    var endWaiters = EndWaiters()
+    /// How long completed tasks stay in the list; nil is for ever.
+    var keeping: Duration?
+    /// Takes completed tasks off the list when their time is over; nil where none is.
+    var clearer: Task<Void, Never>?
     var stopWaiter: CheckedContinuation<Void, Never>?
     var announcer: (any Announcing)?
     var hasBegun = false
@@ -61,6 +66,9 @@ package actor Coordinator {
 
     /// A store that cannot be written is tried again at this pace.
     static let storeRetryInterval: Duration = .seconds(5)
+
+    /// A change of many tasks is carried out in pieces of so many.
+    static let changesInARow = 64
 
     package init(
         store: Store,
@@ -88,12 +96,18 @@ extension Coordinator {
 // MARK: Commits
 
 extension Coordinator {
-    /// Has `body` run in the next transaction; returns once that is durable and announced.
+    /// Has `body` run in the next transaction; returns once that is durable.
+    ///
+    /// With `awaitsTelling`, for calls of clients, not before the signals are on their way; a
+    /// transfer never waits for the bus.
     func commit<Value: Sendable>(
+        awaitsTelling: Bool = false,
         _ body: @escaping @Sendable (Transaction) throws -> (Value, [Change])
     ) async throws -> Value {
         try await withCheckedThrowingContinuation { continuation in
-            queue.append(CommitQueue.Entry(continuation, body))
+            queue.append(
+                CommitQueue.Entry(continuation, awaitsTelling: awaitsTelling, body)
+            )
             startCommitting()
         }
     }
@@ -121,7 +135,6 @@ extension Coordinator {
             await Task.yield()
             while !queue.isEmpty || wantsSlots { await commitOnce() }
             committer = nil
-            resumeIdleWaiters()
             releaseStopIfDone()
         }
     }
@@ -150,8 +163,16 @@ extension Coordinator {
         for (index, result) in results.enumerated() {
             switch result {
             case .success(let outcome):
-                for change in outcome.changes { await carryOut(change) }
-                outcome.reply()
+                for (number, change) in outcome.changes.enumerated() {
+                    // Calls that need none of this are answered in between.
+                    if number % Self.changesInARow == Self.changesInARow - 1 { await Task.yield() }
+                    await carryOut(change)
+                }
+                if let announcer, index < entries.count, entries[index].awaitsTelling {
+                    await announcer.call(outcome.reply, after: outcome.changes.map(\.after.id))
+                } else {
+                    outcome.reply()
+                }
             case .failure(let error) where index < entries.count:
                 entries[index].refuse(error)
             case .failure(let error):
@@ -188,6 +209,7 @@ extension Coordinator {
         // The finished file holds its name by itself from now on.
         if change.after.state == .completed { engine.forgetName(of: change.after) }
         notePublication(of: change.after)
+        await tellWaiters(of: change)
         if change.changesCounts { countsDidChange() }
     }
 

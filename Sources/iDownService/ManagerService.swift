@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import DBus
+import DBus
 package import Logging
-package import iDownBus
+import iDownBus
 package import iDownData
 import iDownState
 package import iDownloader
@@ -16,11 +16,14 @@ package actor ManagerService {
     let coordinator: Coordinator
     let engine: Engine
     let announcer: BusAnnouncer
-    private let file: SettingsFile
-    private let folders: StandardFolders
-    private let log: Logger
-    private let quitting: @Sendable () -> Void
-    private var settings: Settings
+    let file: SettingsFile
+    let folders: StandardFolders
+    let log: Logger
+    let callers: Callers
+    let quitting: @Sendable () -> Void
+    var settings: Settings
+    /// For each client with a pending call of Wait: what drops it when the client leaves.
+    var departures: [String: Task<Void, Never>] = [:]
 
     /// - Parameters:
     ///   - coordinator: does the work.
@@ -30,6 +33,7 @@ package actor ManagerService {
     ///   - file: where they are kept.
     ///   - folders: the user's.
     ///   - log: where trouble is told.
+    ///   - callers: knows who calls; nil makes one that asks the bus.
     ///   - quitting: called by `Quit`; ends the service soon after the reply.
     package init(
         coordinator: Coordinator,
@@ -39,6 +43,7 @@ package actor ManagerService {
         file: SettingsFile,
         folders: StandardFolders,
         log: Logger,
+        callers: Callers? = nil,
         quitting: @escaping @Sendable () -> Void
     ) {
         self.coordinator = coordinator
@@ -48,12 +53,13 @@ package actor ManagerService {
         self.file = file
         self.folders = folders
         self.log = log
+        self.callers = callers ?? Callers(executor: coordinator.executor)
         self.quitting = quitting
     }
 
-    private var directory: String { settings.downloadDirectory ?? folders.download }
+    var directory: String { settings.downloadDirectory ?? folders.download }
 
-    private var rules: FolderRules {
+    var rules: FolderRules {
         FolderRules(
             closedFolders: [
                 folders.configHome, folders.dataHome, folders.stateHome, folders.cacheHome,
@@ -63,26 +69,57 @@ package actor ManagerService {
         )
     }
 
-    private func add(_ urls: [String], _ options: AddOptions) async throws -> [String] {
+    func add(
+        _ urls: [String],
+        _ options: AddOptions,
+        _ call: Call
+    ) async throws -> [String] {
+        let owner = await callers.caller(of: call).owner
+        // A token means one thing to one application.
+        let token = options.token.map { token in owner.map { "\($0) \(token)" } ?? token }
         // A blind repeat is answered as the first call was, whatever has changed since.
-        if let token = options.token, let ids = try await coordinator.ids(forToken: token) {
+        if let token, let ids = try await coordinator.ids(forToken: token) {
             return ids.map(\.description)
         }
-        let wishes = Wishes(engine: engine, downloadDirectory: directory, rules: rules)
+        var rules = rules
+        if owner != nil { rules.enclosingFolder = directory }
+        let wishes = Wishes(
+            engine: engine,
+            downloadDirectory: directory,
+            rules: rules,
+            owner: owner
+        )
         let tasks = try await wishes.judge(urls, options)
-        return try await coordinator.add(tasks, token: options.token).map(\.description)
+        return try await coordinator.add(tasks, token: token).map(\.description)
     }
 
-    private func change(_ change: (inout Settings) -> Void) throws {
+    /// Keeps a changed setting, and tells of it; nothing happens where it is the same as before.
+    ///
+    /// - Parameters:
+    ///   - property: The one that shows the setting.
+    ///   - value: As the property tells it.
+    ///   - change: Makes the change.
+    /// - Returns: Whether there was one.
+    /// - Throws: `StoreFailed`.
+    @discardableResult
+    func change(
+        _ property: MemberName,
+        _ value: Value,
+        _ change: (inout Settings) -> Void
+    ) async throws(ManagerError) -> Bool {
         var changed = settings
         change(&changed)
-        guard changed != settings else { return }
-        try file.write(changed, now: WallTime.now)
-        settings = changed
+        guard changed != settings else { return false }
+        try await named {
+            try file.write(changed, now: WallTime.now)
+            settings = changed
+        }
+        await announcer.propertiesChanged([property.rawValue: value])
+        return true
     }
 
     /// Runs what may fail in any way, and gives the failure its contract name.
-    private func named<Value>(
+    func named<Value>(
         _ body: () async throws -> Value
     ) async throws(ManagerError) -> Value {
         do {
@@ -94,23 +131,30 @@ package actor ManagerService {
         }
     }
 
-    private func carryOut(_ command: Command, _ id: String) async throws(ManagerError) {
+    func carryOut(
+        _ command: Command,
+        _ id: String,
+        _ call: Call
+    ) async throws(ManagerError) {
         try await named {
             let id = try taskID(id)
+            try await permit(call, on: [id])
             try await coordinator.carryOut(command, on: id)
         }
     }
 
-    private func carryOut(
+    func carryOut(
         _ command: Command,
-        _ states: Set<TaskState.Kind>
+        _ states: Set<TaskState.Kind>,
+        _ call: Call
     ) async throws(ManagerError) -> UInt32 {
         try await named {
-            UInt32(clamping: try await coordinator.carryOut(command, onAllIn: states))
+            try await permit(call)
+            return UInt32(clamping: try await coordinator.carryOut(command, onAllIn: states))
         }
     }
 
-    private func taskID(_ text: String) throws(ManagerError) -> TaskID {
+    func taskID(_ text: String) throws(ManagerError) -> TaskID {
         guard let id = TaskID(text) else {
             throw ManagerError(
                 .noSuchTask,
@@ -118,170 +162,5 @@ package actor ManagerService {
             )
         }
         return id
-    }
-}
-
-extension ManagerService: ManagerHandling {
-    package nonisolated var version: String { Contract.version }
-
-    // MARK: Adding
-
-    package func addURL(
-        _ url: String,
-        options: AddOptions,
-        call: Call
-    ) async throws(ManagerError) -> String {
-        let ids = try await named { try await add([url], options) }
-        guard let id = ids.first else { throw ManagerError(.failed, "no task was made") }
-        return id
-    }
-
-    package func addURLs(
-        _ urls: [String],
-        options: AddOptions,
-        call: Call
-    ) async throws(ManagerError) -> [String] {
-        try await named { try await add(urls, options) }
-    }
-
-    // MARK: Verbs
-
-    package func pause(_ id: String, call: Call) async throws(ManagerError) {
-        try await carryOut(.pause, id)
-    }
-
-    package func resume(_ id: String, call: Call) async throws(ManagerError) {
-        try await carryOut(.resume, id)
-    }
-
-    package func retry(_ id: String, call: Call) async throws(ManagerError) {
-        try await carryOut(.retry, id)
-    }
-
-    package func cancel(_ id: String, call: Call) async throws(ManagerError) {
-        try await carryOut(.cancel, id)
-    }
-
-    package func remove(_ id: String, call: Call) async throws(ManagerError) {
-        try await carryOut(.remove, id)
-    }
-
-    package func startAll(call: Call) async throws(ManagerError) -> UInt32 {
-        try await carryOut(.resume, [.paused, .failed])
-    }
-
-    package func pauseAll(call: Call) async throws(ManagerError) -> UInt32 {
-        try await carryOut(.pause, [.waiting, .downloading])
-    }
-
-    package func clearCompleted(call: Call) async throws(ManagerError) -> UInt32 {
-        try await carryOut(.remove, [.completed])
-    }
-
-    package func setURL(
-        _ id: String,
-        to url: String,
-        call: Call
-    ) async throws(ManagerError) {
-        try await named {
-            let id = try taskID(id)
-            try await coordinator.setURL(of: id, to: Wishes.reference(url))
-        }
-    }
-
-    package func quit(call: Call) async throws(ManagerError) {
-        quitting()
-    }
-
-    // MARK: Looking
-
-    package func getTask(_ id: String, call: Call) async throws(ManagerError) -> TaskProperties {
-        try await named {
-            let id = try taskID(id)
-            return TaskProperties(try await coordinator.task(id))
-        }
-    }
-
-    package func listTasks(call: Call) async throws(ManagerError) -> [TaskProperties] {
-        try await named { try await coordinator.tasks().map { TaskProperties($0) } }
-    }
-
-    // MARK: Properties
-
-    package var maxConcurrentDownloads: UInt32 {
-        get async throws(ManagerError) { UInt32(clamping: settings.maxConcurrentDownloads) }
-    }
-
-    package func setMaxConcurrentDownloads(
-        _ count: UInt32,
-        call: Call
-    ) async throws(ManagerError) {
-        try await named { try change { $0.maxConcurrentDownloads = Int(count) } }
-        await announcer.propertiesChanged(
-            [Contract.Property.maxConcurrentDownloads.rawValue: .uint32(count)])
-        await coordinator.setSlots(Int(count))
-    }
-
-    package var maxConnectionsPerDownload: UInt32 {
-        get async throws(ManagerError) { UInt32(clamping: settings.maxConnectionsPerDownload) }
-    }
-
-    package func setMaxConnectionsPerDownload(
-        _ count: UInt32,
-        call: Call
-    ) async throws(ManagerError) {
-        try await named { try change { $0.maxConnectionsPerDownload = Int(count) } }
-        engine.connectionsPerDownload = Int(count)
-        await announcer.propertiesChanged(
-            [Contract.Property.maxConnectionsPerDownload.rawValue: .uint32(count)])
-    }
-
-    package var speedLimit: UInt64 {
-        get async throws(ManagerError) { UInt64(clamping: settings.speedLimit) }
-    }
-
-    package func setSpeedLimit(_ limit: UInt64, call: Call) async throws(ManagerError) {
-        try await named { try change { $0.speedLimit = Int64(clamping: limit) } }
-        await announcer.propertiesChanged(
-            [Contract.Property.speedLimit.rawValue: .uint64(limit)])
-    }
-
-    package var downloadDirectory: String {
-        get async throws(ManagerError) { directory }
-    }
-
-    package func setDownloadDirectory(_ path: String, call: Call) async throws(ManagerError) {
-        guard path.utf8.first == UInt8(ascii: "/") else {
-            throw ManagerError(
-                .invalidArguments,
-                "DownloadDirectory is an absolute path; it starts with /"
-            )
-        }
-        try await named {
-            let folder = try await engine.prepareFolder(path, rules: rules)
-            try change { $0.downloadDirectory = folder }
-        }
-        await announcer.propertiesChanged(
-            [Contract.Property.downloadDirectory.rawValue: .string(directory)])
-    }
-
-    package var taskCount: UInt32 {
-        get async throws(ManagerError) { UInt32(clamping: try await counts().total) }
-    }
-
-    package var waitingCount: UInt32 {
-        get async throws(ManagerError) { UInt32(clamping: try await counts()[.waiting]) }
-    }
-
-    package var activeCount: UInt32 {
-        get async throws(ManagerError) { UInt32(clamping: try await counts()[.downloading]) }
-    }
-
-    package var speed: UInt64 {
-        get async throws(ManagerError) { await coordinator.speed }
-    }
-
-    private func counts() async throws(ManagerError) -> TaskCounts {
-        try await named { try await coordinator.counts() }
     }
 }

@@ -10,7 +10,7 @@ extension TaskProperties {
         let (record, live) = (snapshot.record, snapshot.live)
         self.init()
         id = record.id.description
-        url = Self.withoutUserInfo(record.request.url)
+        url = record.request.urlWithoutLogin
         fileName = record.displayName
         directory = record.request.directory
         path = record.path ?? ""
@@ -34,7 +34,7 @@ extension TaskProperties {
         integrity = record.integrity.flatMap { Integrity(rawValue: $0.rawValue) } ?? .unknown
         mimeType = record.remote.mimeType
         checksum = record.request.checksum?.description ?? ""
-        referrer = Self.withoutUserInfo(record.request.referrer ?? "")
+        referrer = TaskRequest.withoutLogin(record.request.referrer ?? "")
         createdAt = UInt64(clamping: record.createdAt.microseconds)
         finishedAt = UInt64(clamping: record.finishedAt?.microseconds ?? 0)
     }
@@ -54,14 +54,5 @@ extension TaskProperties {
     static func progress(_ bytes: UInt64, _ total: Int64?) -> Double {
         guard let total else { return -1 }
         return total == 0 ? 1 : min(1, Double(bytes) / Double(total))
-    }
-
-    /// The record keeps the normal form, in which user and password stand before the last `@` of
-    /// the authority.
-    private static func withoutUserInfo(_ url: String) -> String {
-        guard let start = url.firstRange(of: "://")?.upperBound else { return url }
-        let authority = url[start...].prefix { !"/?#".contains($0) }
-        guard let at = authority.lastIndex(of: "@") else { return url }
-        return String(url[..<start]) + url[url.index(after: at)...]
     }
 }

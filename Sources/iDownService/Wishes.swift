@@ -10,6 +10,8 @@ struct Wishes: Sendable {
     let engine: Engine
     let downloadDirectory: String
     let rules: FolderRules
+    /// Whose tasks they become; nil for the user's own programs.
+    var owner: String?
 
     /// Judges all URLs and options; the folder is made on the way.
     func judge(_ urls: [String], _ options: AddOptions) async throws -> [NewTask] {
@@ -43,7 +45,10 @@ struct Wishes: Sendable {
                     onExisting: onExisting,
                     mirrors: mirrors,
                     checksum: checksum,
-                    expectedSize: options.expectedSize.map { Int64(clamping: $0) }
+                    expectedSize: options.expectedSize.map { Int64(clamping: $0) },
+                    // What the user has stored is not for a sandbox to use.
+                    usesStoredLogins: owner == nil,
+                    owner: owner
                 ),
                 priority: options.priority,
                 speedLimit: Int64(clamping: options.speedLimit ?? 0),

@@ -44,6 +44,9 @@ package struct TaskRequest: Hashable, Sendable {
     /// Whether netrc, stored logins and cookies may be used for it; not for what any web page
     /// can have added.
     package var usesStoredLogins: Bool
+    /// The application from a sandbox that asked, or the connection of one that cannot be told; nil
+    /// for the user's own programs.
+    package var owner: String?
 
     package init(
         url: String,
@@ -57,7 +60,8 @@ package struct TaskRequest: Hashable, Sendable {
         mirrors: [String] = [],
         checksum: Checksum? = nil,
         expectedSize: Int64? = nil,
-        usesStoredLogins: Bool = true
+        usesStoredLogins: Bool = true,
+        owner: String? = nil
     ) {
         self.url = url
         self.directory = directory
@@ -71,5 +75,6 @@ package struct TaskRequest: Hashable, Sendable {
         self.checksum = checksum
         self.expectedSize = expectedSize
         self.usesStoredLogins = usesStoredLogins
+        self.owner = owner
     }
 }

@@ -23,19 +23,23 @@ struct Daemon {
         // Held to the last line: whoever comes next may open the store only then.
         defer { withExtendedLifetime(lock) {} }
         let store = try openStore()
+        let bus = SessionBus(connection, log: log)
         do {
-            try await serve(store, connection)
+            try await serve(store, bus, connection)
         } catch {
             await connection.close()
             close(store)
             throw error
         }
         close(store)
-        await connection.flush()
-        await connection.close()
+        await bus.leave()
     }
 
-    private func serve(_ store: Store, _ connection: Connection) async throws(Exit) {
+    private func serve(
+        _ store: Store,
+        _ bus: SessionBus,
+        _ connection: Connection
+    ) async throws(Exit) {
         let file = SettingsFile(folder: folders.config)
         let (settings, trouble) = file.read()
         if let trouble { log.error("the settings are not read, defaults are in force: \(trouble)") }
@@ -66,16 +70,30 @@ struct Daemon {
             log: log,
             quitting: { end.send() }
         )
-        try await publish(manager, connection)
+        do {
+            try await bus.publish(manager)
+        } catch {
+            throw .noBus("\(error)")
+        }
         await coordinator.announce(to: announcer)
         ServiceNotifier.send("READY=1")
+        await coordinator.keepCompleted(days: settings.keepCompleted)
         await coordinator.begin()
         log.notice("ready as \(Contract.busName)")
 
-        await wait(for: end, connection, coordinator)
+        let presence = Task {
+            await bus.stay(with: manager, announcer, coordinator)
+            end.send()
+        }
+        await withGracefulShutdownHandler {
+            await end.wait()
+        } onGracefulShutdown: {
+            end.send()
+        }
+        presence.cancel()
         ServiceNotifier.send("STOPPING=1")
         await coordinator.stop()
-        await connection.refuseCalls(with: ManagerError(ServiceRefusal.stopping).busError)
+        await bus.refuseCalls(with: ManagerError(ServiceRefusal.stopping).busError)
         await pool.shutDown()
     }
 
@@ -126,44 +144,7 @@ struct Daemon {
         do { return try TransferPool() } catch { throw .failed("libcurl: \(error)") }
     }
 
-    /// The name comes last: whoever sees it can use all of it.
-    private func publish(_ manager: ManagerService, _ connection: Connection) async throws(Exit) {
-        do {
-            try await connection.export(
-                [ManagerInterface.table(for: manager)],
-                at: Contract.managerPath
-            )
-            guard try await connection.requestName(Contract.busName) == .exists else { return }
-        } catch {
-            throw .noBus("\(error)")
-        }
-        let owner = try? await connection.owner(of: Contract.busName)
-        let name = owner.map { ", as \($0)" } ?? ""
-        throw .alreadyRunning("the name \(Contract.busName) is taken on this bus\(name)")
-    }
-
     // MARK: Going down
-
-    /// Waits for a signal, for Quit, or for the bus to go away with nothing left to download.
-    private func wait(
-        for end: EndSignal,
-        _ connection: Connection,
-        _ coordinator: Coordinator
-    ) async {
-        let loss = Task {
-            await connection.waitUntilClosed()
-            guard !Task.isCancelled else { return }
-            log.warning("the session bus went away; what runs is finished first")
-            await coordinator.waitUntilIdle()
-            end.send()
-        }
-        await withGracefulShutdownHandler {
-            await end.wait()
-        } onGracefulShutdown: {
-            end.send()
-        }
-        loss.cancel()
-    }
 
     private func close(_ store: Store) {
         do { try store.close() } catch { log.error("the list of tasks: \(error)") }

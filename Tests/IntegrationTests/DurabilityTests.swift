@@ -35,6 +35,22 @@ struct DurabilityTests {
         }
     }
 
+    @Test func `a verb for many tasks is one commit`() async throws {
+        var home = ""
+        let trace = try await trace { service in
+            home = service.home.path
+            var options = AddOptions()
+            options.paused = true
+            let urls = (1...300).map { "http://127.0.0.1:9/\($0)" }
+            let ids = try await service.client.addURLs(urls, options: options)
+            #expect(try await service.client.cancelTasks(ids) == 300)
+            #expect(try await service.client.removeTasks(ids) == 300)
+        }
+        let commits = trace.commits(of: "\(home)/.local/state/idown/tasks.sqlite")
+        // One for each of the three calls, and a few for the start and the end.
+        #expect((3...8).contains(commits.count), "\(commits.count)")
+    }
+
     @Test func `one download is synced, recorded and told in the order that loses nothing`()
         async throws
     {

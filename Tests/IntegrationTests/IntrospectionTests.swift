@@ -38,51 +38,69 @@ struct IntrospectionTests {
         print('\\n'.join(sorted(lines)))
         """
 
-    private func members(of document: String) async throws -> String {
+    private func members(of document: String, _ interface: String) async throws -> String {
         let read = try await ChildProcess.run(
             "/usr/bin/python3",
-            ["-c", Self.reader, "org.idown.Manager1"],
+            ["-c", Self.reader, interface],
             input: document
         )
         try #require(read.succeeded, "\(read.standardError)")
         return read.standardOutput
     }
 
-    private func documented() throws -> String {
+    private func documented(_ interface: String) throws -> String {
         // Links resolved: the sources may be linked into another package.
         let source = try #require(realpath(#filePath, nil))
         defer { free(source) }
         let file = String(cString: source)
         let root = file.split(separator: "/").dropLast(3).joined(separator: "/")
-        return try TestFile.text(of: "/\(root)/dbus/org.idown.Manager1.xml")
+        return try TestFile.text(of: "/\(root)/dbus/\(interface).xml")
     }
 
-    @Test func `the running service is what the documented XML says`() async throws {
+    private func introspection(
+        _ service: ServiceUnderTest,
+        _ path: String
+    ) async throws -> String {
+        let object = Proxy(
+            service.connection,
+            ServiceUnderTest.busName,
+            try ObjectPath(validating: path),
+            "org.freedesktop.DBus.Introspectable"
+        )
+        return try await object.call("Introspect", returning: String.self)
+    }
+
+    @Test(
+        arguments: [
+            ("org.idown.Manager1", "", "method, AddURL, in s url, out s id"),
+            ("org.idown.Task1", "/task/1", "method, Pause"),
+        ]
+    )
+    func `the running service is what the documented XML says`(
+        interface: String,
+        path: String,
+        line: String
+    ) async throws {
         try await withService { service in
-            let object = Proxy(
-                service.connection,
-                ServiceUnderTest.busName,
-                ServiceUnderTest.managerPath,
-                "org.freedesktop.DBus.Introspectable"
-            )
-            let running = try await object.call("Introspect", returning: String.self)
-            let lines = try await members(of: running)
-            #expect(lines.contains("method, AddURL, in s url, out s id"), "\(lines)")
-            let documented = try await members(of: try documented())
+            let id = try await service.add("http://127.0.0.1:9/a") { $0.paused = true }
+            #expect(id == "1")
+            let running = try await introspection(service, "/org/idown/Manager1" + path)
+            let lines = try await members(of: running, interface)
+            #expect(lines.contains(line), "\(lines)")
+            let documented = try await members(of: try documented(interface), interface)
             #expect(lines == documented)
         }
     }
 
-    @Test func `every prefix of the object's path leads to it`() async throws {
+    @Test func `every prefix of an object's path leads to it`() async throws {
         try await withService { service in
-            for (path, child) in [("/", "org"), ("/org", "idown"), ("/org/idown", "Manager1")] {
-                let object = Proxy(
-                    service.connection,
-                    ServiceUnderTest.busName,
-                    try ObjectPath(validating: path),
-                    "org.freedesktop.DBus.Introspectable"
-                )
-                let text = try await object.call("Introspect", returning: String.self)
+            let id = try await service.add("http://127.0.0.1:9/a") { $0.paused = true }
+            let steps = [
+                ("/", "org"), ("/org", "idown"), ("/org/idown", "Manager1"),
+                ("/org/idown/Manager1", "task"), ("/org/idown/Manager1/task", id),
+            ]
+            for (path, child) in steps {
+                let text = try await introspection(service, path)
                 #expect(text.contains("<node name=\"\(child)\""), "\(path): \(text)")
             }
         }
@@ -94,7 +112,8 @@ struct IntrospectionTests {
             #expect(
                 Set(properties.keys) == [
                     "Version", "MaxConcurrentDownloads", "MaxConnectionsPerDownload", "SpeedLimit",
-                    "DownloadDirectory", "TaskCount", "WaitingCount", "ActiveCount", "Speed",
+                    "DownloadDirectory", "KeepCompleted", "TaskCount", "WaitingCount",
+                    "ActiveCount", "Speed",
                 ]
             )
             #expect(properties["MaxConcurrentDownloads"] == .uint32(3))

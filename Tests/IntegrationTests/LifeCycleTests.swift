@@ -108,21 +108,6 @@ struct LifeCycleTests {
         }
     }
 
-    @Test func `transfers are finished when the bus goes away`() async throws {
-        let host = try ChangingHost(.held(content, after: 1 << 20))
-        defer { host.stop() }
-        try await withService { service in
-            let id = try await service.addHeld(on: host)
-            try await service.waitForBytes(1 << 20, of: id)
-            await service.bus.kill()
-            host.letGo()
-            #expect(try await service.waitForEnd() == .exited(0))
-            #expect(
-                try content.firstDifference(fromFile: service.home.download("file.bin")) == nil
-            )
-        }
-    }
-
     @Test func `a change after Quit is refused as Stopping or not answered at all`() async throws {
         try await withService { service in
             let client = service.client

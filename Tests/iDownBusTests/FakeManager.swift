@@ -104,6 +104,62 @@ final class FakeManager: ManagerHandling {
         return 2
     }
 
+    func startTasks(_ ids: [String], call: Call) async throws(ManagerError) -> UInt32 {
+        note("start \(ids)", call)
+        return UInt32(ids.count)
+    }
+
+    func pauseTasks(_ ids: [String], call: Call) async throws(ManagerError) -> UInt32 {
+        note("pause \(ids)", call)
+        return UInt32(ids.count)
+    }
+
+    func cancelTasks(_ ids: [String], call: Call) async throws(ManagerError) -> UInt32 {
+        note("cancel \(ids)", call)
+        return UInt32(ids.count)
+    }
+
+    func removeTasks(
+        _ ids: [String],
+        options: RemoveOptions,
+        call: Call
+    ) async throws(ManagerError) -> UInt32 {
+        note("remove \(ids) \(options.trashFiles ?? false)", call)
+        return UInt32(ids.count)
+    }
+
+    func setPriority(
+        _ priority: Int32,
+        of id: String,
+        call: Call
+    ) async throws(ManagerError) {
+        try verb("priority \(priority)", id, call)
+    }
+
+    func findTasks(
+        _ query: TaskQuery,
+        call: Call
+    ) async throws(ManagerError) -> (page: TaskList, total: UInt32) {
+        note("find \(query.text ?? "") \(query.states) \(query.limit ?? 0)", call)
+        return (try await listTasks(call: call), 77)
+    }
+
+    func wait(for id: String, call: Call) async throws(ManagerError) -> String {
+        try verb("wait", id, call)
+        return id == "1" ? "completed" : "removed"
+    }
+
+    func explain(_ id: String, call: Call) async throws(ManagerError) -> [String] {
+        try verb("explain", id, call)
+        return ["paused by the user"]
+    }
+
+    var keepCompleted: UInt32 { get async throws(ManagerError) { 7 } }
+
+    func setKeepCompleted(_ days: UInt32, call: Call) async throws(ManagerError) {
+        note("keep \(days)", call)
+    }
+
     func clearCompleted(call: Call) async throws(ManagerError) -> UInt32 {
         note("clear", call)
         return 3
@@ -121,8 +177,18 @@ final class FakeManager: ManagerHandling {
         return task
     }
 
-    func listTasks(call: Call) async throws(ManagerError) -> [TaskProperties] {
-        record.withLock { $0.tasks }
+    func listTasks(call: Call) async throws(ManagerError) -> TaskList {
+        var list = TaskList()
+        for task in record.withLock({ $0.tasks }) { try list.append(task) }
+        return list
+    }
+
+    func hasTask(_ id: String) async throws(ManagerError) -> Bool {
+        record.withLock { $0.tasks.contains { $0.id == id } }
+    }
+
+    func taskIDs() async throws(ManagerError) -> [String] {
+        record.withLock { $0.tasks.map(\.id) }
     }
 
     func quit(call: Call) async throws(ManagerError) {
@@ -191,10 +257,7 @@ func withFakeManager(_ body: (BusScene) async throws -> Void) async throws {
     try await withPrivateBus { bus in
         let service = try await Connection.open(.address(bus.address))
         let manager = FakeManager()
-        try await service.export(
-            [ManagerInterface.table(for: manager)],
-            at: Contract.managerPath
-        )
+        try await service.export(manager)
         _ = try await service.requestName(Contract.busName)
         let client = try await ManagerClient.connect(to: .address(bus.address))
         let scene = BusScene(manager: manager, service: service, client: client, bus: bus)

@@ -219,13 +219,14 @@ import iDownState
         }
     }
 
-    @Test func `a list can go on behind an id`() async throws {
+    @Test func `a walk over the list can begin behind an id and end early`() async throws {
         try await withStore { store in
             let ids = try await store.commit { transaction in
-                for number in 1...4 { _ = try transaction.addTask("http://a/\(number)") }
+                for number in 1...5 { _ = try transaction.addTask("http://a/\(number)") }
                 var ids: [Int64] = []
                 try transaction.forEachTask(after: TaskID(rawValue: 2)) {
                     ids.append($0.id.rawValue)
+                    return ids.count < 2
                 }
                 return ids
             }

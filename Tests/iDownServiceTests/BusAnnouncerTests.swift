@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import DBus
+import Glibc
 import Logging
 import Testing
 import iDownBus
@@ -12,6 +13,8 @@ import iDownTesting
 
 @Suite struct BusAnnouncerTests {
     private struct Scene {
+        let bus: PrivateBus
+        let service: Connection
         let announcer: BusAnnouncer
         let signals: SignalLog
 
@@ -35,7 +38,9 @@ import iDownTesting
             let name = await service.uniqueName
             let signals = try await SignalLog(MatchRule(sender: name), on: client)
             let announcer = BusAnnouncer(connection: service, log: .quiet)
-            try await body(Scene(announcer: announcer, signals: signals))
+            try await body(
+                Scene(bus: bus, service: service, announcer: announcer, signals: signals)
+            )
             await client.close()
             await service.close()
         }
@@ -101,6 +106,76 @@ import iDownTesting
                 return task
             case .removed: return task
             }
+        }
+    }
+
+    @Test func `a task's object tells what has changed, and what moves all the time never`()
+        async throws
+    {
+        try await withScene { scene in
+            let id = try #require(TaskID(rawValue: 1))
+            let paused = snapshot { $0.state = .paused }
+            let started = snapshot { record in
+                record.state = .downloading
+                record.attempt = AttemptNumber(rawValue: 1)
+            }
+            let done = snapshot { record in
+                record = started.record
+                record.state = .completed
+                record.remote.total = 60
+            }
+            await scene.announcer.taskChanged(from: paused, to: started)
+            await scene.announcer.taskProgressed(id, live(50), of: 100)
+            await scene.announcer.taskProgressed(id, live(60), of: 100)
+            await scene.announcer.taskChanged(
+                from: TaskSnapshot(record: started.record, live: live(60)),
+                to: done
+            )
+            await scene.announcer.taskRemoved(id)
+            _ = try await scene.events(5)
+            try await scene.signals.first("the object's end") { $0.member == "InterfacesRemoved" }
+            let told = try scene.signals.signals
+                .filter { $0.member == "PropertiesChanged" }
+                .map { signal in
+                    #expect(signal.path == "/org/idown/Manager1/task/1")
+                    #expect(signal.arguments[0] == .string("org.idown.Task1"))
+                    #expect(signal.arguments[2] == [String]().busValue)
+                    return try [String: Value](busValue: signal.arguments[1])
+                }
+            #expect(
+                told == [
+                    ["State": .string("downloading")],
+                    ["Activity": .string("transferring")],
+                    [
+                        "State": .string("completed"), "Activity": .string(""),
+                        "TotalBytes": .int64(60),
+                    ],
+                ]
+            )
+        }
+    }
+
+    @Test func `an object comes and goes with its task`() async throws {
+        try await withScene { scene in
+            let task = snapshot()
+            await scene.announcer.taskAdded(task)
+            await scene.announcer.taskRemoved(task.record.id)
+            try await scene.signals.first("the object's end") { $0.member == "InterfacesRemoved" }
+            let signals = scene.signals.signals.filter { $0.path == Contract.managerPath }
+            #expect(
+                signals.map(\.member) == [
+                    "TaskAdded", "InterfacesAdded", "TaskRemoved", "InterfacesRemoved",
+                ]
+            )
+            let path = ObjectPath("/org/idown/Manager1/task/1")
+            #expect(signals[1].arguments[0] == .objectPath(path))
+            let interfaces = try [String: [String: Value]](busValue: signals[1].arguments[1])
+            #expect(
+                interfaces == ["org.idown.Task1": TaskProperties(task).withoutQueries.dictionary]
+            )
+            #expect(
+                signals[3].arguments == [.objectPath(path), ["org.idown.Task1"].busValue]
+            )
         }
     }
 
@@ -177,6 +252,58 @@ import iDownTesting
             #expect(told.count == 2)
             let last = try [String: Value](busValue: try #require(told.last).arguments[1])
             #expect(last == ["WaitingCount": .uint32(1), "ActiveCount": .uint32(1)])
+        }
+    }
+
+    @Test func `while the bus does not read, changes merge, and the last ones arrive in the end`()
+        async throws
+    {
+        try await withScene { scene in
+            let (tasks, rounds) = (1500, 6)
+            #expect(kill(scene.bus.processID, SIGSTOP) == 0)
+            defer { kill(scene.bus.processID, SIGCONT) }
+            func task(_ number: Int, _ round: Int) -> TaskSnapshot {
+                TaskSnapshot(
+                    record: .sample(Int64(number)) { record in
+                        record.state = .paused
+                        record.priority = Int32(round)
+                    },
+                    live: nil
+                )
+            }
+            for round in 1...rounds {
+                for number in 1...tasks {
+                    let (before, after) = (task(number, round - 1), task(number, round))
+                    await scene.announcer.taskChanged(from: before, to: after)
+                }
+            }
+            // One message more than the limit at most.
+            #expect(await scene.service.outgoingBytes < BusAnnouncer.mostOutgoing + 4096)
+            let isAnswered = FaultServer.Gate()
+            let last = try #require(TaskID(rawValue: Int64(tasks)))
+            await scene.announcer.call({ isAnswered.open() }, after: [last])
+            #expect(!isAnswered.isOpen)
+
+            #expect(kill(scene.bus.processID, SIGCONT) == 0)
+            try await within("the reply") { await isAnswered.waitUntilOpen() }
+            let end = try #require(TaskID(rawValue: 9999))
+            await scene.announcer.taskRemoved(end)
+            try await scene.signals.first("the end") { $0.arguments.first == .string("9999") }
+            var priorities: [String: Int32] = [:]
+            var count = 0
+            for signal in scene.signals.signals {
+                guard
+                    case .changed(let id, _, let changed)? = ManagerEvent(
+                        signal.member,
+                        signal.arguments
+                    )
+                else { continue }
+                if case .int32(let priority) = changed["Priority"] { priorities[id] = priority }
+                count += 1
+            }
+            #expect(priorities.count == tasks)
+            #expect(priorities.values.allSatisfy { $0 == Int32(rounds) })
+            #expect(count < 3 * tasks, "\(count)")
         }
     }
 

@@ -98,7 +98,7 @@ import iDownTesting
             let ids = try await hub.coordinator.add(wishes, token: nil)
             await server.waitForRequest()
             let coordinator = hub.coordinator
-            try await within("idleness") { await coordinator.waitUntilIdle() }
+            try await waitUntil("idleness") { await coordinator.isIdle }
             for id in ids { #expect(try await hub.record(id)?.state == .completed) }
         }
     }
@@ -118,7 +118,7 @@ import iDownTesting
             }
             let coordinator = hub.coordinator
             try await coordinator.carryOut(.pause, on: id)
-            try await within("idleness") { await coordinator.waitUntilIdle() }
+            try await waitUntil("idleness") { await coordinator.isIdle }
         }
     }
 }

@@ -69,10 +69,7 @@ import iDownloader
                     log: .quiet,
                     quitting: { quit.open() }
                 )
-                try await connection.export(
-                    [ManagerInterface.table(for: manager)],
-                    at: Contract.managerPath
-                )
+                try await connection.export(manager)
                 _ = try await connection.requestName(Contract.busName)
                 await coordinator.announce(to: announcer)
                 await coordinator.begin()

@@ -134,6 +134,8 @@ final class RecordingAnnouncer: Announcing {
 
     func taskRemoved(_ id: TaskID) async { await keep(.removed(id)) }
 
+    func call(_ reply: @escaping @Sendable () -> Void, after ids: [TaskID]) async { reply() }
+
     private func keep(_ announcement: Announcement) async {
         let hook = state.withLock { state in
             state.all.append(announcement)

@@ -46,6 +46,29 @@ extension Connection {
         return owner
     }
 
+    /// The process of the connection that owns a name: D-Bus specification,
+    /// "GetConnectionUnixProcessID".
+    ///
+    /// - Throws: `org.freedesktop.DBus.Error.NameHasNoOwner`; `UnixProcessIdUnknown`.
+    public func processID(of name: BusName) async throws(BusError) -> UInt32 {
+        let results = try await callBus(
+            "GetConnectionUnixProcessID",
+            [.string(name.rawValue)]
+        )
+        guard case .uint32(let process) = results.first else {
+            throw .inconsistentMessage("GetConnectionUnixProcessID answered no number")
+        }
+        return process
+    }
+
+    /// The id of this run of the bus, the same for all who are on it: "GetId".
+    public func busID() async throws(BusError) -> String {
+        guard case .string(let id) = try await callBus("GetId", []).first else {
+            throw .inconsistentMessage("GetId answered no string")
+        }
+        return id
+    }
+
     /// Calls a method of the bus itself.
     func callBus(
         _ member: MemberName,

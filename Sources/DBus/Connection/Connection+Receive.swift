@@ -38,7 +38,16 @@ extension Connection {
             guard let object = objects.object(at: path) else {
                 throw .unknownObject("there is no object at \(path)")
             }
-            let (interfaceName, method) = try object.method(interface, member, at: path)
+            let (interfaceName, method): (InterfaceName, Method)
+            do throws(BusError) {
+                (interfaceName, method) = try object.method(interface, member, at: path)
+            } catch {
+                guard let subtree = objects.subtree(around: path) else { throw error }
+                start(wantsReply ? reply : nil) {
+                    .failure(await subtree.refusal(error, at: path))
+                }
+                return
+            }
             let call = Call(
                 connection: self,
                 sender: reply.sender,
@@ -47,7 +56,8 @@ extension Connection {
                 member: MemberName(checked: member),
                 wantsReply: wantsReply
             )
-            start(method, call, try Self.arguments(of: message, for: method, call), reply)
+            let arguments = try Self.arguments(of: message, for: method, call)
+            start(wantsReply ? reply : nil) { await Self.run(method, call, arguments) }
         } catch {
             guard wantsReply else { return }
             answer(.failure(error), to: reply)
@@ -96,15 +106,13 @@ extension Connection {
 
     /// Starts a handler at once, up to its first suspension; its task answers once.
     private func start(
-        _ method: Method,
-        _ call: Call,
-        _ arguments: [Value],
-        _ reply: ReplyAddress
+        _ reply: ReplyAddress?,
+        _ handler: @escaping @Sendable () async -> Result<[Value], BusError>
     ) {
         let id = makeID()
-        handlers.begin(id, reply: call.wantsReply ? reply : nil)
+        handlers.begin(id, reply: reply)
         let task = Task.immediate {
-            let outcome = await Self.run(method, call, arguments)
+            let outcome = await handler()
             if let reply = handlers.finish(id) { answer(outcome, to: reply) }
         }
         handlers.attach(task, to: id)

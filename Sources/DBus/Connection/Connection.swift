@@ -45,6 +45,19 @@ public actor Connection {
         try await open(bus, faults: nil)
     }
 
+    /// Connects to a bus and shares the executor of an earlier connection.
+    ///
+    /// For a service whose bus comes back: actors that share the executor need not change theirs.
+    /// Blocks the executor until the bus has answered; make sure before that it does.
+    public static func open(
+        _ bus: BusAddress,
+        on executor: QueueExecutor
+    ) async throws(BusError) -> Connection {
+        let connection = Connection(executor: executor, faults: nil)
+        try await connection.connect(to: bus)
+        return connection
+    }
+
     /// Connects to a bus, with a planned failure.
     package static func open(
         _ bus: BusAddress,

@@ -18,6 +18,20 @@ extension Connection {
         objects.insert(.object(interfaces), at: path)
     }
 
+    /// Puts all objects of a subtree on the bus, one level below a path.
+    ///
+    /// - Throws: `org.freedesktop.DBus.Error.ObjectPathInUse`; `Disconnected`.
+    public func export(_ subtree: Subtree, below path: ObjectPath) throws(BusError) {
+        _ = try openLink()
+        guard objects.subtree(below: path) == nil else {
+            throw BusError(
+                "org.freedesktop.DBus.Error.ObjectPathInUse",
+                "a subtree is exported below \(path) already"
+            )
+        }
+        objects.insert(subtree, below: path)
+    }
+
     /// Takes an object off the bus; calls that run are answered all the same.
     public func unexport(at path: ObjectPath) {
         objects.remove(at: path)

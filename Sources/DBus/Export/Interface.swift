@@ -20,11 +20,24 @@ public struct Interface: Sendable {
 
     let methods: [String: Method]
     let properties: [String: Property]
+    /// All properties at one go; nil asks them one by one.
+    let snapshot: (@Sendable (Call) async throws -> [String: Value])?
 
     /// Makes an interface of its members; two of one kind and name are a programming error and trap.
-    public init(_ name: InterfaceName, _ members: [Member]) {
+    ///
+    /// - Parameters:
+    ///   - name: The interface's name.
+    ///   - members: In the order in which introspection is to list them.
+    ///   - snapshot: Gives all properties for GetAll, where that costs less than to ask each of
+    ///     them, or where their values must belong together.
+    public init(
+        _ name: InterfaceName,
+        _ members: [Member],
+        snapshot: (@Sendable (Call) async throws -> [String: Value])? = nil
+    ) {
         self.name = name
         self.members = members
+        self.snapshot = snapshot
         var methods: [String: Method] = [:]
         var properties: [String: Property] = [:]
         for member in members {

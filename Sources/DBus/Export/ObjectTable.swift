@@ -3,18 +3,31 @@
 /// The objects of a connection and the paths that lead to them.
 ///
 /// Every prefix of an object's path answers Introspect, so that tools which walk the tree find the
-/// objects. Subtrees whose children come and go by the thousand belong here as well, one entry each
-/// beside `objects`: ``object(at:)`` and ``children(of:)`` are the only ways in.
+/// objects.
 struct ObjectTable {
     private var objects: [ObjectPath: ExportedObject] = [:]
+    private var subtrees: [ObjectPath: Subtree] = [:]
     private var children: [ObjectPath: Set<String>] = [.root: []]
 
-    /// What answers at a path: an object, the bare node above one, or nothing.
+    /// What answers at a path: an object, the bare node above one, what a subtree has for all of
+    /// its objects, or nothing.
     func object(at path: ObjectPath) -> ExportedObject? {
-        objects[path] ?? (children[path] == nil ? nil : .node)
+        if let object = objects[path] { return object }
+        return children[path] == nil ? subtree(around: path)?.object : .node
     }
 
-    /// The elements that lead one step further down, sorted.
+    /// The subtree that a path would be an object of.
+    func subtree(around path: ObjectPath) -> Subtree? {
+        guard !subtrees.isEmpty, objects[path] == nil, let parent = path.parent else { return nil }
+        return subtrees[parent]
+    }
+
+    /// The subtree right below a path.
+    func subtree(below path: ObjectPath) -> Subtree? {
+        subtrees[path]
+    }
+
+    /// The elements that lead one step further down, sorted; without those of a subtree.
     func children(of path: ObjectPath) -> [String] {
         children[path, default: []].sorted()
     }
@@ -26,6 +39,16 @@ struct ObjectTable {
 
     mutating func insert(_ object: ExportedObject, at path: ObjectPath) {
         objects[path] = object
+        makeNodes(to: path)
+    }
+
+    /// Subtrees stay as long as the table.
+    mutating func insert(_ subtree: Subtree, below path: ObjectPath) {
+        subtrees[path] = subtree
+        makeNodes(to: path)
+    }
+
+    private mutating func makeNodes(to path: ObjectPath) {
         children[path, default: []].formUnion([])
         var below = path
         while let parent = below.parent, let element = below.lastElement {
@@ -38,7 +61,7 @@ struct ObjectTable {
         guard objects.removeValue(forKey: path) != nil else { return }
         // Prefixes that lead to nothing any more go as well.
         var node = path
-        while objects[node] == nil, children[node, default: []].isEmpty,
+        while objects[node] == nil, subtrees[node] == nil, children[node, default: []].isEmpty,
             let parent = node.parent, let element = node.lastElement
         {
             children[node] = nil

@@ -64,6 +64,28 @@ extension Member {
         )
     }
 
+    /// A property whose type is known only when the program runs.
+    ///
+    /// - Parameters:
+    ///   - name: The property.
+    ///   - type: The one complete type of what `get` gives; `set` is only called with this type.
+    ///   - emits: What a change announces.
+    ///   - get: Gives the value.
+    ///   - set: Takes a new value; without it the property can only be read.
+    /// - Returns: The row.
+    public static func property(
+        _ name: MemberName,
+        type: Signature,
+        _ emits: ChangeSignal = .changes,
+        get: @escaping @Sendable (Call) async throws -> Value,
+        set: (@Sendable (Call, Value) async throws -> Void)? = nil
+    ) -> Member {
+        Member(
+            name: name,
+            content: .property(Property(type: type, emits: emits, get: get, set: set))
+        )
+    }
+
     private static func decoded<Content: BusType>(
         _ value: Value,
         of property: MemberName

@@ -26,11 +26,16 @@ extension Interface {
 extension Connection {
     /// The introspection document of an object or of a path that leads to one.
     ///
-    /// - Throws: `UnknownObject`.
-    public func introspection(at path: ObjectPath) throws(BusError) -> String {
+    /// - Throws: `UnknownObject`; what a subtree says of its objects.
+    public func introspection(at path: ObjectPath) async throws -> String {
         guard let object = objects.object(at: path) else {
-            throw .unknownObject("there is no object at \(path)")
+            throw BusError.unknownObject("there is no object at \(path)")
         }
-        return IntrospectionDocument(object.interfaces, children: objects.children(of: path)).text
+        if let subtree = objects.subtree(around: path), try await !subtree.contains(path) {
+            throw BusError.unknownObject("there is no object at \(path)")
+        }
+        var children = objects.children(of: path)
+        if let subtree = objects.subtree(below: path) { children += try await subtree.children() }
+        return IntrospectionDocument(object.interfaces, children: children).text
     }
 }

@@ -57,6 +57,10 @@ private struct PropertyTable: Sendable {
     func all(_ interface: String, _ call: Call) async throws -> [String: Value] {
         var values: [String: Value] = [:]
         for interface in try meant(interface) {
+            if let snapshot = interface.snapshot {
+                values.merge(try await snapshot(call)) { first, _ in first }
+                continue
+            }
             for (name, property) in interface.properties where values[name] == nil {
                 values[name] = try await property.get(call)
             }

@@ -47,6 +47,7 @@ package struct FileStatus: Hashable, Sendable {
     package let linkCount: UInt64
     /// The permission bits alone.
     package let mode: mode_t
+    package let owner: uid_t
 
     init(_ status: statx) {
         identity = FileIdentity(status)
@@ -60,5 +61,6 @@ package struct FileStatus: Hashable, Sendable {
         )
         linkCount = UInt64(status.stx_nlink)
         mode = mode_t(status.stx_mode) & 0o7777
+        owner = status.stx_uid
     }
 }

@@ -43,6 +43,26 @@ extension FileSystem {
         }
     }
 
+    /// Moves to another folder of the same file system where the new name is free, else fails with
+    /// EEXIST; renameat2(2).
+    ///
+    /// Where the file system has no such call, the caller has reserved the name; renameat(2).
+    func moveToFree(
+        _ old: String,
+        in folder: Int32,
+        to new: String,
+        in target: Int32
+    ) throws(FileError) {
+        do throws(FileError) {
+            _ = try call("renameat2") {
+                renameat2(folder, old, target, new, CLINUX_RENAME_NOREPLACE)
+            }
+        } catch {
+            guard [EINVAL, ENOSYS, EOPNOTSUPP].contains(error.errno) else { throw error }
+            _ = try call("renameat") { renameat(folder, old, target, new) }
+        }
+    }
+
     /// Renames and replaces what stands under the new name; renameat(2).
     func renameReplacing(_ old: String, as new: String, in folder: Int32) throws(FileError) {
         _ = try call("renameat") { renameat(folder, old, folder, new) }

@@ -16,6 +16,8 @@ package struct FolderRules: Hashable, Sendable {
     /// Folders that stay closed with all below them: XDG's config, data, state, cache and runtime
     /// folders.
     package var closedFolders: [String]
+    /// The only folder, with all below it, that is open; nil for no such limit.
+    package var enclosingFolder: String?
     /// The user's settings open everything.
     package var allowsEverywhere: Bool
 
@@ -29,10 +31,21 @@ package struct FolderRules: Hashable, Sendable {
     /// - Parameters:
     ///   - path: the path of the folder.
     ///   - closed: the closed folders, as they are written and with their links resolved.
+    ///   - enclosing: the enclosing folder with its links resolved.
     /// - Throws: the refusal, with its reason.
-    func judge(_ path: String, closed: [String]) throws(FolderRefusal) {
-        guard !allowsEverywhere else { return }
+    func judge(
+        _ path: String,
+        closed: [String],
+        enclosing: String? = nil
+    ) throws(FolderRefusal) {
         let elements = path.split(separator: "/")
+        if let enclosing, !elements.starts(with: enclosing.split(separator: "/")) {
+            throw FolderRefusal(
+                "the folder lies outside of DownloadDirectory, and for applications from a sandbox"
+                    + " only folders inside it are open"
+            )
+        }
+        guard !allowsEverywhere else { return }
         guard !elements.contains(where: { $0.utf8.first == UInt8(ascii: ".") }) else {
             throw FolderRefusal(
                 "the folder lies below a hidden one; choose one whose path has no element that "

@@ -36,7 +36,10 @@ extension TargetFolder {
             closed.append(folder)
             if let resolved = try? Self.resolve(folder, fileSystem) { closed.append(resolved.path) }
         }
-        try rules.judge(path, closed: closed)
+        let enclosing = try rules.enclosingFolder.map { folder throws(FolderRefusal) in
+            try Self.resolve(folder, fileSystem).path
+        }
+        try rules.judge(path, closed: closed, enclosing: enclosing)
     }
 
     /// Splits a path into what exists, links resolved, and what would have to be made.

@@ -23,11 +23,30 @@ enum PercentEncoding {
 
     /// Encodes what is not ASCII, and nothing else: what a field of raw bytes becomes in a URL.
     static func encodeNonASCII(_ bytes: some Collection<UInt8>) -> String {
+        encode(bytes) { $0 < 0x80 }
+    }
+
+    /// Encodes all but unreserved characters and slashes: a path in a URL.
+    static func encodePath(_ path: String) -> String {
+        encode(path.utf8) { byte in
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"):
+                true
+            default: "/-._~".utf8.contains(byte)
+            }
+        }
+    }
+
+    private static func encode(
+        _ bytes: some Collection<UInt8>,
+        except isKept: (UInt8) -> Bool
+    ) -> String {
         let digits = Array("0123456789ABCDEF".utf8)
         var encoded: [UInt8] = []
         encoded.reserveCapacity(bytes.count)
         for byte in bytes {
-            if byte < 0x80 {
+            if isKept(byte) {
                 encoded.append(byte)
             } else {
                 encoded += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]

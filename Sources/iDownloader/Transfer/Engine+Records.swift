@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Curl
+import Glibc
 package import iDownState
 
 // What the service does to the files of tasks that do not run.
@@ -18,6 +19,20 @@ extension Engine {
                 case .system, .nameTaken, .notOurs: throw error
                 }
             }
+        }
+    }
+
+    /// Moves the finished file of a record into the trash; one that is gone, or is not ours any more,
+    /// is as good.
+    package func moveToTrash(
+        fileOf record: TaskRecord,
+        dataHome: String
+    ) async throws(FileError) {
+        guard record.state == .completed, let file = record.file else { return }
+        let (directory, fileSystem) = (record.request.directory, fileSystem)
+        try await disk.run(key: record.id.rawValue) { () throws(FileError) in
+            _ = try Trash(dataHome: dataHome, fileSystem: fileSystem)
+                .put(file, from: directory, at: time(nil))
         }
     }
 

@@ -44,10 +44,25 @@ import iDownTesting
         await connection.waitUntilClosed()
         let socket = first.address.dropFirst("unix:path=".count).prefix { $0 != "," }
         let second = try await PrivateBus.start(socket: String(socket))
-        let again = try await Connection.open(.address("unix:path=\(socket)"))
+        let address = BusAddress.address(first.address)
+        let refused = await #expect(throws: BusError.self) { try await Connection.open(address) }
+        #expect(refused != nil)
+        let again = try await Connection.open(address.ofAnyRun, on: connection.executor)
         #expect(await again.isOpen)
+        #expect(again.executor === connection.executor)
         await again.close()
         await second.stop()
         await first.stop()
+    }
+
+    @Test(
+        arguments: [
+            ("unix:path=/a,guid=0123", "unix:path=/a"), ("unix:guid=01,path=/a", "unix:path=/a"),
+            ("unix:path=/a;tcp:host=b,port=1,guid=2", "unix:path=/a;tcp:host=b,port=1"),
+            ("unix:path=/guid=1", "unix:path=/guid=1"), ("autolaunch:", "autolaunch:"), ("", ""),
+        ]
+    )
+    func `an address of any run has no id`(address: String, expected: String) {
+        #expect(BusAddress.address(address).ofAnyRun == .address(expected))
     }
 }

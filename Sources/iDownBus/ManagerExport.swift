@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import DBus
+
+extension Connection {
+    /// Puts the manager and all of its tasks on the bus; the name is asked for afterwards.
+    ///
+    /// - Parameter handler: Does what clients ask for.
+    /// - Throws: `ObjectPathInUse`; `Disconnected`.
+    public func export(_ handler: any ManagerHandling) throws(BusError) {
+        try export(TaskInterface.subtree(for: handler), below: TaskPath.parent)
+        try export(
+            [ManagerInterface.table(for: handler), ManagerInterface.objectManager(for: handler)],
+            at: Contract.managerPath
+        )
+    }
+}

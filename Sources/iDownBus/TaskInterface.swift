@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import DBus
+
+/// The interface `org.idown.Task1` as a table: one for all tasks, told apart by the path called.
+///
+/// Member by member the same as `dbus/org.idown.Task1.xml`, and in the same order.
+struct TaskInterface: Sendable {
+    let handler: any ManagerHandling
+
+    /// All tasks, to export below ``TaskPath/parent``.
+    static func subtree(for handler: any ManagerHandling) -> Subtree {
+        let adapter = TaskInterface(handler: handler)
+        return Subtree(
+            [
+                Interface(
+                    Contract.taskInterface,
+                    adapter.verbs + adapter.properties,
+                    snapshot: { try await adapter.task($0).dictionary }
+                )
+            ],
+            contains: { path in
+                guard let id = TaskPath(path)?.id else { return false }
+                return try await handler.hasTask(id)
+            },
+            children: { try await handler.taskIDs() }
+        )
+    }
+
+    private var verbs: [Member] {
+        typealias Name = Contract.Method
+        return [
+            verb(Name.pause) { (id, call) throws(ManagerError) in
+                try await handler.pause(id, call: call)
+            },
+            verb(Name.resume) { (id, call) throws(ManagerError) in
+                try await handler.resume(id, call: call)
+            },
+            verb(Name.retry) { (id, call) throws(ManagerError) in
+                try await handler.retry(id, call: call)
+            },
+            verb(Name.cancel) { (id, call) throws(ManagerError) in
+                try await handler.cancel(id, call: call)
+            },
+            verb(Name.remove) { (id, call) throws(ManagerError) in
+                try await handler.remove(id, call: call)
+            },
+        ]
+    }
+
+    private var properties: [Member] {
+        TaskProperty.allCases.map { property in
+            .property(
+                property.memberName,
+                type: property.signature,
+                property.changeSignal,
+                get: { try await task($0)[property] },
+                set: setter(of: property)
+            )
+        }
+    }
+
+    /// Nil for all that can only be read.
+    private func setter(
+        of property: TaskProperty
+    ) -> (@Sendable (Call, Value) async throws -> Void)? {
+        guard property == .priority else { return nil }
+        return { call, value in
+            guard case .int32(let priority) = value else {
+                throw BusError.invalidArguments("Priority is of type i")
+            }
+            try await answer(call) { id throws(ManagerError) in
+                try await handler.setPriority(priority, of: id, call: call)
+            }
+        }
+    }
+
+    private func task(_ call: Call) async throws(BusError) -> TaskProperties {
+        try await answer(call) { id throws(ManagerError) in
+            try await handler.getTask(id, call: call)
+        }
+    }
+
+    private func verb(
+        _ name: MemberName,
+        _ body: @escaping @Sendable (String, Call) async throws(ManagerError) -> Void
+    ) -> Member {
+        .method(name) { (call: Call) async throws in
+            try await answer(call) { id throws(ManagerError) in try await body(id, call) }
+        }
+    }
+
+    /// Runs a body with the id of the task called; one that is not there is no object.
+    private func answer<Output: Sendable>(
+        _ call: Call,
+        _ body: (String) async throws(ManagerError) -> Output
+    ) async throws(BusError) -> Output {
+        let absent = BusError.unknownObject("there is no task at \(call.path)")
+        guard let id = TaskPath(call.path)?.id else { throw absent }
+        do throws(ManagerError) {
+            return try await body(id)
+        } catch {
+            throw error.code == .noSuchTask ? absent : error.busError
+        }
+    }
+}

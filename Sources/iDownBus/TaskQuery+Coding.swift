@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import DBus
+
+extension TaskQuery {
+    /// Reads the query of a call.
+    ///
+    /// - Throws: `InvalidOption`, whose text names the key and says what would be right.
+    public init(_ dictionary: [String: Value]) throws(ManagerError) {
+        self.init()
+        // Sorted, so that of several mistakes it is always the same one that is told.
+        for (text, value) in dictionary.sorted(by: { $0.key < $1.key }) {
+            guard let key = Key(rawValue: text) else {
+                let keys = Key.allCases.map(\.rawValue).joined(separator: ", ")
+                throw ManagerError(
+                    .invalidOption,
+                    "there is no key \(QuotedText(text)); there are \(keys)"
+                )
+            }
+            switch key {
+            case .states: states = try Self.states(try Self.read(key, value))
+            case .text: self.text = try Self.read(key, value)
+            case .sort: sort = try Self.sort(try Self.read(key, value))
+            case .descending: descending = try Self.read(key, value)
+            case .offset: offset = try Self.read(key, value)
+            case .limit: limit = try Self.read(key, value)
+            }
+        }
+    }
+
+    private static func read<Content: BusType>(
+        _ key: Key,
+        _ value: Value
+    ) throws(ManagerError) -> Content {
+        do throws(DecodingFailure) {
+            return try Content(busValue: value)
+        } catch {
+            throw ManagerError(
+                .invalidOption,
+                "\(key.rawValue) is of type \(Content.signature), not \(value.signature)"
+            )
+        }
+    }
+
+    private static func states(
+        _ words: [String]
+    ) throws(ManagerError) -> [TaskProperties.State] {
+        let known = TaskProperties.State.known
+        for word in words where !known.contains(TaskProperties.State(rawValue: word)) {
+            let all = known.map(\.rawValue).joined(separator: ", ")
+            throw ManagerError(
+                .invalidOption,
+                "states are \(all), not \(QuotedText(word))"
+            )
+        }
+        return words.map { TaskProperties.State(rawValue: $0) }
+    }
+
+    private static func sort(_ word: String) throws(ManagerError) -> Sort {
+        guard let sort = Sort(rawValue: word) else {
+            let all = Sort.allCases.map(\.rawValue).joined(separator: ", ")
+            throw ManagerError(.invalidOption, "sort is \(all), not \(QuotedText(word))")
+        }
+        return sort
+    }
+
+    /// The query as `a{sv}`; only what is given.
+    public var dictionary: [String: Value] {
+        var dictionary: [String: Value] = [:]
+        for key in Key.allCases { dictionary[key.rawValue] = value(of: key) }
+        return dictionary
+    }
+
+    private func value(of key: Key) -> Value? {
+        switch key {
+        case .states: states.isEmpty ? nil : states.map(\.rawValue).busValue
+        case .text: text?.busValue
+        case .sort: sort?.rawValue.busValue
+        case .descending: descending?.busValue
+        case .offset: offset?.busValue
+        case .limit: limit?.busValue
+        }
+    }
+}

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import iDownState
+
+/// What is still to be told of tasks: at most one entry each, in which its changes are merged.
+///
+/// It grows while the bus does not take what is sent, and no further than to one entry a task.
+struct AnnouncementQueue {
+    /// What everybody knows of a task, and what is to be known.
+    struct Entry: Sendable {
+        /// Nil for a task that nobody was told of.
+        let told: TaskSnapshot?
+        /// Nil for a task that is gone.
+        var now: TaskSnapshot?
+    }
+
+    /// A reply that comes after what it causes.
+    private struct Fence {
+        var missing: Int
+        let reply: @Sendable () -> Void
+    }
+
+    private var entries: [TaskID: Entry] = [:]
+    /// Ids in the order of telling; those whose entry is gone are passed over.
+    private var order = Lane()
+    /// The same for what a reply waits for: it does not wait for what others do.
+    private var hastened = Lane()
+    private var fences: [Int: Fence] = [:]
+    private var fencesByTask: [TaskID: [Int]] = [:]
+    private var lastFence = 0
+
+    /// So many changes are told at once before a reply; more than that keep their turn.
+    private static let mostHastened = 64
+
+    var isEmpty: Bool { entries.isEmpty }
+
+    func contains(_ id: TaskID) -> Bool { entries[id] != nil }
+
+    /// Takes note of a change; what is not told yet of the same task becomes one with it.
+    mutating func put(_ id: TaskID, from told: TaskSnapshot?, to now: TaskSnapshot?) {
+        if entries[id] != nil {
+            entries[id]?.now = now
+        } else {
+            entries[id] = Entry(told: told, now: now)
+            order.append(id)
+        }
+    }
+
+    /// Has `reply` called once all that was put of these tasks so far has been taken.
+    mutating func call(_ reply: @escaping @Sendable () -> Void, after ids: [TaskID]) {
+        let missing = Set(ids.filter(contains))
+        guard !missing.isEmpty else { return reply() }
+        lastFence += 1
+        fences[lastFence] = Fence(missing: missing.count, reply: reply)
+        for id in missing { fencesByTask[id, default: []].append(lastFence) }
+        guard missing.count <= Self.mostHastened else { return }
+        for id in ids where missing.contains(id) { hastened.append(id) }
+    }
+
+    /// Takes the next entry out, for telling it at once.
+    mutating func takeFirst() -> (id: TaskID, entry: Entry)? {
+        while let id = hastened.takeFirst() ?? order.takeFirst() {
+            if let entry = entries.removeValue(forKey: id) { return (id, entry) }
+        }
+        return nil
+    }
+
+    /// Lets the replies go that waited for a task, once it has been told of.
+    mutating func wasTold(_ id: TaskID) {
+        for number in fencesByTask.removeValue(forKey: id) ?? [] {
+            guard var fence = fences[number] else { continue }
+            fence.missing -= 1
+            fences[number] = fence.missing == 0 ? nil : fence
+            if fence.missing == 0 { fence.reply() }
+        }
+    }
+
+    /// Forgets everything: there is nobody to tell.
+    mutating func removeAll() {
+        let replies = fences.sorted { $0.key < $1.key }.map(\.value.reply)
+        self = AnnouncementQueue()
+        for reply in replies { reply() }
+    }
+}
+
+/// Ids, first in, first out.
+private struct Lane {
+    private var ids: [TaskID] = []
+    private var head = 0
+
+    mutating func append(_ id: TaskID) { ids.append(id) }
+
+    mutating func takeFirst() -> TaskID? {
+        guard head < ids.count else { return nil }
+        defer {
+            head += 1
+            if head == ids.count { self = Lane() }
+        }
+        return ids[head]
+    }
+}

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import DBus
+import iDownBus
+import iDownState
+
+// What is said: for scripts by the manager's signals, for libraries by ObjectManager's and
+// Properties' own.
+extension BusAnnouncer {
+    /// These have a pace of their own, and are told in full when a task stops.
+    private static let progress: [TaskProperty] = [
+        .downloadedBytes, .progress, .segments, .speed, .connections, .activity,
+    ]
+
+    /// Tells the way from what is known of a task to what is.
+    func tell(_ id: TaskID, _ entry: AnnouncementQueue.Entry) {
+        guard let now = entry.now else {
+            told[id] = nil
+            tellRemoval(of: id)
+            return
+        }
+        let task = TaskProperties(now).withoutQueries
+        if let before = entry.told {
+            let wasRunning = before.record.state == .downloading
+            let isRunning = now.record.state == .downloading
+            told[id] = wasRunning && isRunning ? before.live : nil
+            tellChange(
+                from: TaskProperties(before).withoutQueries,
+                to: task,
+                wasRunning: wasRunning,
+                isRunning: isRunning
+            )
+        } else {
+            told[id] = now.live
+            tellAddition(of: task)
+        }
+    }
+
+    private func tellAddition(of task: TaskProperties) {
+        emit(.added(task))
+        guard let path = TaskPath(id: task.id)?.objectPath else { return }
+        send { connection throws(BusError) in
+            try connection.emitInterfacesAdded(
+                ManagedObject(path, [(Contract.taskInterface, task.busValue)]),
+                from: Contract.managerPath
+            )
+        }
+    }
+
+    private func tellRemoval(of id: TaskID) {
+        emit(.removed(id: id.description))
+        guard let path = TaskPath(id: id.description)?.objectPath else { return }
+        send { connection throws(BusError) in
+            try connection.emitInterfacesRemoved(
+                [Contract.taskInterface],
+                of: path,
+                from: Contract.managerPath
+            )
+        }
+    }
+
+    private func tellChange(
+        from before: TaskProperties,
+        to after: TaskProperties,
+        wasRunning: Bool,
+        isRunning: Bool
+    ) {
+        var differences = after.changes(since: before)
+        if wasRunning, isRunning {
+            // On the record's side progress moves with each checkpoint; it has its own pace.
+            for property in Self.progress { differences[property.rawValue] = nil }
+        }
+        var changes = differences
+        if wasRunning, !isRunning {
+            // The last state in full: what was told of the progress may be half a second old.
+            changes.merge(after.dictionary(of: Self.progress)) { $1 }
+        }
+        if !changes.isEmpty {
+            emit(.changed(id: after.id, state: after.state, changed: changes))
+        }
+        tellProperties(differences, of: after.id)
+    }
+
+    /// Tells of progress, which is only a change of what has changed.
+    func tellProgress(of id: TaskID, _ live: LiveState, of total: Int64?) {
+        let before = told.updateValue(live, forKey: id)
+        var changes: [String: Value] = [:]
+        if before?.bytes != live.bytes {
+            let bytes = UInt64(clamping: live.bytes)
+            changes[TaskProperty.downloadedBytes.rawValue] = .uint64(bytes)
+            changes[TaskProperty.progress.rawValue] =
+                .double(TaskProperties.progress(bytes, total))
+        }
+        if before?.bytesPerSecond != live.bytesPerSecond {
+            changes[TaskProperty.speed.rawValue] = .uint64(live.bytesPerSecond)
+        }
+        if before?.activity ?? "" != live.activity {
+            changes[TaskProperty.activity.rawValue] = .string(live.activity)
+        }
+        if before?.connections != live.connections {
+            changes[TaskProperty.connections.rawValue] = .uint32(live.connections)
+        }
+        emit(.changed(id: id.description, state: .downloading, changed: changes))
+        tellProperties(changes, of: id.description)
+    }
+
+    /// Tells on the task's own object those of the changes that clients may keep.
+    private func tellProperties(_ changes: [String: Value], of id: String) {
+        let kept = changes.filter { TaskProperty(rawValue: $0.key)?.changeSignal == .changes }
+        guard !kept.isEmpty, let path = TaskPath(id: id)?.objectPath else { return }
+        send { connection throws(BusError) in
+            try connection.emitPropertiesChanged(Contract.taskInterface, at: path, changed: kept)
+        }
+    }
+
+    private func emit(_ event: ManagerEvent) {
+        send { connection throws(BusError) in
+            try connection.emit(
+                Contract.managerInterface,
+                event.member,
+                at: Contract.managerPath,
+                event.arguments
+            )
+        }
+    }
+}

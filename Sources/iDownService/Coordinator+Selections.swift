@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import iDownData
+package import iDownState
+
+// Verbs for many tasks at once, one commit each.
+extension Coordinator {
+    /// Carries out a verb on every task in one of the states.
+    ///
+    /// - Returns: how many tasks it changed.
+    package func carryOut(
+        _ command: Command,
+        onAllIn states: Set<TaskState.Kind>
+    ) async throws -> Int {
+        try refuseWhileStopping()
+        return try await commit(awaitsTelling: true) { transaction in
+            let changes = try transaction.ids(in: states).flatMap { id in
+                do {
+                    return try transaction.changeIfReadable(id) { try $0.apply(command) }
+                } catch is Refusal {
+                    // Being published or removed at this moment: as good as done already.
+                    return []
+                }
+            }.filter { !$0.effects.isEmpty }
+            return (changes.count, changes)
+        }
+    }
+
+    /// Carries out a verb on a selection; those that cannot take it are passed over.
+    ///
+    /// - Returns: how many tasks it changed.
+    /// - Throws: `ServiceRefusal.noSuchTask`, and nothing has changed, where one is not there.
+    package func carryOut(_ command: Command, on ids: [TaskID]) async throws -> Int {
+        var publishing: [TaskID] = []
+        // A file that is just being given its name is worth a short wait.
+        for round in 0..<3 {
+            try refuseWhileStopping()
+            let mayPassOver = round == 2
+            let outcome = try await commit(awaitsTelling: true) { transaction in
+                try transaction.select(ids, for: command, mayPassOver: mayPassOver)
+            }
+            publishing = outcome.publishing
+            guard !publishing.isEmpty else {
+                try await finish(command, on: outcome.changed)
+                return outcome.changed.count
+            }
+            for id in publishing { _ = await publicationEnd(of: id) }
+        }
+        return 0
+    }
+
+    /// Gives a task another place in the queue; returns once that is durable.
+    package func setPriority(_ priority: Int32, of id: TaskID) async throws {
+        try refuseWhileStopping()
+        do {
+            try await commit(awaitsTelling: true) { transaction in
+                let change = try transaction.change(id) { try $0.setPriority(priority) }
+                guard let change else { throw ServiceRefusal.noSuchTask(id.description) }
+                return ((), [change])
+            }
+        } catch Refusal.gone {
+            throw ServiceRefusal.noSuchTask(id.description)
+        }
+    }
+
+    /// Waits for what the caller of a verb is to find done, beside the record.
+    func finish(_ command: Command, on ids: [TaskID]) async throws {
+        switch command {
+        // The file is gone before the caller hears that it is.
+        case .remove, .cancel: for id in ids { try await deletionEnd(of: id) }
+        // The bytes that are kept are on record; a disk that hangs costs the time of one, not of
+        // all.
+        case .pause:
+            let deadline = ContinuousClock.now + Self.longestPause
+            for id in ids where ContinuousClock.now < deadline { await transferEnd(of: id) }
+        case .resume, .retry: break
+        }
+    }
+}
+
+/// What a verb did to a selection.
+private struct Selection: Sendable {
+    var changed: [TaskID] = []
+    /// With any of these nothing has changed yet.
+    var publishing: [TaskID] = []
+}
+
+extension Transaction {
+    fileprivate func select(
+        _ ids: [TaskID],
+        for command: Command,
+        mayPassOver: Bool
+    ) throws -> (Selection, [Change]) {
+        var selection = Selection()
+        var changes: [Change] = []
+        var seen: Set<TaskID> = []
+        var publishing: [TaskID] = []
+        for id in ids where seen.insert(id).inserted {
+            guard let before = try task(id), before.intent != .remove else {
+                throw ServiceRefusal.noSuchTask(id.description)
+            }
+            if case .publish = before.intent { publishing.append(id) }
+        }
+        guard publishing.isEmpty || mayPassOver else {
+            selection.publishing = publishing
+            return (selection, [])
+        }
+        for id in ids where seen.remove(id) != nil {
+            do {
+                guard let change = try change(id, { try $0.apply(command) }) else { continue }
+                guard !change.effects.isEmpty else { continue }
+                changes.append(change)
+                selection.changed.append(id)
+            } catch is Refusal {
+                // The verb makes no sense for this one.
+            }
+        }
+        return (selection, changes)
+    }
+}

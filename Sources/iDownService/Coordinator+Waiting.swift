@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import DBus
+import Dispatch
+package import iDownState
+
+extension Coordinator {
+    /// Returns once a task is completed, failed, cancelled or removed; at once where it is already.
+    ///
+    /// - Parameters:
+    ///   - id: The task.
+    ///   - client: Who asks; each may have so many calls pending.
+    /// - Returns: The state; nil where the task was removed meanwhile.
+    /// - Throws: `ServiceRefusal`; `CancellationError` where nobody waits any more.
+    package func end(
+        of id: TaskID,
+        for client: String
+    ) async throws -> TaskState.Kind? {
+        try refuseWhileStopping()
+        let number = try endWaiters.begin(id, for: client)
+        do {
+            let state = try await task(id).record.state.kind
+            if state.isEnd {
+                endWaiters.remove(number)
+                return state
+            }
+        } catch {
+            endWaiters.remove(number)
+            throw error
+        }
+        return try await withTaskCancellationHandler {
+            await withCheckedContinuation { endWaiters.attach($0, to: number) }
+        } onCancel: {
+            executor.queue.async { self.assumeIsolated { $0.endWaiters.cancel(number) } }
+        }.get()
+    }
+
+    /// A client has left: nobody reads the answers to its calls.
+    package func forgetWaits(of client: String) {
+        endWaiters.cancelAll(of: client)
+    }
+
+    /// Whether calls of a client wait.
+    package func waits(_ client: String) -> Bool { endWaiters.waits(client) }
+
+    /// Tells those who wait for the end of a task, after everybody else was told.
+    func tellWaiters(of change: Change) async {
+        let id = change.after.id
+        guard endWaiters.isAwaited(id) else { return }
+        let isGone = change.effects.contains(.announceRemoved)
+        let state = change.after.state.kind
+        guard isGone || state.isEnd else { return }
+        let executor = executor
+        let tell: @Sendable () -> Void = {
+            executor.queue.async {
+                self.assumeIsolated { $0.endWaiters.end(id, isGone ? nil : state) }
+            }
+        }
+        if let announcer { await announcer.call(tell, after: [id]) } else { tell() }
+    }
+}
+
+extension TaskState.Kind {
+    /// Whether Wait answers with it.
+    fileprivate var isEnd: Bool {
+        switch self {
+        case .completed, .failed, .cancelled: true
+        case .waiting, .downloading, .paused: false
+        }
+    }
+}

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import DBus
+import iDownBus
+import iDownState
+
+// The contract's "Callers from a sandbox".
+extension ManagerService {
+    /// Lets only the user's own programs go on.
+    ///
+    /// - Throws: `AccessDenied`.
+    func permit(_ call: Call) async throws(ManagerError) {
+        guard await callers.caller(of: call).isRestricted else { return }
+        throw ManagerError(
+            .accessDenied,
+            "an application from a sandbox may add downloads and steer those that it added"
+        )
+    }
+
+    /// Lets the user's own programs go on, and an application from a sandbox if it added the tasks.
+    ///
+    /// - Throws: `NoSuchTask`; `AccessDenied`.
+    func permit(_ call: Call, on ids: [TaskID]) async throws {
+        guard let owner = await callers.caller(of: call).owner else { return }
+        for id in ids {
+            guard try await coordinator.task(id).record.request.owner != owner else { continue }
+            throw ManagerError(
+                .accessDenied,
+                "an application from a sandbox may only steer downloads that it added"
+            )
+        }
+    }
+
+    /// How a caller sees tasks.
+    func view(for call: Call) async -> @Sendable (TaskSnapshot) -> TaskProperties {
+        guard await callers.caller(of: call).isRestricted else { return { TaskProperties($0) } }
+        return { TaskProperties($0).withoutQueries }
+    }
+}

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import DBus
+package import iDownBus
+import iDownData
+import iDownState
+
+extension ManagerService {
+    // MARK: Selections
+
+    package func startTasks(
+        _ ids: [String],
+        call: Call
+    ) async throws(ManagerError) -> UInt32 {
+        try await carryOut(.resume, on: ids, call)
+    }
+
+    package func pauseTasks(
+        _ ids: [String],
+        call: Call
+    ) async throws(ManagerError) -> UInt32 {
+        try await carryOut(.pause, on: ids, call)
+    }
+
+    package func cancelTasks(
+        _ ids: [String],
+        call: Call
+    ) async throws(ManagerError) -> UInt32 {
+        try await carryOut(.cancel, on: ids, call)
+    }
+
+    package func removeTasks(
+        _ ids: [String],
+        options: RemoveOptions,
+        call: Call
+    ) async throws(ManagerError) -> UInt32 {
+        guard options.trashFiles == true else { return try await carryOut(.remove, on: ids, call) }
+        return try await named {
+            let ids = try ids.map(taskID)
+            try await permit(call, on: ids)
+            let count = try await coordinator.remove(ids, trashingWith: folders.dataHome)
+            return UInt32(clamping: count)
+        }
+    }
+
+    private func carryOut(
+        _ command: Command,
+        on ids: [String],
+        _ call: Call
+    ) async throws(ManagerError) -> UInt32 {
+        try await named {
+            let ids = try ids.map(taskID)
+            try await permit(call, on: ids)
+            return UInt32(clamping: try await coordinator.carryOut(command, on: ids))
+        }
+    }
+
+    // MARK: One task
+
+    package func setPriority(
+        _ priority: Int32,
+        of id: String,
+        call: Call
+    ) async throws(ManagerError) {
+        try await named {
+            let id = try taskID(id)
+            // Properties are for the user's own programs to set, also those of a task.
+            if call.interface == "org.freedesktop.DBus.Properties" { try await permit(call) }
+            try await permit(call, on: [id])
+            try await coordinator.setPriority(priority, of: id)
+        }
+    }
+
+    package func explain(_ id: String, call: Call) async throws(ManagerError) -> [String] {
+        try await named { try await coordinator.reasons(for: try taskID(id)) }
+    }
+
+    package func wait(for id: String, call: Call) async throws(ManagerError) -> String {
+        try await named {
+            let id = try taskID(id)
+            let client = call.sender?.rawValue ?? ""
+            watch(call)
+            let end: TaskState.Kind?
+            do {
+                end = try await coordinator.end(of: id, for: client)
+            } catch {
+                await unwatch(client)
+                throw error
+            }
+            await unwatch(client)
+            return end?.rawValue ?? Contract.removed
+        }
+    }
+
+    /// Has the pending calls of a client dropped when it leaves the bus.
+    private func watch(_ call: Call) {
+        guard let sender = call.sender, departures[sender.rawValue] == nil else { return }
+        departures[sender.rawValue] = Task {
+            // Without a rule of its own the client's calls stay, within their limit.
+            guard (try? await call.connection.waitForDeparture(of: sender)) != nil,
+                !Task.isCancelled
+            else { return }
+            await coordinator.forgetWaits(of: sender.rawValue)
+        }
+    }
+
+    /// The clients of the old bus are gone with it, and names of the new one mean others.
+    package func busDidChange() async {
+        await callers.forgetAll()
+        for departure in departures.values { departure.cancel() }
+        departures = [:]
+    }
+
+    private func unwatch(_ client: String) async {
+        guard await !coordinator.waits(client) else { return }
+        departures.removeValue(forKey: client)?.cancel()
+    }
+
+    // MARK: Many tasks
+
+    package func findTasks(
+        _ query: TaskQuery,
+        call: Call
+    ) async throws(ManagerError) -> (page: TaskList, total: UInt32) {
+        try await named {
+            var search = TaskSearch()
+            if !query.states.isEmpty {
+                search.states = Set(
+                    query.states.compactMap { TaskState.Kind(rawValue: $0.rawValue) }
+                )
+            }
+            if query.text != "" { search.text = query.text }
+            search.order = query.sort.flatMap { .init(rawValue: $0.rawValue) } ?? .added
+            search.isDescending = query.descending ?? false
+            search.offset = Int(query.offset ?? 0)
+            let limit = query.limit ?? 0
+            search.limit = Int(limit == 0 ? Contract.pageOfTasks : limit)
+            // Nor can a query be guessed by looking for it.
+            search.searchesURLs = await !callers.caller(of: call).isRestricted
+            let view = await view(for: call)
+            let (page, total) = try await coordinator.find(
+                search,
+                into: TaskList()
+            ) { list, task in
+                try list.append(view(task))
+            }
+            return (page, UInt32(clamping: total))
+        }
+    }
+}

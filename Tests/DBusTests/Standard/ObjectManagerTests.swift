@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import DBus
+import Testing
+import iDownTesting
+
+@Suite struct ObjectManagerTests {
+    private let manager: Interface = .objectManager { call in
+        [
+            ManagedObject(
+                try call.path.appending("a"),
+                [("org.example.Room1", ["Name": Value.string("A")].busValue)]
+            )
+        ]
+    }
+
+    @Test func `the objects come with their interfaces and properties`() async throws {
+        try await withServiceAndClient { service, client, _ in
+            try await service.export([manager], at: samplePath)
+            let proxy = Proxy(
+                client,
+                await service.uniqueName,
+                samplePath,
+                "org.freedesktop.DBus.ObjectManager"
+            )
+            let objects = try await proxy.call(
+                "GetManagedObjects",
+                returning: [ObjectPath: [String: [String: Value]]].self
+            )
+            #expect(
+                objects == [
+                    try samplePath.appending("a"): ["org.example.Room1": ["Name": .string("A")]]
+                ]
+            )
+        }
+    }
+
+    @Test func `comings and goings have the specification's signatures`() async throws {
+        try await withServiceAndClient { service, client, _ in
+            try await service.export([manager], at: samplePath)
+            let signals = try await SignalLog(MatchRule(path: samplePath), on: client)
+            let path = try samplePath.appending("b")
+            try await service.emitInterfacesAdded(
+                ManagedObject(path, [("org.example.Room1", [String: Value]().busValue)]),
+                from: samplePath
+            )
+            try await service.emitInterfacesRemoved(
+                ["org.example.Room1"],
+                of: path,
+                from: samplePath
+            )
+            try await signals.first("the object's going") { $0.member == "InterfacesRemoved" }
+            let shapes = signals.signals.map { $0.arguments.map(\.signature.rawValue).joined() }
+            #expect(shapes == ["oa{sa{sv}}", "oas"])
+            let document = try await service.introspection(at: samplePath)
+            for shape in ["a{oa{sa{sv}}}", "a{sa{sv}}", "\"as\""] {
+                #expect(document.contains(shape), "\(document)")
+            }
+        }
+    }
+}

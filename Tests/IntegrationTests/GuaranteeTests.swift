@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import DBus
+import Testing
+import iDownBus
+import iDownTesting
+
+/// What holds after a reply, whatever happens then.
+@Suite(.timeLimit(.minutes(2)))
+struct GuaranteeTests {
+    @Test func `a selection, a priority and a setting survive kill -9 right after the reply`()
+        async throws
+    {
+        try await withService { service in
+            let client = service.client
+            let urls = (1...20).map { "http://127.0.0.1:9/\($0)" }
+            var options = AddOptions()
+            options.paused = true
+            let ids = try await client.addURLs(urls, options: options)
+            try await client.setPriority(9, of: ids[0])
+            try await service.restartAfterKill()
+            #expect(try await client.getTask(ids[0]).priority == 9)
+
+            #expect(try await client.cancelTasks(Array(ids[..<5])) == 5)
+            try await service.restartAfterKill()
+            var states = try await client.listTasks().map(\.state)
+            #expect(
+                states == Array(repeating: .cancelled, count: 5)
+                    + Array(repeating: .paused, count: 15)
+            )
+
+            #expect(try await client.removeTasks(Array(ids[..<5])) == 5)
+            try await service.restartAfterKill()
+            #expect(try await client.listTasks().map(\.id) == Array(ids[5...]))
+
+            try await client.setKeepCompleted(30)
+            try await service.restartAfterKill()
+            #expect(try await client.keepCompleted() == 30)
+
+            let task = Proxy(
+                service.connection,
+                Contract.busName,
+                try #require(TaskPath(id: ids[9])).objectPath,
+                Contract.taskInterface
+            )
+            try await task.set("Priority", to: Int32(-4))
+            try await service.restartAfterKill()
+            #expect(try await task.get("Priority", as: Int32.self) == -4)
+            states = try await client.listTasks().map(\.state)
+            #expect(states.allSatisfy { $0 == .paused })
+        }
+    }
+
+    @Test func `every task's signals are sent before the reply that tells of it`() async throws {
+        try await withService { service in
+            let connection = try await Connection.open(.address(service.bus.address))
+            let client = ManagerClient(connection)
+            let events = try await client.events()
+            var options = AddOptions()
+            options.paused = true
+            let urls = (1...1500).map { "http://127.0.0.1:9/a-rather-long-name-\($0)" }
+            let ids = try await client.addURLs(urls, options: options)
+            #expect(try await client.cancelTasks(ids) == UInt32(ids.count))
+            // What has not arrived by now is not counted.
+            await connection.close()
+            var (added, cancelled): (Set<String>, Set<String>) = ([], [])
+            for try await event in events {
+                switch event {
+                case .added(let task): added.insert(task.id)
+                case .changed(let id, .cancelled, _): cancelled.insert(id)
+                case .changed, .removed: break
+                }
+            }
+            #expect(added == Set(ids))
+            #expect(cancelled == Set(ids))
+        }
+    }
+}

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import Testing
+import iDownBus
+import iDownTesting
+
+/// What an application from a sandbox may do, and what not.
+@Suite(.timeLimit(.minutes(2)))
+struct SandboxTests {
+    /// A client that is in a sandbox from before its first call on.
+    ///
+    /// Its root is a folder with a Flatpak's mark, which is all that tells one. It prints a line a
+    /// call: its name, then what it gave or the name of its error.
+    private static let client = """
+        import codecs, json, os, sys
+        import dbus
+        import dbus.exceptions
+
+        root, own, other, url, downloads, outside = sys.argv[1:]
+        bus = dbus.SessionBus()
+        path = '/org/idown/Manager1'
+        thing = bus.get_object('org.idown.Manager1', path, introspect=False)
+        manager = dbus.Interface(thing, 'org.idown.Manager1')
+        properties = dbus.Interface(thing, 'org.freedesktop.DBus.Properties')
+        objects = dbus.Interface(thing, 'org.freedesktop.DBus.ObjectManager')
+        one = bus.get_object('org.idown.Manager1', path + '/task/' + other, introspect=False)
+        os.chroot(root)
+        os.chdir('/')
+
+        def show(name, call):
+            try:
+                result = call()
+            except dbus.exceptions.DBusException as error:
+                result = error.get_dbus_name().split('.')[-1]
+            print(name, result if result is not None else 'done')
+
+        text = lambda value: dbus.String(value, variant_level=1)
+        number = lambda value: dbus.UInt32(value, variant_level=1)
+        paused = {'paused': dbus.Boolean(True, variant_level=1)}
+        signature = lambda values: dbus.Dictionary(values, signature='sv')
+        add = lambda url, **more: manager.AddURLWithOptions(url, signature({**paused, **more}))
+        mine = None
+        def add_own():
+            global mine
+            mine = add(own, directory=text(downloads + '/inside'))
+            return 'added' if mine != other else 'the same'
+        show('add', add_own)
+        show('add-many', lambda: len(manager.AddURLs([own + '/2'], signature(paused))))
+        show('add-known', lambda: 'the same' if add(url) == other else 'added')
+        show('outside', lambda: add(own, directory=text(outside)))
+        show('up', lambda: add(own, directory=text(downloads + '/..')))
+        show('pause', lambda: manager.Pause(mine))
+        show('priority', lambda: manager.SetPriority(mine, 5))
+        show('explain', lambda: manager.Explain(mine)[0])
+        for verb in ['Pause', 'Resume', 'Retry', 'Cancel', 'Remove']:
+            show('other-' + verb, lambda: getattr(manager, verb)(other))
+            show('object-' + verb, lambda: getattr(dbus.Interface(one, 'org.idown.Task1'), verb)())
+        show('other-priority', lambda: manager.SetPriority(other, 5))
+        show('selection', lambda: manager.PauseTasks([mine, other]))
+        show('removal', lambda: manager.RemoveTasks([other], signature({})))
+        for verb in ['StartAll', 'PauseAll', 'ClearCompleted', 'Quit']:
+            show(verb, lambda: getattr(manager, verb)())
+        name = 'org.idown.Manager1'
+        show('set', lambda: properties.Set(name, 'MaxConcurrentDownloads', number(5)))
+        task = dbus.Interface(one, 'org.freedesktop.DBus.Properties')
+        five = dbus.Int32(5, variant_level=1)
+        show('set-task', lambda: task.Set('org.idown.Task1', 'Priority', five))
+        show('unknown', lambda: manager.Pause('99999'))
+        secret = lambda value: 'SECRET' if 'SECRET' in str(value) else 'none'
+        show('url', lambda: secret(manager.GetTask(other)))
+        show('object-url', lambda: secret(task.Get('org.idown.Task1', 'URL')))
+        show('object-all', lambda: secret(task.GetAll('org.idown.Task1')))
+        show('list', lambda: secret(manager.ListTasks()))
+        show('objects', lambda: secret(objects.GetManagedObjects()))
+        show('find', lambda: int(manager.FindTasks(signature({'text': text('secret')}))[1]))
+        show('own-batch', lambda: int(manager.CancelTasks([mine])))
+        show('own-remove', lambda: manager.Remove(mine))
+        """
+
+    private static let expected = """
+        add added
+        add-many 1
+        add-known added
+        outside InvalidDestination
+        up InvalidDestination
+        pause done
+        priority done
+        explain paused by the user
+        other-Pause AccessDenied
+        object-Pause AccessDenied
+        other-Resume AccessDenied
+        object-Resume AccessDenied
+        other-Retry AccessDenied
+        object-Retry AccessDenied
+        other-Cancel AccessDenied
+        object-Cancel AccessDenied
+        other-Remove AccessDenied
+        object-Remove AccessDenied
+        other-priority AccessDenied
+        selection AccessDenied
+        removal AccessDenied
+        StartAll AccessDenied
+        PauseAll AccessDenied
+        ClearCompleted AccessDenied
+        Quit AccessDenied
+        set AccessDenied
+        set-task AccessDenied
+        unknown NoSuchTask
+        url none
+        object-url none
+        object-all none
+        list none
+        objects none
+        find 0
+        own-batch 1
+        own-remove done
+        """
+
+    @Test(.enabled(if: geteuid() == 0, "only root may give a process another root"))
+    func `a Flatpak steers what it added, and nothing else`() async throws {
+        try await withService { service in
+            let url = "http://127.0.0.1:9/a?token=SECRET"
+            let other = try await service.add(url) { $0.paused = true }
+            let before = try await service.client.getTask(other)
+            let root = service.home.path + "/sandbox"
+            #expect(mkdir(root, 0o755) == 0)
+            try TestFile.write(
+                "[Application]\nname=org.example.Reader\n",
+                to: root + "/.flatpak-info"
+            )
+            let client = try await ChildProcess.run(
+                "/usr/bin/python3",
+                [
+                    "-c", Self.client, root, "http://127.0.0.1:9/own", other, url,
+                    service.home.downloads, service.home.path,
+                ],
+                environment: service.environment
+            )
+            let lines = client.standardOutput.split(separator: "\n")
+            let expected = Self.expected.split(separator: "\n")
+            for (line, right) in zip(lines, expected) { #expect(line == right) }
+            #expect(lines.count == expected.count, "\(client.standardError)")
+            #expect(try await service.client.getTask(other) == before)
+            #expect(try await service.client.maxConcurrentDownloads() == 3)
+            #expect(try await service.client.getTask(other).url.contains("SECRET"))
+        }
+    }
+}

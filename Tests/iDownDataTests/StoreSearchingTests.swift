@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+import iDownState
+
+@testable import iDownData
+
+@Suite struct StoreSearchingTests {
+    /// Six tasks, one a state, with names, sizes and priorities of all kinds.
+    private func withTasks(
+        _ body: (_ found: (TaskSearch) async throws -> (ids: [Int64], total: Int)) async throws ->
+            Void
+    ) async throws {
+        try await withStore { store in
+            try await store.commit { transaction in
+                let rows: [(TaskState, String, String, Int32, Int64?, Int64)] = [
+                    (.waiting(.queue), "http://a/1?key=Straße", "Zebra.iso", 0, nil, 0),
+                    (.downloading, "http://a/gr%C3%BC%C3%9Fe/2", "apfel.iso", 5, 100, 50),
+                    (.paused, "http://me:SECRET@b/3", "ÄPFEL.iso", -5, 1000, 100),
+                    (.completed, "http://b/4", "σίσυφος", 0, 10, 10),
+                    (.failed, "http://b/5", "100%_sure.bin", 0, nil, 0),
+                    (.cancelled, "http://b/6", "b.iso", 5, 0, 0),
+                ]
+                for (state, url, name, priority, total, bytes) in rows {
+                    _ = try transaction.addTask(url, name: name, priority: priority) { record in
+                        record.state = state
+                        record.remote.total = total
+                        let range = ByteRange(first: 0, length: bytes)
+                        record.segments = SegmentMap([range].compactMap(\.self))
+                    }
+                }
+                _ = try transaction.addTask("http://b/gone", name: "gone.iso") {
+                    $0.intent = .remove
+                }
+            }
+            try await body { search in
+                let (page, total) = try await store.read { snapshot throws(StoreFailure) in
+                    try snapshot.find(search)
+                }
+                return (page.map(\.rawValue), total)
+            }
+        }
+    }
+
+    private func search(_ change: (inout TaskSearch) -> Void = { _ in }) -> TaskSearch {
+        var search = TaskSearch()
+        change(&search)
+        return search
+    }
+
+    @Test func `all tasks come in the order of adding, but those that are being removed`()
+        async throws
+    {
+        try await withTasks { found async throws in
+            let all = try await found(search())
+            #expect(all.ids == [1, 2, 3, 4, 5, 6])
+            #expect(all.total == 6)
+        }
+    }
+
+    @Test(
+        arguments: [
+            (.added, [1, 2, 3, 4, 5, 6], [6, 5, 4, 3, 2, 1]),
+            (.name, [5, 2, 6, 1, 3, 4], [4, 3, 1, 6, 2, 5]),
+            (.size, [1, 5, 6, 4, 2, 3], [3, 2, 4, 6, 1, 5]),
+            (.state, [1, 2, 3, 4, 5, 6], [6, 5, 4, 3, 2, 1]),
+            (.progress, [1, 5, 3, 2, 4, 6], [4, 6, 2, 3, 1, 5]),
+            (.priority, [3, 1, 4, 5, 2, 6], [2, 6, 1, 4, 5, 3]),
+        ] as [(TaskSearch.Order, [Int64], [Int64])]
+    )
+    func `each order, both ways; equal ones in the order of adding`(
+        order: TaskSearch.Order,
+        ascending: [Int64],
+        descending: [Int64]
+    ) async throws {
+        try await withTasks { found async throws in
+            var search = TaskSearch()
+            search.order = order
+            let forwards = try await found(search)
+            #expect(forwards.ids == ascending)
+            search.isDescending = true
+            let backwards = try await found(search)
+            #expect(backwards.ids == descending, "\(search.pageStatement)")
+        }
+    }
+
+    @Test(
+        arguments: [
+            ("ISO", [1, 2, 3, 6]), ("äpfel", [3]), ("a\u{308}PFEL", [3]), ("STRASSE", [1]),
+            ("grüße", [2]), ("GR%C3%BC", [2]), ("σίσυφοσ", [4]), ("ΣΊΣΥΦΟΣ", [4]), ("100%", [5]),
+            ("%", [5]), ("_", [5]), ("'", []), ("SECRET", []), ("http://b/", [3, 4, 5, 6]),
+        ] as [(String, [Int64])]
+    )
+    func `a text is found however it is written, and stands for itself`(
+        text: String,
+        ids: [Int64]
+    ) async throws {
+        try await withTasks { found async throws in
+            let result = try await found(search { $0.text = text })
+            #expect(result.ids == ids)
+            #expect(result.total == ids.count)
+        }
+    }
+
+    @Test func `names alone are searched where URLs are not to be`() async throws {
+        try await withTasks { found async throws in
+            let names = search {
+                $0.text = "strasse"
+                $0.searchesURLs = false
+            }
+            #expect(try await found(names).total == 0)
+            let other = search {
+                $0.text = "zebra"
+                $0.searchesURLs = false
+            }
+            #expect(try await found(other).ids == [1])
+        }
+    }
+
+    @Test func `states and text hold together, and the total counts all pages`() async throws {
+        try await withTasks { found async throws in
+            let page = search {
+                $0.states = [.paused, .cancelled, .waiting]
+                $0.text = "iso"
+                $0.order = .name
+                $0.offset = 1
+                $0.limit = 1
+            }
+            let result = try await found(page)
+            #expect(result.ids == [1])
+            #expect(result.total == 3)
+            #expect(try await found(search { $0.states = [.failed] }).total == 1)
+            #expect(try await found(search { $0.states = [] }).total == 0)
+            #expect(try await found(search { $0.offset = 100 }).ids == [])
+        }
+    }
+
+    @Test func `what is searched follows the record`() async throws {
+        try await withStore { store in
+            try await store.commit { transaction in
+                var record = try transaction.addTask("http://a/x", name: "old")
+                let before = record
+                record.file = LocalFile(name: "new", device: 1, inode: 1)
+                try transaction.update(record, from: before)
+                let search = search { $0.text = "old" }
+                #expect(try transaction.find(search).total == 0)
+                #expect(try transaction.find(self.search { $0.text = "NEW" }).total == 1)
+                try transaction.delete(record.id)
+                #expect(try transaction.texts("SELECT count(*) FROM taskText") == [["0"]])
+            }
+        }
+    }
+
+    @Test func `a page by name and one by adding need not sort the list`() async throws {
+        try await withStore { store in
+            for order in [TaskSearch.Order.name, .added] {
+                let statement = search { $0.order = order }.pageStatement
+                let plan = try await store.read { snapshot throws(StoreFailure) in
+                    try snapshot.texts("EXPLAIN QUERY PLAN \(statement)").compactMap(\.last)
+                }
+                #expect(!plan.contains { $0.contains("TEMP B-TREE") }, "\(order): \(plan)")
+            }
+        }
+    }
+}

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Synchronization
+import Testing
+import iDownState
+
+@testable import iDownService
+
+/// Counts the calls of a reply.
+private final class Answers: Sendable {
+    private let number = Mutex(0)
+
+    var count: Int { number.withLock { $0 } }
+
+    func add() { number.withLock { $0 += 1 } }
+}
+
+@Suite struct AnnouncementQueueTests {
+    private func snapshot(_ id: Int64, _ state: TaskState = .paused) -> TaskSnapshot {
+        TaskSnapshot(record: .sample(id) { $0.state = state }, live: nil)
+    }
+
+    private func id(_ number: Int64) throws -> TaskID {
+        try #require(TaskID(rawValue: number))
+    }
+
+    private func taken(
+        _ queue: inout AnnouncementQueue
+    ) throws -> (id: TaskID, entry: AnnouncementQueue.Entry) {
+        let first = queue.takeFirst()
+        return try #require(first)
+    }
+
+    private func drain(_ queue: inout AnnouncementQueue) -> [Int64] {
+        var ids: [Int64] = []
+        while let (id, _) = queue.takeFirst() {
+            ids.append(id.rawValue)
+            queue.wasTold(id)
+        }
+        return ids
+    }
+
+    @Test func `changes of one task become one, from what was told to what is`() throws {
+        var queue = AnnouncementQueue()
+        let one = try id(1)
+        queue.put(one, from: snapshot(1, .paused), to: snapshot(1, .waiting(.queue)))
+        queue.put(try id(2), from: snapshot(2), to: snapshot(2, .failed))
+        queue.put(one, from: snapshot(1, .waiting(.queue)), to: snapshot(1, .completed))
+        let first = try taken(&queue)
+        #expect(first.id == one)
+        #expect(first.entry.told?.record.state == .paused)
+        #expect(first.entry.now?.record.state == .completed)
+        let second = try id(2)
+        let next = try taken(&queue)
+        #expect(next.id == second)
+        #expect(queue.isEmpty)
+    }
+
+    @Test func `a task that came and went is told as gone`() throws {
+        var queue = AnnouncementQueue()
+        let one = try id(1)
+        queue.put(one, from: nil, to: snapshot(1))
+        queue.put(one, from: nil, to: nil)
+        let first = try taken(&queue)
+        #expect(first.entry.now == nil)
+        #expect(queue.isEmpty)
+    }
+
+    @Test func `a reply comes after what it causes, and does not wait for others`() throws {
+        var queue = AnnouncementQueue()
+        for number in 1...5 { queue.put(try id(Int64(number)), from: nil, to: snapshot(1)) }
+        let answers = Answers()
+        queue.call({ answers.add() }, after: [try id(4)])
+        #expect(answers.count == 0)
+        let (first, _) = try taken(&queue)
+        #expect(first.rawValue == 4)
+        queue.wasTold(first)
+        #expect(answers.count == 1)
+        let rest = drain(&queue)
+        #expect(rest == [1, 2, 3, 5])
+    }
+
+    @Test func `a reply to a change of many waits for the last of them`() throws {
+        var queue = AnnouncementQueue()
+        let ids = try (1...200).map { try id($0) }
+        for id in ids { queue.put(id, from: nil, to: snapshot(id.rawValue)) }
+        let answers = Answers()
+        queue.call({ answers.add() }, after: ids)
+        for _ in 1..<200 {
+            let (id, _) = try taken(&queue)
+            queue.wasTold(id)
+            #expect(answers.count == 0)
+        }
+        let rest = drain(&queue)
+        #expect(rest == [200])
+        #expect(answers.count == 1)
+    }
+
+    @Test func `with nothing to wait for, and nobody to tell, a reply comes at once`() throws {
+        var queue = AnnouncementQueue()
+        let answers = Answers()
+        let answer: @Sendable () -> Void = { answers.add() }
+        queue.call(answer, after: [try id(1)])
+        #expect(answers.count == 1)
+        queue.put(try id(1), from: nil, to: snapshot(1))
+        queue.call(answer, after: [try id(1)])
+        queue.removeAll()
+        #expect(answers.count == 2)
+        #expect(queue.isEmpty)
+    }
+}
