@@ -25,6 +25,7 @@ struct Idown: AsyncParsableCommand {
             PauseCommand.self,
             ResumeCommand.self,
             RetryCommand.self,
+            SetURLCommand.self,
             CancelCommand.self,
             RemoveCommand.self,
             StartAllCommand.self,

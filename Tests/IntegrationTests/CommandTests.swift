@@ -121,6 +121,9 @@ struct CommandTests {
             let shown = try await idown("show", "--json", "1", in: service)
             #expect(try await evaluate("x['State']", of: shown.standardOutput) == "paused")
             #expect(try await idown("show", "1", in: service).standardOutput.contains("paused"))
+            let fresh = try await idown("set-url", "1", host.url("/a?token=2"), in: service)
+            #expect(fresh.status == .exited(0), "\(fresh)")
+            #expect(try await service.client.getTask("1").url == host.url("/a?token=2"))
             #expect(try await idown("resume", "1", in: service).status == .exited(0))
             #expect(try await idown("pause-all", in: service).status == .exited(0))
             #expect(try await service.client.listTasks().allSatisfy { $0.state == .paused })
@@ -132,6 +135,8 @@ struct CommandTests {
             host.letGo()
             try await service.waitForState("completed", of: "1")
             #expect(try await idown("cancel", "1", in: service).status == .exited(4))
+            #expect(try await idown("set-url", "1", "ftp:x", in: service).status != .exited(0))
+            #expect(try await idown("set-url", "99", host.url(), in: service).status == .exited(3))
             #expect(try await idown("show", "99", in: service).status == .exited(3))
             #expect(try await idown("pause", "99", in: service).status == .exited(3))
             #expect(try await idown("clear", in: service).status == .exited(0))
@@ -143,8 +148,8 @@ struct CommandTests {
     @Test func `every command has a help`() async throws {
         try await withService(started: false) { service in
             let commands = [
-                "add", "get", "open", "list", "show", "pause", "resume", "retry", "cancel",
-                "remove", "start-all", "pause-all", "clear",
+                "add", "get", "open", "list", "show", "pause", "resume", "retry", "set-url",
+                "cancel", "remove", "start-all", "pause-all", "clear",
             ]
             let help = try await idown("--help", in: service)
             #expect(help.status == .exited(0))

@@ -261,6 +261,35 @@ import iDownloader
         }
     }
 
+    @Test func `a fresh link is judged as any other, and told without its query`() async throws {
+        let server = try FaultServer.serving(ServedFile(.small))
+        defer { server.stop() }
+        try await withService { scene in
+            let client = scene.client
+            var options = AddOptions()
+            options.paused = true
+            let id = try await client.addURL("http://127.0.0.1:9/a", options: options)
+            #expect(await code { try await client.setURL(id, to: "http:///x") } == .invalidURL)
+            #expect(
+                await code { try await client.setURL(id, to: "gopher://host/x") }
+                    == .unsupportedScheme
+            )
+            #expect(
+                await code { try await client.setURL("99", to: server.url("/x")) } == .noSuchTask
+            )
+            try await client.setURL(id, to: server.url("/a?token=SECRET"))
+            #expect(try await client.getTask(id).state == .paused)
+            #expect(try await client.getTask(id).url == server.url("/a?token=SECRET"))
+            try await client.resume(id)
+            try await scene.wait(for: id, .completed)
+            #expect(
+                await code { try await client.setURL(id, to: server.url("/b")) } == .invalidState
+            )
+            let signals = scene.signals.signals.map(\.arguments)
+            #expect(!"\(signals)".contains("SECRET"))
+        }
+    }
+
     @Test func `counts follow what happens`() async throws {
         try await withService { scene in
             var options = AddOptions()
