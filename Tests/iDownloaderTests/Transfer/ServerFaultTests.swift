@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Glibc
 import Testing
 import iDownState
 import iDownTesting
-import iDownloader
+
+@testable import iDownloader
 
 /// Every host that is known to have made a downloader save a broken file and report success.
 @Suite(.timeLimit(.minutes(2))) struct ServerFaultTests {
@@ -19,11 +21,59 @@ import iDownloader
             request.number == 1 ? fault.file.cutOff(at: Self.cut) : fault.answer(request)
         }) { server in
             try await withSite { site in
-                let journal = try site.task(server.url("/file.bin"))
+                let journal = try site.task(server.url("/file.bin")) {
+                    $0.checksum = Self.checksum(for: fault)
+                }
                 try await runUntilSettled(site, journal)
                 expect(fault.resumed, of: fault, site, journal)
             }
         }
+    }
+
+    @Test(arguments: faults)
+    func `what goes on in a map with gaps is one version of the file, or not completed`(
+        fault: ServerFault
+    ) async throws {
+        try await withServer({ request in
+            request.number == 1 ? fault.file.cutOff(at: Self.cut) : fault.answer(request)
+        }) { server in
+            try await withSite { site in
+                let journal = try site.task(server.url("/file.bin")) {
+                    $0.checksum = Self.checksum(for: fault)
+                }
+                try await site.run(journal)
+                try Self.addSegments(to: journal, of: fault.file.content, in: site)
+                try await runUntilSettled(site, journal)
+                expect(fault.resumed, of: fault, site, journal)
+            }
+        }
+    }
+
+    /// Pieces behind the cut, as several connections leave them: a short one, and one that is long
+    /// enough for an overlap.
+    private static func addSegments(
+        to journal: RecordingJournal,
+        of content: TestContent,
+        in site: Site
+    ) throws {
+        var map = journal.record.segments
+        let file = open(site.path("file.bin.part"), O_WRONLY)
+        defer { close(file) }
+        for (first, end) in [(cut + 10_000, cut + 40_000), (cut + 60_000, cut + 150_000)] {
+            let bytes = content.bytes(in: first..<end)
+            #expect(pwrite(file, bytes, bytes.count, off_t(first)) == bytes.count)
+            map.insert(try #require(ByteRange(from: first, to: end)))
+        }
+        journal.apply(.transfer(.checkpointed(map), of: journal.record.attempt))
+        #expect(journal.record.segments == map)
+    }
+
+    private static func checksum(for fault: ServerFault) -> Checksum? {
+        guard fault.needsDigest else { return nil }
+        return Checksum(
+            .sha256,
+            Array(Checksum.Algorithm.sha256.digest(of: fault.file.content.bytes))
+        )
     }
 
     /// Runs attempts until the task is over, or nothing seems to come any more.
@@ -50,6 +100,11 @@ import iDownloader
             versions = contents
         case .fails:
             #expect(record.state != .completed)
+            // Bytes that come to the wrong digest are worth nothing; others are kept.
+            if fault.needsDigest {
+                #expect(record.failure?.code == .checksumMismatch)
+                return
+            }
             #expect(record.segments.prefixLength >= Self.cut)
             versions = []
         }
