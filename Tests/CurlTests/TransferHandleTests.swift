@@ -96,12 +96,12 @@ struct TransferHandleTests {
         try await withPool { pool in
             let sink = RecordingSink(at: 1_000_000, .pause)
             let url = try URLReference(server.url())
-            let handle = pool.begin(.init(url: url, silenceTimeout: .seconds(1)), sink: sink)
+            let handle = pool.begin(.init(url: url, silenceTimeout: .seconds(2)), sink: sink)
             await sink.reachedPoint.waitUntilOpen()
             // Two silent transfers, one after the other, are the clock.
             let stalling = TransferRequest(
                 url: try URLReference(silent.url()),
-                silenceTimeout: .seconds(1)
+                silenceTimeout: .seconds(2)
             )
             for _ in 1...2 { #expect(await pool.run(stalling).result == .timedOut) }
             handle.resume()

@@ -122,8 +122,9 @@ struct LifeCycleTests {
             }
             _ = try await service.waitForEnd()
             try await service.start()
-            // What was answered is there.
-            #expect(try await client.listTasks().map(\.id) == accepted)
+            // What was answered is there; so may be the one whose answer was not sent any more.
+            let there = try await client.listTasks().map(\.id)
+            #expect(there.starts(with: accepted) && there.count <= accepted.count + 1, "\(there)")
         }
     }
 }

@@ -134,20 +134,21 @@ struct ReplacedFileTests {
 
     @Test func `a file replaced on a real nginx is never mixed`() async throws {
         try await withTemporaryFolder { root in
-            // What is left behind the first MiB takes seconds: long enough to pause in, and not to
-            // wait for.
+            // While there is a file `slow`, what is left behind the first MiB takes minutes.
             let count: Int64 = 1_900_000
             let (old, new) = (
                 TestContent(seed: 24, count: count), TestContent(seed: 25, count: count)
             )
             try old.write(toFile: "\(root)/file.bin")
-            let slow = "limit_rate_after 1m; limit_rate 200k;"
+            try TestFile.write("", to: "\(root)/slow")
+            let slow = "limit_rate_after 1m; if (-f \"\(root)/slow\") { set $limit_rate 2k; }"
             try await withNginx(root: root, locationDirectives: slow) { nginx in
                 try await withService { service in
                     let id = try await service.add(nginx.url("/file.bin"))
                     try await service.waitForBytes(1_000_000, of: id)
                     try await service.pause(id, with: 1_000_000)
                     try await service.kill9()
+                    _ = try await ChildProcess.run("rm", ["\(root)/slow"])
                     try new.write(toFile: "\(root)/file.bin")
                     // A time of its own, however fast this was: nginx tells whole seconds.
                     let touched = try await ChildProcess.run(
