@@ -9,7 +9,8 @@ override URL := $(value URL)
 override PREFIX := $(value PREFIX)
 override DESTDIR := $(value DESTDIR)
 override FILTER := $(value FILTER)
-export URL PREFIX DESTDIR FILTER
+override ONLY := $(value ONLY)
+export URL PREFIX DESTDIR FILTER ONLY
 
 # A target may import only what the manifest says that it depends on.
 STRICT := --explicit-target-dependency-import-check error
@@ -36,9 +37,9 @@ test: ## Build and run all tests, or those that match FILTER=…
 	$(SWIFT) build $(STRICT) --build-tests
 	@SWIFT="$(SWIFT)" .ci/test "$$FILTER"
 
-bench: build ## Measure against curl, aria2, wget2 and axel
+bench: build ## Measure against curl, aria2, wget2 and axel, or part of it: ONLY=small,tls
 	@.ci/need bench
-	Tests/Benchmarks/run
+	Tests/Benchmarks/run $(if $(ONLY),--only "$$ONLY")
 
 lint: ## Check the format and who imports what
 	$(SWIFT) format lint --strict --parallel --recursive Package.swift Sources Tests

@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Figures of the service itself: memory, wake-ups, round trips, a long list."""
+
+import pathlib
+import re
+import statistics
+import subprocess
+import time
+
+import programs
+import servers
+
+
+def wake_ups(pid):
+    """How often each thread went to sleep by itself: proc(5), voluntary_ctxt_switches."""
+    counts = {}
+    for thread in pathlib.Path(f"/proc/{pid}/task").iterdir():
+        text = (thread / "status").read_text()
+        counts[thread.name] = int(re.search(r"\nvoluntary_ctxt_switches:\s*(\d+)", text)[1])
+    return counts
+
+
+def idle(service, _):
+    """Right after a start, and over ten seconds of doing nothing."""
+    service.stop_program()
+    service.start()
+    # The pools' spare threads end by themselves after five seconds.
+    time.sleep(10)
+    before = wake_ups(service.process.pid)
+    time.sleep(10)
+    after = wake_ups(service.process.pid)
+    woken = sum(count - before.get(thread, 0) for thread, count in after.items())
+    memory = service.memory()
+    aria2 = subprocess.Popen(
+        ["aria2c", "-q", "--enable-rpc", f"--rpc-listen-port={servers.free_port()}"],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    time.sleep(1)
+    theirs = programs.memory(aria2.pid) if aria2.poll() is None else None
+    aria2.terminate()
+    aria2.wait()
+    beside = f" (aria2c with RPC: {theirs['RssAnon']} kB, {theirs['VmRSS']} kB)" if theirs else ""
+    return [
+        ("idle: private memory", f"{memory['RssAnon']} kB{beside}", "≤ 8,000 kB"),
+        ("idle: resident memory", f"{memory['VmRSS']} kB", "≤ 40,000 kB"),
+        ("idle: wake-ups in 10 s", str(woken), "0"),
+    ]
+
+
+def spam(service, *words):
+    """How long `dbus-test-tool` takes for 10,000 calls, one after the other.
+
+    They are of an interface that idownd does not have: its answers are errors.
+    """
+    start = time.monotonic()
+    subprocess.run(
+        ["dbus-test-tool", "spam", "--session", "--count=10000", *words],
+        env=service.environment,
+        check=True,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    return time.monotonic() - start
+
+
+def bus(service, _):
+    """The service's answer to calls, beside the C library's own echo."""
+    echo = subprocess.Popen(
+        ["dbus-test-tool", "echo", "--session", "--name=org.example.Echo"],
+        env=service.environment,
+    )
+    while not service.bus.name_has_owner("org.example.Echo"):
+        time.sleep(0.01)
+    ratios = []
+    for _ in range(6):
+        theirs = spam(service, "--dest=org.example.Echo")
+        ours = spam(service, f"--dest={programs.MANAGER}")
+        ratios.append(ours / theirs)
+    echo.terminate()
+    echo.wait()
+    ratio = statistics.median(ratios[1:])
+    return [("bus: round trip, beside the C library's echo", f"{ratio:.2f}", "≤ 1.3")]
+
+
+def command(service, options):
+    """`idown list` with the service up."""
+    walls = [
+        programs.command(
+            [options.programs + "/idown", "list"], service.work, service.environment
+        ).wall
+        for _ in range(11)
+    ]
+    return [("idown list", f"{statistics.median(walls[1:]) * 1000:.0f} ms", "≤ 30 ms")]
+
+
+def tasks(service, _):
+    """A list of 100,000 tasks: adding, starting, asking."""
+    options = programs.dbus.Dictionary({"directory": str(service.work), "paused": True}, "sv")
+    begin = time.monotonic()
+    for first in range(0, 100_000, 1000):
+        urls = [f"http://127.0.0.1:9/{number}" for number in range(first, first + 1000)]
+        service.manager.AddURLs(urls, options)
+    added = time.monotonic() - begin
+    service.stop_program()
+    started = service.start()
+    times = []
+    for number in range(1, 100_000, 97):
+        begin = time.monotonic()
+        service.manager.GetTask(str(number))
+        times.append(time.monotonic() - begin)
+    slowest = sorted(times)[len(times) * 99 // 100]
+    return [
+        ("100,000 tasks: adding, 1,000 a call", f"{added:.1f} s", ""),
+        ("100,000 tasks: start", f"{started:.2f} s", "≤ 1 s"),
+        ("100,000 tasks: resident memory", f"{service.memory()['VmRSS']} kB", "≤ 100,000 kB"),
+        ("100,000 tasks: GetTask, p99", f"{slowest * 1000:.1f} ms", "≤ 2 ms"),
+    ]
