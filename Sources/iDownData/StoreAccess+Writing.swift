@@ -19,26 +19,27 @@ extension StoreAccess where Right == ReadWrite {
 
     /// Stores a new task; its id comes from `makeID`.
     package func insert(_ record: TaskRecord) throws(StoreFailure) {
-        try execute(TaskColumn.insert, TaskColumn.values(of: record))
+        let (sql, arguments) = TaskColumn.insert(record)
+        try execute(sql, arguments)
         try execute(Query.insertText.rawValue, texts(of: record))
     }
 
-    /// Stores all of the task anew; nothing happens where there is no such task.
+    /// Stores what has changed in the task; nothing happens where there is no such task.
     ///
     /// - Parameters:
-    ///   - record: as it is now.
-    ///   - before: as it was; where nothing that is searched has changed, that need not be written.
+    ///   - record: as it is to be.
+    ///   - before: as it was read in this transaction.
     /// - Throws: `StoreFailure.database`.
     package func update(
         _ record: TaskRecord,
-        from before: TaskRecord? = nil
+        from before: TaskRecord
     ) throws(StoreFailure) {
-        try execute(TaskColumn.update, TaskColumn.values(of: record))
-        if let before, before.displayName == record.displayName,
-            before.request.url == record.request.url
-        {
-            return
-        }
+        guard let (sql, arguments) = TaskColumn.update(record, from: before) else { return }
+        try execute(sql, arguments)
+        guard
+            before.displayName != record.displayName
+                || before.request.url != record.request.url
+        else { return }
         try execute(Query.updateText.rawValue, texts(of: record))
     }
 

@@ -17,7 +17,11 @@ enum TaskColumn: Int, CaseIterable {
     case checksum, directory, segments, entityTag, failureMessage, owner, userAgent, url, referrer
     case headers, mirrors
 
-    var name: String { "\(self)" }
+    /// The column's name in SQL.
+    var name: String { Self.allNames[rawValue] }
+
+    /// Made once: to ask an enumeration for the names of its cases is slow.
+    private static let allNames = allCases.map { "\($0)" }
 
     /// The value to store.
     ///
@@ -78,27 +82,68 @@ enum TaskColumn: Int, CaseIterable {
         }
     }
 
-    static func values(of record: TaskRecord) -> StatementArguments {
-        StatementArguments(allCases.map { $0.value(of: record) })
+    private func stored(_ record: TaskRecord) -> DatabaseValue {
+        value(of: record)?.databaseValue ?? .null
     }
 
-    private static let names = allCases.map(\.name)
-
-    static let select = "SELECT \(names.joined(separator: ", ")) FROM task"
+    static let select = "SELECT \(allNames.joined(separator: ", ")) FROM task"
     static let selectOne = select + " WHERE id = ?"
     static let selectInOrder = select + " WHERE id > ? ORDER BY id"
 
-    static let insert = """
-        INSERT INTO task (\(names.joined(separator: ", ")))
-        VALUES (\(names.map { _ in "?" }.joined(separator: ", ")))
-        """
+    /// The statement that stores a new record, and its arguments.
+    ///
+    /// Most tasks are added with a URL and a folder alone: then only what is not null is bound.
+    static func insert(_ record: TaskRecord) -> (sql: String, StatementArguments) {
+        let values = allCases.map { $0.stored(record) }
+        let isPlain = zip(allCases, values).allSatisfy { $1.isNull || !plainNulls.contains($0) }
+        guard isPlain else { return (insertAll, StatementArguments(values)) }
+        return (insertPlain, StatementArguments(plain.map { values[$0.rawValue] }))
+    }
 
-    /// Takes all columns in their order; the first is the id, `?1`.
-    static let update = """
-        UPDATE task SET \(names.enumerated().dropFirst().map { "\($1) = ?\($0 + 1)" }
-            .joined(separator: ", "))
-        WHERE id = ?1
+    /// The columns of a task that was added with a URL and a folder.
+    private static let plain = allCases.filter { !plainNulls.contains($0) }
+    private static let plainNulls: Set<TaskColumn> = [
+        .retryAt, .intent, .intentName, .finishedAt, .total, .integrity, .connections,
+        .expectedSize, .fileDevice, .fileInode, .failureCode, .failureIsTransient,
+        .failureRetryAfter, .entityTagIsWeak, .lastModifiedIsStrong, .lastModified,
+        .remoteChecksum, .fileName, .wantedName, .checksum, .entityTag, .failureMessage, .userAgent,
+        .referrer, .headers,
+        .mirrors,
+    ]
+    private static let insertAll = insert(into: allCases)
+    private static let insertPlain = insert(into: plain)
+
+    private static func insert(into columns: [TaskColumn]) -> String {
         """
+        INSERT INTO task (\(columns.map(\.name).joined(separator: ", ")))
+        VALUES (\(columns.map { _ in "?" }.joined(separator: ", ")))
+        """
+    }
+
+    /// The statement that stores what has changed in a record, and its arguments.
+    ///
+    /// Only that: SQLite touches every index of a column that it is told to set, equal or not.
+    ///
+    /// - Returns: Nil where nothing has changed.
+    static func update(
+        _ record: TaskRecord,
+        from before: TaskRecord
+    ) -> (sql: String, StatementArguments)? {
+        var columns: [TaskColumn] = []
+        var values: [DatabaseValue] = []
+        for column in allCases.dropFirst() {
+            let value = column.stored(record)
+            guard value != column.stored(before) else { continue }
+            columns.append(column)
+            values.append(value)
+        }
+        guard !columns.isEmpty else { return nil }
+        let sql = """
+            UPDATE task SET \(columns.map { "\($0.name) = ?" }.joined(separator: ", "))
+            WHERE id = ?
+            """
+        return (sql, StatementArguments(values + [record.id.rawValue.databaseValue]))
+    }
 }
 
 extension TaskState {

@@ -21,6 +21,7 @@ extension Coordinator {
     }
 
     func transfersDidEnd() {
+        resumeIdleWaiters()
         releaseStopIfDone()
     }
 

@@ -14,7 +14,12 @@ extension Coordinator: TransferJournal {
         of task: TaskID,
         attempt: AttemptNumber
     ) async throws -> Bool {
-        let (now, jitter) = (WallTime.now, Double.random(in: 0..<1, using: &random))
+        let now = WallTime.now
+        let jitter: Double
+        switch event {
+        case .failed: jitter = Double.random(in: 0..<1, using: &random)
+        case .opened, .checkpointed, .publishing, .completed: jitter = 0
+        }
         return try await commit { transaction in
             let change = try transaction.change(task) {
                 $0.apply(.transfer(event, of: attempt), at: now, jitter: jitter)
@@ -34,7 +39,7 @@ extension Coordinator: TransferJournal {
         releaseTransferWaiters(of: task)
         settled.remove(task)
         meters[task] = nil
-        fillSlots()
+        fillHeldSlot(of: task)
         transfersDidEnd()
     }
 

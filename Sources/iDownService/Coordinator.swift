@@ -59,6 +59,8 @@ package actor Coordinator {
     private(set) var committer: Task<Void, Never>?
     /// Slots are to be filled although no change says so.
     private var wantsSlots = false
+    /// Tasks whose turn came while their last transfer still ended.
+    private var heldUp: Set<TaskID> = []
     private var slotRetry: Task<Void, Never>?
     private var startOrder: Int64 = 0
     /// Tasks whose file is being given its name, and who waits for that to be over.
@@ -118,6 +120,11 @@ extension Coordinator {
         startCommitting()
     }
 
+    /// The task's transfer is over: it gets its slot, if it was only for that that it had none.
+    func fillHeldSlot(of task: TaskID) {
+        if heldUp.remove(task) != nil { fillSlots() }
+    }
+
     /// Looks again after the store has failed; a full disk may have room by then.
     private func fillSlotsLater() {
         guard slotRetry == nil, !isStopping else { return }
@@ -160,6 +167,10 @@ extension Coordinator {
             CommitQueue.Outcome(changes: try scheduling.run(transaction)) {}
         }
         let results = await store.commit(bodies)
+        for task in scheduling.heldUp {
+            // Its transfer may have come to its end during the commit.
+            if running[task] == nil { wantsSlots = true } else { heldUp.insert(task) }
+        }
         for (index, result) in results.enumerated() {
             switch result {
             case .success(let outcome):

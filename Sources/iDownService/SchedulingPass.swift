@@ -13,6 +13,7 @@ final class SchedulingPass: Sendable {
     /// Not before the service is there for others, and not while it ends.
     private let mayStart: Bool
     private let isWanted: Mutex<Bool>
+    private let passedOver = Mutex<Set<TaskID>>([])
 
     init(slots: Int, busy: Set<TaskID>, firstOrder: Int64, isWanted: Bool, mayStart: Bool) {
         self.slots = slots
@@ -27,6 +28,9 @@ final class SchedulingPass: Sendable {
         guard changes.contains(where: { $0.effects.contains(.fillSlots) }) else { return }
         isWanted.withLock { $0 = true }
     }
+
+    /// Tasks that could not start because their last transfer still ended.
+    var heldUp: Set<TaskID> { passedOver.withLock(\.self) }
 
     func run(_ transaction: Transaction) throws -> [Change] {
         guard isWanted.withLock({ $0 }), mayStart else { return [] }
@@ -47,7 +51,8 @@ final class SchedulingPass: Sendable {
             for decision in decisions {
                 switch decision {
                 // Its last transfer still ends; it keeps its turn until that is over.
-                case .start(let id) where busy.contains(id): break
+                case .start(let id) where busy.contains(id):
+                    passedOver.withLock { _ = $0.insert(id) }
                 case .start(let id):
                     let change = try transaction.changeIfReadable(id) {
                         $0.apply(.slotGranted(order: order), at: .distantPast, jitter: 0)

@@ -71,9 +71,10 @@ import iDownState
     @Test func `a new URL is found, the old one no more`() async throws {
         try await withStore { store in
             let found = try await store.commit { transaction in
-                var record = try transaction.addTask("http://a/old")
-                record.request.url = "http://a/new"
-                try transaction.update(record)
+                let old = try transaction.addTask("http://a/old")
+                var new = old
+                new.request.url = "http://a/new"
+                try transaction.update(new, from: old)
                 return try ["http://a/old", "http://a/new"].map {
                     try transaction.unfinished($0)?.rawValue
                 }
@@ -194,7 +195,7 @@ import iDownState
                         case nil: try transaction.insert(record)
                         case _ where (record.id.rawValue + Int64(round)).isMultiple(of: 3):
                             try transaction.delete(record.id)
-                        case _: try transaction.update(record)
+                        case let before?: try transaction.update(record, from: before)
                         }
                     }
                     var expected = TaskCounts()

@@ -19,10 +19,10 @@ import iDownState
             for records in [inserted, updated] {
                 try await store.commit { transaction in
                     for record in records {
-                        if try transaction.task(record.id) == nil {
-                            try transaction.insert(record)
+                        if let before = try transaction.task(record.id) {
+                            try transaction.update(record, from: before)
                         } else {
-                            try transaction.update(record)
+                            try transaction.insert(record)
                         }
                     }
                 }
