@@ -16,6 +16,9 @@ extern int renameat2(
 // fallocate(2), fcntl.h: unlike posix_fallocate(3) it never writes zeros to imitate the kernel.
 extern int fallocate(int descriptor, int mode, long offset, long length);
 
+// sync_file_range(2), fcntl.h: the only call that starts to write a file and does not wait.
+extern int sync_file_range(int descriptor, long offset, long length, unsigned int flags);
+
 // fsetxattr(2), sys/xattr.h.
 extern int fsetxattr(
     int descriptor, const char *name, const void *value, size_t length, int flags);
@@ -27,5 +30,6 @@ extern int statx(
 // The kernel's ABI, linux/fs.h and linux/falloc.h: values that can never change.
 static const unsigned int CLINUX_RENAME_NOREPLACE = 1u << 0;
 static const int CLINUX_FALLOC_FL_KEEP_SIZE = 0x01;
+static const unsigned int CLINUX_SYNC_FILE_RANGE_WRITE = 2;
 static const int CLINUX_AT_EMPTY_PATH = 0x1000;
 static const unsigned int CLINUX_STATX_WANTED = STATX_BASIC_STATS | STATX_BTIME;

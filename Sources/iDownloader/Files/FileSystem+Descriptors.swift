@@ -62,6 +62,15 @@ extension FileSystem {
         _ = try call("fdatasync") { fdatasync(descriptor) }
     }
 
+    /// Starts to write the bytes, and waits for nothing; sync_file_range(2).
+    ///
+    /// No promise of any kind: a sync is still due, and reports what failed.
+    package func startWriting(_ descriptor: Int32) throws(FileError) {
+        _ = try call("sync_file_range") {
+            sync_file_range(descriptor, 0, 0, CLINUX_SYNC_FILE_RANGE_WRITE)
+        }
+    }
+
     /// Brings a file or a folder to the disk; fsync(2).
     package func synchronize(_ descriptor: Int32) throws(FileError) {
         _ = try call("fsync") { fsync(descriptor) }

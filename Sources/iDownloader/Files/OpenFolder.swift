@@ -60,6 +60,11 @@ package final class OpenFolder: Sendable {
     /// The folder's descriptor, open for as long as this object lives.
     package var number: Int32 { descriptor.number }
 
+    /// What tells the folder from every other.
+    package func identity() throws(FileError) -> FileIdentity {
+        try fileSystem.status(of: number).identity
+    }
+
     /// What stands under the name; nil for nothing.
     package func status(of name: String) throws(FileError) -> FileStatus? {
         try fileSystem.status(of: name, in: number)

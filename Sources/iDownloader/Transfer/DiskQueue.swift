@@ -8,8 +8,8 @@ import Dispatch
 /// queue up in the kernel.
 package final class DiskQueue: Sendable {
     private let lanes = [
-        DispatchQueue(label: "org.idown.disk.0"),
-        DispatchQueue(label: "org.idown.disk.1"),
+        DiskLane(label: "org.idown.disk.0"),
+        DiskLane(label: "org.idown.disk.1"),
     ]
     /// Folders that clients name: one that hangs must not hold up a download, nor the other way.
     private let folders = DispatchQueue(label: "org.idown.disk.folders")
@@ -29,12 +29,53 @@ package final class DiskQueue: Sendable {
         key: Int64?,
         _ body: @escaping @Sendable () throws(Failure) -> Value
     ) async throws(Failure) -> Value {
-        let lane = key.map { lanes[Int($0.magnitude % UInt64(lanes.count))] } ?? folders
+        let queue = key.map { lane(of: $0).queue } ?? folders
         let result: Result<Value, Failure> = await withCheckedContinuation { continuation in
-            lane.async {
+            queue.async {
                 continuation.resume(returning: Result { () throws(Failure) in try body() })
             }
         }
         return try result.get()
+    }
+
+    /// Runs `body` and then a sync, together with all others that want one by then.
+    ///
+    /// First the bodies of all run, then the syncs, an equal one once for all: what is written or
+    /// renamed together is brought to the disk by one commit of the file system's journal.
+    ///
+    /// - Parameters:
+    ///   - sync: what is brought to the disk after the body.
+    ///   - key: the calls of one key come one after the other; each waits for its answer.
+    ///   - body: may block.
+    /// - Returns: what `body` returns, once that lasts.
+    /// - Throws: what `body` throws, and what the sync does.
+    package func run<Value: Sendable>(
+        syncing sync: DiskSync,
+        key: Int64,
+        _ body: @escaping @Sendable () throws(FileError) -> Value
+    ) async throws(FileError) -> Value {
+        let lane = lane(of: key)
+        let result: Result<Value, FileError> = await withCheckedContinuation { continuation in
+            lane.submit(
+                DiskLane.Job(sync: sync) {
+                    do throws(FileError) {
+                        let value = try body()
+                        return { failure in
+                            continuation.resume(
+                                returning: failure.map { .failure($0) } ?? .success(value)
+                            )
+                        }
+                    } catch {
+                        continuation.resume(returning: .failure(error))
+                        return nil
+                    }
+                }
+            )
+        }
+        return try result.get()
+    }
+
+    private func lane(of key: Int64) -> DiskLane {
+        lanes[Int(key.magnitude % UInt64(lanes.count))]
     }
 }

@@ -114,9 +114,15 @@ final class SegmentWriter: Sendable {
                 }
             }
             takenEnd.store(state.position + Int64(state.filled), ordering: .releasing)
+            // With the last byte there is nothing to gather for. Where the last bytes differ from
+            // those on disk, they wait in the buffer for the next flush to say so.
+            if Int64(bytes.count) >= room, drain() == .failed { return .failed }
             return isFull ? .full : .done
         }
     }
+
+    /// Whether all that was taken is in the file.
+    var isFlushed: Bool { lock.withLock { _ in state.filled == 0 && state.failure == nil } }
 
     /// Brings what was taken into the file.
     func flush() -> Step { lock.withLock { _ in drain() } }

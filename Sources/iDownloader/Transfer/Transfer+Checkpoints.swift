@@ -14,8 +14,14 @@ extension Transfer {
         }
         followDigests()
         guard stored != synced else { return }
-        try await synchronize { part throws(FileError) in try part.synchronizeData() }
+        try await synchronizeData()
         try await commit(.checkpointed(synced))
+    }
+
+    private func synchronizeData() async throws(TransferEnd) {
+        try await synchronize { part throws(TransferEnd) in
+            try await onDisk { () throws(FileError) in try part.synchronizeData() }
+        }
     }
 
     /// Brings what is stored at this moment to the disk, so that the record may claim it.
@@ -23,12 +29,12 @@ extension Transfer {
     /// The kernel reports a write that it lost once, and then forgets it (fsync(2)): after a
     /// failure nothing that was not synced before is ever claimed.
     func synchronize(
-        _ body: @escaping @Sendable (PartFile) throws(FileError) -> Void
+        _ body: (PartFile) async throws(TransferEnd) -> Void
     ) async throws(TransferEnd) {
         guard let part else { throw .failed(FileError.vanished.failure) }
         let reached = stored
         do {
-            try await onDisk { () throws(FileError) in try body(part) }
+            try await body(part)
         } catch {
             stored = synced
             for connection in connections { dropWriter(of: connection) }
@@ -50,7 +56,8 @@ extension Transfer {
 
     /// Writes what the buffer holds, away from Swift's threads.
     private func flush(_ writer: SegmentWriter) async -> SegmentWriter.Step {
-        await engine.disk.run(key: job.task.rawValue) { writer.flush() }
+        guard !writer.isFlushed else { return .done }
+        return await engine.disk.run(key: job.task.rawValue) { writer.flush() }
     }
 
     /// Brings the rest of a connection's buffer into the file.
@@ -89,7 +96,7 @@ extension Transfer {
         guard part != nil, stored != recorded else { return }
         do throws(TransferEnd) {
             if stored != synced {
-                try await synchronize { part throws(FileError) in try part.synchronizeData() }
+                try await synchronizeData()
             }
             try await commit(.checkpointed(synced))
         } catch {

@@ -60,7 +60,8 @@ extension Transfer {
         let size = stored.prefixLength
         if isPublished {
             try await commit(.publishing(name: file.name))
-            return try await concludePublication(as: file.name, size, in: folder)
+            try await onDisk(syncing: .folder(folder)) { () throws(FileError) in }
+            return try await commit(.completed(name: file.name, size: size, provenIntegrity))
         }
         if let total = known.total, total != size {
             throw .failed(
@@ -69,26 +70,19 @@ extension Transfer {
         }
         try await verify()
         let (origin, referrer) = engine.origins(of: home, referrer: job.request.referrer)
-        try await synchronize { part throws(FileError) in
-            if try part.size() != size { try part.truncate(to: size) }
-            try part.setFinalPermissions()
-            part.recordOrigin(url: origin, referrer: referrer)
-            try part.synchronize()
+        try await synchronize { part throws(TransferEnd) in
+            try await onDisk(syncing: .file(part)) { () throws(FileError) in
+                if try part.size() != size { try part.truncate(to: size) }
+                try part.setFinalPermissions()
+                part.recordOrigin(url: origin, referrer: referrer)
+            }
         }
-        try await concludePublication(as: try await rename(file, in: folder), size, in: folder)
-    }
-
-    /// The name lasts, and then the record says so.
-    private func concludePublication(
-        as name: String,
-        _ size: Int64,
-        in folder: OpenFolder
-    ) async throws(TransferEnd) {
-        try await onDisk { () throws(FileError) in try folder.synchronize() }
+        let name = try await rename(file, in: folder)
         try await commit(.completed(name: name, size: size, provenIntegrity))
     }
 
-    /// Renames under the first free name; each is recorded before it is tried.
+    /// Renames under the first free name; each is recorded before it is tried, and lasts before
+    /// the next is recorded.
     private func rename(_ file: LocalFile, in folder: OpenFolder) async throws(TransferEnd)
         -> String
     {
@@ -98,7 +92,8 @@ extension Transfer {
             try await commit(.publishing(name: name))
             let (names, task, wanted) = (engine.names, job.task, name)
             let mayRename = job.request.onExisting == .rename
-            let next = try await onDisk { () throws(FileError) -> String? in
+            let next = try await onDisk(syncing: .folder(folder)) {
+                () throws(FileError) -> String? in
                 do throws(FileError) {
                     _ = try folder.publish(file, as: wanted)
                     return nil

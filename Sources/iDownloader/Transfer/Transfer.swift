@@ -193,4 +193,16 @@ actor Transfer {
             throw .failed(error.failure)
         }
     }
+
+    /// The same, with a sync behind it that is shared with others who want one.
+    func onDisk<Value: Sendable>(
+        syncing sync: DiskSync,
+        _ body: @escaping @Sendable () throws(FileError) -> Value
+    ) async throws(TransferEnd) -> Value {
+        do {
+            return try await engine.disk.run(syncing: sync, key: job.task.rawValue, body)
+        } catch {
+            throw .failed(error.failure)
+        }
+    }
 }

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Dispatch
+import Glibc
+import Testing
+import iDownTesting
+
+@testable import iDownloader
+
+@Suite(.timeLimit(.minutes(5)))
+struct DiskQueueTests {
+    /// Eight calls that wait together for a lane that is busy, each with the folder opened anew.
+    ///
+    /// - Returns: What became of each, and how many calls the file system saw of them.
+    private func syncTogether(
+        failing place: Int? = nil
+    ) async throws -> (failures: [FileError?], calls: Int) {
+        try await withTemporaryFolder { path in
+            // Opening a folder takes the same number of calls each time.
+            let counting = FaultPlan()
+            let folders = try (0..<8).map { _ in
+                try OpenFolder(path, fileSystem: FileSystem(faults: counting))
+            }
+            let opening = counting.calls
+            let faults = FaultPlan(failing: place.map { opening + $0 })
+            let system = FileSystem(faults: faults)
+            let opened = try folders.map { try OpenFolder($0.path, fileSystem: system) }
+
+            let disk = DiskQueue()
+            let door = DispatchSemaphore(value: 0)
+            let hold = Task.immediate { await disk.run(key: 0) { door.wait() } }
+            let calls = opened.enumerated().map { number, folder in
+                Task.immediate { () -> FileError? in
+                    do throws(FileError) {
+                        // Even keys share a lane.
+                        let key = Int64(number) * 2
+                        try await disk.run(syncing: .folder(folder), key: key) {
+                            () throws(FileError) in
+                        }
+                        return nil
+                    } catch {
+                        return error
+                    }
+                }
+            }
+            door.signal()
+            await hold.value
+            var failures: [FileError?] = []
+            for call in calls { failures.append(await call.value) }
+            return (failures, faults.calls - opening)
+        }
+    }
+
+    @Test func `one sync of a folder serves all who wait for it`() async throws {
+        let (failures, calls) = try await syncTogether()
+        #expect(failures.count == 8 && failures.allSatisfy { $0 == nil })
+        // Each is asked which folder it is, and one of them is synced.
+        #expect(calls == 8 + 1)
+    }
+
+    @Test func `a sync that fails fails all who wait for it`() async throws {
+        let (failures, _) = try await syncTogether(failing: 2)
+        #expect(failures.allSatisfy { $0?.errno == EIO })
+    }
+
+    @Test func `a body that fails is answered at once, and the others all the same`() async throws {
+        try await withTemporaryFolder { path in
+            let folder = try OpenFolder(path, fileSystem: FileSystem())
+            let disk = DiskQueue()
+            await #expect(throws: FileError.self) {
+                try await disk.run(syncing: .folder(folder), key: 0) { () throws(FileError) in
+                    throw FileError.vanished
+                }
+            }
+            let value = try await disk.run(syncing: .folder(folder), key: 0) {
+                () throws(FileError) in 7
+            }
+            #expect(value == 7)
+        }
+    }
+}
