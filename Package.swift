@@ -49,6 +49,12 @@ let package = Package(
             pkgConfig: "libcurl",
             providers: [.apt(["libcurl4-openssl-dev"])]
         ),
+        // expat: the metalinks' XML.
+        .systemLibrary(
+            name: "CExpat",
+            pkgConfig: "expat",
+            providers: [.apt(["libexpat1-dev"])]
+        ),
         // What the C library has and Swift's Glibc lacks: renameat2, fallocate, openat, xattr.
         .systemLibrary(name: "CLinux"),
 
@@ -74,6 +80,7 @@ let package = Package(
         .target(
             name: "iDownloader",
             dependencies: [
+                "CExpat",
                 "CLinux",
                 "Curl",
                 "iDownState",

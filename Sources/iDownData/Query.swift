@@ -56,6 +56,12 @@ enum Query: String, CaseIterable {
     case delete = """
         DELETE FROM task WHERE id = ?
         """
+    case pieceHashes = """
+        SELECT algorithm, length, digests FROM pieceHashes WHERE task = ?
+        """
+    case keepPieceHashes = """
+        INSERT INTO pieceHashes (task, algorithm, length, digests) VALUES (?, ?, ?, ?)
+        """
     case nextID = """
         SELECT value FROM nextID
         """

@@ -61,8 +61,11 @@ struct Salvage {
             in: source
         )
         for row in tasks {
-            guard let record = try? TaskRow(row: row).record() else { continue }
+            guard var record = try? TaskRow(row: row).record() else { continue }
+            let pieces = try? old.pieceHashes(of: record.id)
+            record.request.hasPieceHashes = pieces != nil
             try transaction.insert(record)
+            if let pieces { try transaction.keep(pieces, of: record.id) }
             recovery.carriedTasks += 1
             // Without a bound the ids themselves are all that tells which are taken.
             if record.id.rawValue >= bound { try transaction.setNextID(record.id.rawValue &+ 1) }

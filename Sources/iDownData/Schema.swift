@@ -41,6 +41,7 @@ enum Schema {
             onExisting TEXT NOT NULL,
             connections INTEGER,
             expectedSize INTEGER,
+            hasPieceHashes INTEGER NOT NULL,
             usesStoredLogins INTEGER NOT NULL,
             fileDevice INTEGER,
             fileInode INTEGER,
@@ -124,6 +125,13 @@ enum Schema {
 
         CREATE INDEX taskFinished ON task(finishedAt)
             WHERE state = 'completed' AND intent IS NULL;
+
+        CREATE TABLE pieceHashes (
+            task INTEGER PRIMARY KEY NOT NULL REFERENCES task(id) ON DELETE CASCADE,
+            algorithm TEXT NOT NULL,
+            length INTEGER NOT NULL,
+            digests BLOB NOT NULL
+        ) STRICT;
 
         CREATE TABLE token (
             number INTEGER PRIMARY KEY NOT NULL,

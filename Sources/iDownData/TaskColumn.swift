@@ -10,7 +10,8 @@ import iDownState
 enum TaskColumn: Int, CaseIterable {
     case id, state, hold, retryAt, intent, intentName, priority, speedLimit, attempt, startOrder
     case tries, stretchStart, createdAt, finishedAt, bytesOnDisk, total, integrity, urlHash
-    case onExisting, connections, expectedSize, usesStoredLogins, fileDevice, fileInode
+    case onExisting, connections, expectedSize, hasPieceHashes, usesStoredLogins
+    case fileDevice, fileInode
     case servesRanges, refusesRanges, dislikesIfRange, restsOnProof, needsProof
     case failureCode, failureIsTransient, failureRetryAfter, entityTagIsWeak
     case lastModifiedIsStrong, lastModified, remoteChecksum, mimeType, fileName, wantedName
@@ -50,6 +51,7 @@ enum TaskColumn: Int, CaseIterable {
         case .onExisting: record.request.onExisting.rawValue
         case .connections: record.request.connections
         case .expectedSize: record.request.expectedSize
+        case .hasPieceHashes: record.request.hasPieceHashes
         case .usesStoredLogins: record.request.usesStoredLogins
         case .fileDevice: record.file.map { Int64(bitPattern: $0.device) }
         case .fileInode: record.file.map { Int64(bitPattern: $0.inode) }

@@ -57,6 +57,7 @@ struct TaskRow {
             mirrors: (try optional(.mirrors)).map { MirrorText.mirrors(of: $0) } ?? [],
             checksum: try checksum(.checksum),
             expectedSize: try optional(.expectedSize),
+            hasPieceHashes: try flag(.hasPieceHashes),
             usesStoredLogins: try flag(.usesStoredLogins),
             owner: try optional(.owner)
         )

@@ -85,6 +85,7 @@ extension Transaction {
         )
         if wish.isPaused { record.state = .paused }
         try insert(record)
+        if let pieces = wish.pieces { try keep(pieces, of: record.id) }
         return Change(before: nil, after: record, effects: [.persist, .announce, .fillSlots])
     }
 }

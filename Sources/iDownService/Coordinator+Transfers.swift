@@ -3,7 +3,7 @@
 import Logging
 import iDownData
 package import iDownState
-import iDownloader
+package import iDownloader
 
 extension Coordinator: TransferJournal {
     /// The longest that Pause waits for the last checkpoint.
@@ -27,6 +27,22 @@ extension Coordinator: TransferJournal {
             guard let change, !change.effects.isEmpty else { return (false, []) }
             return (true, [change])
         }
+    }
+
+    package func pieceHashes(of task: TaskID) async throws -> PieceHashes? {
+        try await store.read { snapshot throws(StoreFailure) in
+            try snapshot.pieceHashes(of: task)
+        }
+    }
+
+    package func add(_ files: [ListedFile], listedBy task: TaskID) async throws {
+        let record = try await store.read { snapshot throws(StoreFailure) in
+            try snapshot.task(task)
+        }
+        let wishes = files.map { file in
+            NewTask(request: file.request, priority: record?.priority, pieces: file.pieces)
+        }
+        _ = try await add(wishes, token: nil)
     }
 
     package func transferEnded(

@@ -11,18 +11,22 @@ package struct NewTask: Sendable {
     package var isPaused: Bool
     /// Why a new task cannot have the name it needs; nothing to one that is there already.
     package var takenName: String?
+    /// Hashes of the file's pieces, to be kept beside the task.
+    package var pieces: PieceHashes?
 
     package init(
         request: TaskRequest,
         priority: Int32? = nil,
         speedLimit: Int64 = 0,
         isPaused: Bool = false,
-        takenName: String? = nil
+        takenName: String? = nil,
+        pieces: PieceHashes? = nil
     ) {
         self.request = request
         self.priority = priority
         self.speedLimit = speedLimit
         self.isPaused = isPaused
         self.takenName = takenName
+        self.pieces = pieces
     }
 }

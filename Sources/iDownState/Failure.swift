@@ -43,6 +43,20 @@ package enum FailureCode: String, CaseIterable, Sendable {
         }
     }
 
+    /// Whether another place that has the same file may do better.
+    package var isOfSource: Bool {
+        switch self {
+        case .networkUnreachable, .networkTimeout, .networkStalled, .networkReset, .networkTLS,
+            .networkDNS, .serverNotFound, .serverForbidden, .serverAuthRequired, .serverBusy,
+            .serverFailed, .serverRangeRefused, .serverTruncated, .serverContentChanged,
+            .serverTooManyRedirects, .serverBadResponse, .checksumMismatch, .sizeMismatch:
+            true
+        case .fileNoSpace, .fileAccessDenied, .fileNameTooLong, .fileExists, .fileVanished,
+            .fileFailed:
+            false
+        }
+    }
+
     /// After these the bytes on disk are worth nothing: the next try starts from zero.
     package var spoilsContent: Bool {
         switch self {

@@ -50,6 +50,16 @@ package struct SegmentMap: Hashable, Sendable {
         }
     }
 
+    /// Forgets the bytes of a range.
+    package mutating func remove(_ range: ByteRange) {
+        ranges = ranges.flatMap { kept in
+            [
+                ByteRange(from: kept.first, to: min(kept.end, range.first)),
+                ByteRange(from: max(kept.first, range.end), to: kept.end),
+            ].compactMap(\.self)
+        }
+    }
+
     /// The stretches between 0 and `end` that are not on disk, in order.
     package func gaps(upTo end: Int64) -> [ByteRange] {
         var gaps: [ByteRange] = []

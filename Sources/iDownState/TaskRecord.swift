@@ -103,7 +103,8 @@ package struct TaskRecord: Hashable, Sendable {
     /// What is known of the bytes once the file is complete: before it is published, it is held
     /// against every digest that is known of it.
     package var provenIntegrity: Integrity {
-        request.checksum ?? remote.checksum == nil ? remote.provenIntegrity : .checksum
+        let isDigested = request.hasPieceHashes || request.checksum ?? remote.checksum != nil
+        return isDigested ? .checksum : remote.provenIntegrity
     }
 
     /// Where the finished file stands; nil before.

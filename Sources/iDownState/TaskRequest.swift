@@ -41,6 +41,8 @@ package struct TaskRequest: Hashable, Sendable {
     package var checksum: Checksum?
     /// The length that the file is to have, in bytes.
     package var expectedSize: Int64?
+    /// Whether the list keeps hashes of the file's pieces for it.
+    package var hasPieceHashes: Bool
     /// Whether netrc, stored logins and cookies may be used for it; not for what any web page
     /// can have added.
     package var usesStoredLogins: Bool
@@ -60,6 +62,7 @@ package struct TaskRequest: Hashable, Sendable {
         mirrors: [String] = [],
         checksum: Checksum? = nil,
         expectedSize: Int64? = nil,
+        hasPieceHashes: Bool = false,
         usesStoredLogins: Bool = true,
         owner: String? = nil
     ) {
@@ -74,6 +77,7 @@ package struct TaskRequest: Hashable, Sendable {
         self.mirrors = mirrors
         self.checksum = checksum
         self.expectedSize = expectedSize
+        self.hasPieceHashes = hasPieceHashes
         self.usesStoredLogins = usesStoredLogins
         self.owner = owner
     }

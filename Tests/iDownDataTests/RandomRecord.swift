@@ -44,6 +44,7 @@ struct RandomRecord {
             mirrors: (0..<pick([0, 0, 1, 5])).map { _ in "http://mirror/" + oneLine() },
             checksum: maybe { $0.checksum() },
             expectedSize: maybe { $0.size() },
+            hasPieceHashes: pick([true, false]),
             usesStoredLogins: pick([true, false]),
             owner: maybe { $0.text() }
         )

@@ -142,4 +142,24 @@ import iDownTesting
     }
 
     private func map(_ pairs: [(Int64, Int64)]) -> SegmentMap { SegmentMap(ranges(pairs)) }
+
+    @Test(
+        arguments: [
+            (0, 10, [(10, 20), (40, 10)]), (0, 30, [(40, 10)]),
+            (5, 10, [(0, 5), (15, 15), (40, 10)]),
+            (20, 30, [(0, 20)]), (30, 10, [(0, 30), (40, 10)]),
+            (45, 1, [(0, 30), (40, 5), (46, 4)]),
+            (0, 100, []), (60, 5, [(0, 30), (40, 10)]),
+        ] as [(Int64, Int64, [(Int64, Int64)])]
+    )
+    func `a range in the middle can be forgotten`(
+        first: Int64,
+        length: Int64,
+        expected: [(Int64, Int64)]
+    ) throws {
+        let ranges = [(0, 30), (40, 10)].compactMap { ByteRange(first: $0, length: $1) }
+        var map = SegmentMap(ranges)
+        map.remove(try #require(ByteRange(first: first, length: length)))
+        #expect(map.ranges == expected.compactMap { ByteRange(first: $0, length: $1) })
+    }
 }

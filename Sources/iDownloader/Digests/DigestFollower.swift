@@ -129,20 +129,12 @@ final class DigestFollower: Sendable {
         _ range: Range<Int64>,
         _ digests: [DigestState]
     ) throws(FileError) -> [DigestState] {
+        guard let range = ByteRange(from: range.lowerBound, to: range.upperBound) else {
+            return digests
+        }
         var digests = digests
-        let buffer = UnsafeMutableRawBufferPointer.allocate(
-            byteCount: min(Self.readSize, range.count),
-            alignment: 64
-        )
-        defer { buffer.deallocate() }
-        var offset = range.lowerBound
-        while offset < range.upperBound {
-            let wanted = Int(min(Int64(buffer.count), range.upperBound - offset))
-            let piece = UnsafeMutableRawBufferPointer(rebasing: buffer[..<wanted])
-            // Somebody has cut the file.
-            guard try part.read(into: piece, at: offset) == wanted else { throw .vanished }
-            for index in digests.indices { digests[index].update(UnsafeRawBufferPointer(piece)) }
-            offset += Int64(wanted)
+        try part.forEachPiece(of: range, upTo: Self.readSize) { piece in
+            for index in digests.indices { digests[index].update(piece) }
         }
         return digests
     }

@@ -29,7 +29,20 @@ package final class DiskQueue: Sendable {
         key: Int64?,
         _ body: @escaping @Sendable () throws(Failure) -> Value
     ) async throws(Failure) -> Value {
-        let queue = key.map { lane(of: $0).queue } ?? folders
+        try await run(on: key.map { lane(of: $0).queue } ?? folders, body)
+    }
+
+    /// Runs `body`, which reads a slice of a file for its digest.
+    func readForDigests<Value: Sendable, Failure: Error>(
+        _ body: @escaping @Sendable () throws(Failure) -> Value
+    ) async throws(Failure) -> Value {
+        try await run(on: digests, body)
+    }
+
+    private func run<Value: Sendable, Failure: Error>(
+        on queue: DispatchQueue,
+        _ body: @escaping @Sendable () throws(Failure) -> Value
+    ) async throws(Failure) -> Value {
         let result: Result<Value, Failure> = await withCheckedContinuation { continuation in
             queue.async {
                 continuation.resume(returning: Result { () throws(Failure) in try body() })

@@ -20,7 +20,8 @@ struct Hop {
         isHome = true
     }
 
-    private init(url: URLReference, home: URLReference) {
+    /// A server that is asked in place of `home`.
+    init(url: URLReference, home: URLReference) {
         self.url = url
         self.home = home
         isHome = url.origin == home.origin

@@ -68,7 +68,7 @@ extension Transfer {
                 Failure(.serverTruncated, "\(size) of \(total) bytes came", isTransient: true)
             )
         }
-        try await verify()
+        try await addListedFiles()
         let (origin, referrer) = engine.origins(of: home, referrer: job.request.referrer)
         try await synchronize { part throws(TransferEnd) in
             try await onDisk(syncing: .file(part)) { () throws(FileError) in

@@ -149,7 +149,10 @@ extension Transfer {
 
     private func judgement(of connection: Connection) -> Judgement {
         guard let head = connection.sink.head else { return .fail(.badResponse("has no head")) }
-        return head.facts.judge(
+        noteMirrors(in: head, at: connection.hop)
+        let facts = facts(of: head)
+        if let refusal = refusal(of: facts) { return .fail(refusal) }
+        return facts.judge(
             asked: connection.ask,
             known: known,
             onDisk: stored,

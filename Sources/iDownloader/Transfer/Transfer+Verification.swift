@@ -9,8 +9,11 @@ extension Transfer {
         [job.request.checksum, known.checksum].compactMap(\.self)
     }
 
+    /// Whether a wrong byte will show at the end, wherever it came from.
+    var hasDigest: Bool { !expected.isEmpty || job.request.hasPieceHashes }
+
     /// What is known of a complete file: it is complete only once it was held against its digests.
-    var provenIntegrity: Integrity { expected.isEmpty ? known.provenIntegrity : .checksum }
+    var provenIntegrity: Integrity { hasDigest ? .checksum : known.provenIntegrity }
 
     /// Has the digests that will be asked for computed as far as the file goes; returns at once.
     func followDigests() {
@@ -27,13 +30,27 @@ extension Transfer {
 
     /// Holds the complete file against its size and its digests.
     ///
+    /// - Returns: the pieces that do not fit, where the rest need not be fetched again.
     /// - Throws: `Integrity.SizeMismatch`, or `Integrity.ChecksumMismatch` where its bytes come to
-    ///   anything else.
-    func verify() async throws(TransferEnd) {
+    ///   anything else and no piece of it is known to be wrong.
+    func verify() async throws(TransferEnd) -> [ByteRange] {
+        live.activity = .verifying
+        try check(size: stored.prefixLength)
+        let mismatch = try await mismatch()
+        guard mismatch != nil || expected.isEmpty, job.request.hasPieceHashes else {
+            if let mismatch { throw .failed(mismatch) }
+            return []
+        }
+        let bad = try await badPieces()
+        if bad.isEmpty, let mismatch { throw .failed(mismatch) }
+        return bad
+    }
+
+    /// Why the whole file is not what it should be; nil where it is.
+    private func mismatch() async throws(TransferEnd) -> Failure? {
         let size = stored.prefixLength
-        try check(size: size)
         followDigests()
-        guard let digests else { return }
+        guard let digests else { return nil }
         while digests.position < size {
             guard !brake.isPulled else { throw .stopped }
             do {
@@ -44,15 +61,35 @@ extension Transfer {
         }
         guard !brake.isPulled else { throw .stopped }
         let values = digests.values
-        for checksum in expected where !values.contains(checksum) {
-            let found = values.first { $0.algorithm == checksum.algorithm }
+        guard let checksum = expected.first(where: { !values.contains($0) }) else { return nil }
+        let found = values.first { $0.algorithm == checksum.algorithm }
+        return Failure(
+            .checksumMismatch,
+            "the file is \(found?.description ?? ""), and should be \(checksum)"
+        )
+    }
+
+    private func badPieces() async throws(TransferEnd) -> [ByteRange] {
+        let size = stored.prefixLength
+        guard let part, let pieces = try? await journal.pieceHashes(of: job.task) else {
             throw .failed(
-                Failure(
-                    .checksumMismatch,
-                    "the file is \(found?.description ?? ""), and should be \(checksum)"
-                )
+                Failure(.fileFailed, "the list of tasks cannot be read", isTransient: true)
             )
         }
+        guard pieces.cover(size) else {
+            throw .failed(Failure(.sizeMismatch, "the file has \(size) bytes, not its pieces'"))
+        }
+        var check = PieceCheck(part, pieces, size: size, disk: engine.disk)
+        do {
+            while try await check.proceed() {
+                guard !brake.isPulled else { throw TransferEnd.stopped }
+            }
+        } catch let error as FileError {
+            throw .failed(error.failure)
+        } catch {
+            throw .stopped
+        }
+        return check.bad
     }
 
     /// Where a body without a length is cut: a byte behind the size that the client expects says

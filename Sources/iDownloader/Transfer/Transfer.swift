@@ -36,6 +36,8 @@ actor Transfer {
     var folder: OpenFolder?
     var part: PartFile?
     var file: LocalFile?
+    /// Where the file is fetched from.
+    var sources: Sources
     /// The file was found under its final name: nothing is left to fetch.
     var isPublished = false
     /// Those that are open now, the oldest first.
@@ -70,6 +72,7 @@ actor Transfer {
         recordedVersion = job.remote
         stored = job.segments
         file = job.file
+        sources = Sources(home: home, mirrors: job.request.mirrors)
     }
 
     /// Runs to the end, whatever that is, and reports it.
@@ -77,7 +80,7 @@ actor Transfer {
         var failure: Failure?
         do throws(TransferEnd) {
             try await reopen()
-            try await fetch()
+            try await bring()
             try await publish()
         } catch {
             await keepWhatIsThere()
@@ -91,11 +94,10 @@ actor Transfer {
         await journal.transferEnded(job.task, attempt: job.attempt, failure: failure)
     }
 
-    /// Asks until every byte is stored.
-    private func fetch() async throws(TransferEnd) {
-        if isPublished { return }
+    /// Asks the present source until every byte is stored.
+    func fetch() async throws(TransferEnd) {
         if let total = known.total, stored.covers(total), part != nil { return }
-        var ask = Ask.first(for: stored, of: known)
+        var ask = firstAsk()
         // Each answer may send the question back once or twice; a server that never stops is
         // told apart from one that gives a little with each answer.
         var fruitless = 0
@@ -113,7 +115,7 @@ actor Transfer {
             case .stored:
                 guard let total = known.total, !stored.covers(total) else { return }
                 fruitless = stored.byteCount > before ? 0 : fruitless + 1
-                ask = Ask.first(for: stored, of: known)
+                ask = firstAsk()
             }
         }
         throw .failed(.badResponse("never brings the rest of the file"))
@@ -131,7 +133,7 @@ actor Transfer {
 
     /// One question and its answer, redirects followed.
     func exchange(_ ask: Ask) async throws(TransferEnd) -> ExchangeEnd {
-        var hop = Hop(home: home)
+        var hop = firstHop
         for count in 0...Hop.limit {
             let end: RequestEnd
             do throws(TransferEnd) {

@@ -36,6 +36,13 @@ package protocol TransferJournal: Sendable {
         attempt: AttemptNumber
     ) async throws -> Bool
 
+    /// The hashes of the pieces of a task's file; nil where none are kept.
+    func pieceHashes(of task: TaskID) async throws -> PieceHashes?
+
+    /// Adds the files that a metalink lists; durable when it returns. One that an unfinished task
+    /// stands for already is not added again.
+    func add(_ files: [ListedFile], listedBy task: TaskID) async throws
+
     /// The transfer holds neither a connection nor the file any more; nothing comes after this.
     ///
     /// - Parameters:

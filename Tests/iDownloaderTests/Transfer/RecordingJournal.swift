@@ -23,6 +23,8 @@ final class RecordingJournal: TransferJournal {
         var events: [TransferEvent] = []
         var refused: [TransferEvent] = []
         var endings: [AttemptNumber] = []
+        var pieceHashes: PieceHashes?
+        var listed: [ListedFile] = []
         var waiters: [Waiter] = []
     }
 
@@ -47,6 +49,12 @@ final class RecordingJournal: TransferJournal {
 
     /// The attempts that said that they had ended, in order.
     var endings: [AttemptNumber] { state.withLock(\.endings) }
+
+    /// The hashes that the list has of the file's pieces.
+    func keep(_ pieces: PieceHashes?) { state.withLock { $0.pieceHashes = pieces } }
+
+    /// The files that metalinks have added.
+    var listed: [ListedFile] { state.withLock(\.listed) }
 
     /// Steps in before each event from now on.
     func before(_ hook: @escaping Hook) { state.withLock { $0.hook = hook } }
@@ -99,6 +107,12 @@ final class RecordingJournal: TransferJournal {
             return false
         }
         return take(event, of: attempt)
+    }
+
+    func pieceHashes(of task: TaskID) async throws -> PieceHashes? { state.withLock(\.pieceHashes) }
+
+    func add(_ files: [ListedFile], listedBy task: TaskID) async throws {
+        state.withLock { $0.listed += files }
     }
 
     func transferEnded(_ task: TaskID, attempt: AttemptNumber, failure: Failure?) async {

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import Curl
+package import iDownState
+
+/// A file of a metalink as a task that can be added.
+package struct ListedFile: Hashable, Sendable {
+    package var request: TaskRequest
+    package var pieces: PieceHashes?
+
+    /// - Parameters:
+    ///   - file: what the metalink says.
+    ///   - metalink: the task that fetched it: its folder is used, and what its client gave goes
+    ///     only to files of the same scheme, host and port.
+    ///   - home: that task's URL.
+    package init(_ file: Metalink.File, of metalink: TaskRequest, at home: URLReference) {
+        let url = file.urls.first ?? ""
+        let isAtHome = (try? URLReference(url))?.origin == home.origin
+        request = TaskRequest(
+            url: url,
+            directory: metalink.directory,
+            fileName: file.name,
+            headers: isAtHome ? metalink.headers : [],
+            referrer: isAtHome ? metalink.referrer : nil,
+            userAgent: metalink.userAgent,
+            connections: metalink.connections,
+            mirrors: Array(file.urls.dropFirst()),
+            checksum: file.checksum,
+            expectedSize: file.size,
+            hasPieceHashes: file.pieces != nil,
+            usesStoredLogins: isAtHome && metalink.usesStoredLogins,
+            owner: metalink.owner
+        )
+        pieces = file.pieces
+    }
+}

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Curl
+import iDownState
+
+/// One file of a metalink while its elements are read.
+struct MetalinkDraft {
+    private struct Source {
+        let url: String
+        /// 1 is the best, 999,999 the default (RFC 5854 section 4.2.16.2).
+        let priority: Int
+    }
+
+    /// A list of piece hashes that is open.
+    private struct OpenPieces {
+        /// Nil for one that is unknown: its hashes are passed over.
+        let algorithm: Checksum.Algorithm?
+        let length: Int64
+        var digests: [UInt8] = []
+        var count = 0
+    }
+
+    private let name: String?
+    private var size: Int64?
+    private var checksum: Checksum?
+    private var pieces: PieceHashes?
+    private var openPieces: OpenPieces?
+    private var sources: [Source] = []
+    private var urlCount = 0
+
+    init(name: String? = nil) { self.name = name }
+
+    // MARK: Elements
+
+    mutating func take(size text: String) throws(MetalinkFault) {
+        guard let size = text.utf8.decimal else { throw MetalinkFault("has a size that is none") }
+        self.size = size
+    }
+
+    mutating func take(
+        hash text: String,
+        _ attributes: [String: String]
+    ) throws(MetalinkFault) {
+        guard let algorithm = Self.algorithm(attributes["type"]) else { return }
+        guard let found = Checksum(algorithm, hexadecimal: text) else { throw Self.badHash }
+        guard let known = checksum else {
+            checksum = found
+            return
+        }
+        guard algorithm != known.algorithm || found == known else {
+            throw MetalinkFault("has two different hashes for one file")
+        }
+        if algorithm > known.algorithm { checksum = found }
+    }
+
+    mutating func beginPieces(_ attributes: [String: String]) throws(MetalinkFault) {
+        guard let length = attributes["length"]?.utf8.decimal, length > 0 else {
+            throw MetalinkFault("has pieces without a length")
+        }
+        openPieces = OpenPieces(algorithm: Self.algorithm(attributes["type"]), length: length)
+    }
+
+    mutating func take(
+        pieceHash text: String,
+        _ attributes: [String: String]
+    ) throws(MetalinkFault) {
+        guard var open = openPieces, let algorithm = open.algorithm else { return }
+        // Version 3 numbers them; a gap would shift all that follow.
+        if let number = attributes["piece"], number != "\(open.count)" {
+            throw MetalinkFault("has pieces that are not in order")
+        }
+        guard let digest = Checksum(algorithm, hexadecimal: text) else { throw Self.badHash }
+        open.digests += digest.bytes
+        open.count += 1
+        openPieces = open
+    }
+
+    mutating func endPieces() throws(MetalinkFault) {
+        defer { openPieces = nil }
+        guard let open = openPieces, let algorithm = open.algorithm else { return }
+        guard let found = PieceHashes(algorithm, length: open.length, digests: open.digests) else {
+            throw Self.badHash
+        }
+        if let pieces, pieces.algorithm >= algorithm { return }
+        pieces = found
+    }
+
+    mutating func take(
+        url text: String,
+        _ attributes: [String: String],
+        _ schemes: Set<String>
+    ) throws(MetalinkFault) {
+        urlCount += 1
+        guard urlCount <= Metalink.mostURLs else {
+            throw MetalinkFault("has more than \(Metalink.mostURLs) URLs for one file")
+        }
+        // Version 3 gives torrents as URLs of their own type.
+        if let type = attributes["type"], !schemes.contains(type.lowercased()) { return }
+        guard let url = try? URLReference(text), schemes.contains(url.scheme) else { return }
+        guard !sources.contains(where: { $0.url == url.text }) else { return }
+        sources.append(Source(url: url.text, priority: Self.priority(attributes)))
+    }
+
+    // MARK: The whole
+
+    /// The file; nil where nothing of it can be downloaded.
+    func finish() throws(MetalinkFault) -> Metalink.File? {
+        if let size, let pieces, !pieces.cover(size) {
+            throw MetalinkFault("has pieces that do not make up their file")
+        }
+        guard !sources.isEmpty else { return nil }
+        // Sorting keeps the document's order among equals.
+        let best = sources.sorted { $0.priority < $1.priority }.prefix(Metalink.mostKeptURLs)
+        return Metalink.File(
+            name: Self.safeName(name ?? ""),
+            size: size,
+            checksum: checksum,
+            pieces: size == nil ? nil : pieces,
+            urls: best.map(\.url)
+        )
+    }
+
+    /// The last element of the name alone, made safe: whatever stands before it leads nowhere.
+    private static func safeName(_ name: String) -> String? {
+        let elements = name.unicodeScalars.split { $0 == "/" || $0 == "\\" }
+        return elements.last.flatMap { FileName(sanitizing: String($0))?.text }
+    }
+
+    private static let badHash = MetalinkFault("has a hash that is none")
+
+    /// `sha-256` as IANA has it (RFC 5854 section 4.2.3), `sha256` as version 3 does.
+    private static func algorithm(_ name: String?) -> Checksum.Algorithm? {
+        let plain = name?.lowercased().filter { $0 != "-" }
+        return Checksum.Algorithm.allCases.first { $0.rawValue.filter { $0 != "-" } == plain }
+    }
+
+    /// Version 3's preference counts from 0 up to 100, the best.
+    private static func priority(_ attributes: [String: String]) -> Int {
+        let lowest = 999_999
+        if let text = attributes["priority"] {
+            return min(max(Int(text) ?? lowest, 1), lowest)
+        }
+        guard let preference = attributes["preference"].flatMap({ Int($0) }) else { return lowest }
+        return 101 - min(max(preference, 0), 100)
+    }
+}

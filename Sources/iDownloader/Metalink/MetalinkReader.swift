@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Curl
+import iDownState
+
+extension Metalink {
+    /// Reads a document.
+    ///
+    /// - Parameters:
+    ///   - document: the file's bytes.
+    ///   - schemes: those of the URLs that can be downloaded.
+    /// - Throws: where it is none, breaks a limit, contradicts itself, or lists nothing that can be
+    ///   downloaded. What is unknown in it is passed over.
+    package init(_ document: [UInt8], schemes: Set<String>) throws(MetalinkFault) {
+        guard document.count <= Self.longestDocument else { throw MetalinkFault("is too long") }
+        let reader = MetalinkReader(schemes: schemes)
+        try XMLElements.read(document, reader)
+        guard !reader.files.isEmpty else {
+            throw MetalinkFault("lists no file that can be downloaded")
+        }
+        files = reader.files
+    }
+}
+
+/// Understands the elements of both versions.
+///
+/// Version 3 differs by containers around files, hashes and URLs, which are looked through, by the
+/// names of hash algorithms, and by counting preference up where priority counts down.
+private final class MetalinkReader: XMLElements.Listener {
+    private(set) var files: [Metalink.File] = []
+    private let schemes: Set<String>
+    /// That of the root: elements of any other are extensions.
+    private var namespace: String?
+    /// The elements that are open; nil for one that is looked through or passed over.
+    private var path: [String?] = []
+    private var attributes: [String: String] = [:]
+    private var draft = MetalinkDraft()
+    private var fileCount = 0
+
+    init(schemes: Set<String>) { self.schemes = schemes }
+
+    private var place: [String] { path.compactMap(\.self) }
+
+    func begin(_ element: XMLElements.Element) throws(MetalinkFault) {
+        attributes = element.attributes
+        guard let namespace else {
+            guard element.name == "metalink" else { throw MetalinkFault("is another document") }
+            self.namespace = element.namespace
+            return path.append(element.name)
+        }
+        let isKnown = element.namespace == namespace && !Self.containers.contains(element.name)
+        path.append(isKnown ? element.name : nil)
+        guard isKnown else { return }
+        switch place {
+        case ["metalink", "file"]:
+            fileCount += 1
+            guard fileCount <= Metalink.mostFiles else {
+                throw MetalinkFault("lists more than \(Metalink.mostFiles) files")
+            }
+            draft = MetalinkDraft(name: attributes["name"])
+        case ["metalink", "file", "pieces"]: try draft.beginPieces(attributes)
+        default: break
+        }
+    }
+
+    private static let containers: Set<String> = ["files", "verification", "resources"]
+
+    func end(text: String) throws(MetalinkFault) {
+        defer { path.removeLast() }
+        guard let last = path.last, last != nil else { return }
+        let text = text.trimmingBlanks
+        switch place {
+        case ["metalink", "file"]:
+            if let file = try draft.finish() { files.append(file) }
+        case ["metalink", "file", "size"]: try draft.take(size: text)
+        case ["metalink", "file", "hash"]: try draft.take(hash: text, attributes)
+        case ["metalink", "file", "pieces"]: try draft.endPieces()
+        case ["metalink", "file", "pieces", "hash"]: try draft.take(pieceHash: text, attributes)
+        case ["metalink", "file", "url"]: try draft.take(url: text, attributes, schemes)
+        default: break
+        }
+    }
+}
+
+extension StringProtocol {
+    fileprivate var trimmingBlanks: String {
+        let blanks: Set<Unicode.Scalar> = [" ", "\t", "\r", "\n"]
+        var scalars = String(self).unicodeScalars.drop { blanks.contains($0) }
+        while let last = scalars.last, blanks.contains(last) { scalars.removeLast() }
+        return String(scalars)
+    }
+}

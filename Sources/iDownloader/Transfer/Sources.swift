@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Curl
+
+/// The places that a file can be fetched from, and which of them is asked.
+///
+/// The first is the URL that the client gave; an attempt begins there.
+struct Sources {
+    private(set) var urls: [URLReference]
+    private var position = 0
+
+    /// No more mirrors are kept of what servers offer (contract, Limits).
+    static let mostMirrors = 100
+
+    init(home: URLReference, mirrors: [String]) {
+        urls = [home]
+        for mirror in mirrors {
+            if let url = try? URLReference(mirror) { add(url) }
+        }
+    }
+
+    var current: URLReference { urls[position] }
+
+    /// Whether the URL that the client gave is the one that is asked.
+    var isAtHome: Bool { position == 0 }
+
+    /// Adds a mirror behind those that are known.
+    mutating func add(_ mirror: URLReference) {
+        guard urls.count <= Self.mostMirrors, !urls.contains(mirror) else { return }
+        urls.append(mirror)
+    }
+
+    /// Goes on to the next one; false where the current one is the last.
+    mutating func advance() -> Bool {
+        guard position + 1 < urls.count else { return false }
+        position += 1
+        return true
+    }
+
+    /// Goes on to the next one, and behind the last begins anew.
+    mutating func rotate() { position = (position + 1) % urls.count }
+}

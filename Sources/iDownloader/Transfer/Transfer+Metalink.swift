@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import iDownState
+
+extension Transfer {
+    /// Where the complete file is a metalink, adds the files that it lists to the list of tasks.
+    ///
+    /// Before it gets its name: a crash in between adds them once more, which finds the unfinished
+    /// tasks that are there; after it they might never be added.
+    ///
+    /// - Throws: `Server.BadResponse` where it is none: whoever asks for a metalink wants the files.
+    func addListedFiles() async throws(TransferEnd) {
+        guard let part, let file,
+            Metalink.isMeant(mimeType: known.mimeType, name: file.name)
+        else { return }
+        let size = stored.prefixLength
+        let schemes = Self.schemes
+        let result = try await onDisk { () throws(FileError) -> Result<Metalink, MetalinkFault> in
+            guard size <= Metalink.longestDocument else {
+                return .failure(MetalinkFault("is longer than \(Metalink.longestDocument) bytes"))
+            }
+            let document = try part.bytes(upTo: size)
+            return Result { () throws(MetalinkFault) in try Metalink(document, schemes: schemes) }
+        }
+        let metalink: Metalink
+        switch result {
+        case .success(let read): metalink = read
+        case .failure(let fault):
+            giveUpEverything()
+            throw .failed(.badResponse("is a metalink that \(fault.message)"))
+        }
+        let (request, home) = (job.request, home)
+        let listed = metalink.files.map { ListedFile($0, of: request, at: home) }
+        do {
+            try await journal.add(listed, listedBy: job.task)
+        } catch {
+            throw .failed(
+                Failure(.fileFailed, "the listed files cannot be added yet", isTransient: true)
+            )
+        }
+    }
+}
+
+extension PartFile {
+    /// The file's first bytes, as many as it has.
+    fileprivate func bytes(upTo count: Int64) throws(FileError) -> [UInt8] {
+        var bytes = [UInt8](repeating: 0, count: Int(count))
+        let result = bytes.withUnsafeMutableBytes { buffer in
+            Result { () throws(FileError) in try read(into: buffer, at: 0) }
+        }
+        return Array(bytes.prefix(try result.get()))
+    }
+}

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+import iDownBus
+import iDownTesting
+
+/// A metalink's URL, and what becomes of it over the bus.
+@Suite(.timeLimit(.minutes(5)))
+struct MetalinkDownloadTests {
+    /// A list of one file, `abc`, at two places of one server.
+    private static func list(_ host: String) -> [UInt8] {
+        Array(
+            """
+            <?xml version="1.0" encoding="UTF-8"?>
+            <metalink xmlns="urn:ietf:params:xml:ns:metalink">
+              <file name="folder/abc.txt">
+                <size>3</size>
+                <hash type="sha-256">\
+            ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad</hash>
+                <pieces length="3" type="sha-1">
+                  <hash>a9993e364706816aba3e25717850c26c9cd0d89d</hash>
+                </pieces>
+                <url priority="1">http://\(host)/wrong/abc.txt</url>
+                <url priority="2">http://\(host)/right/abc.txt</url>
+              </file>
+            </metalink>
+            """.utf8
+        )
+    }
+
+    private static func answer(_ request: RecordedRequest) -> [FaultServer.Step] {
+        let body =
+            switch request.path {
+            case "/list.meta4": list(request["Host"] ?? "")
+            case "/right/abc.txt": Array("abc".utf8)
+            default: Array("abd".utf8)
+            }
+        return ServedFile(TestContent(body)).answer(to: request)
+    }
+
+    @Test func `its files are tasks, whose wrong bytes are fetched from a mirror`() async throws {
+        let server = try FaultServer(script: .init { Self.answer($0) })
+        defer { server.stop() }
+        try await withService { service in
+            let id = try await service.add(server.url("/list.meta4"))
+            try await service.waitForState("completed", of: id)
+            let tasks = try await service.client.listTasks()
+            #expect(tasks.map(\.fileName) == ["list.meta4", "abc.txt"])
+            let listed = try #require(tasks.last)
+            try await service.waitForState("completed", of: listed.id)
+            let file = try await service.client.getTask(listed.id)
+            #expect(file.integrity == .checksum)
+            #expect(file.path == service.home.download("abc.txt"))
+            #expect(file.checksum.hasPrefix("sha-256=ba78"))
+            #expect(try TestContent(Array("abc".utf8)).firstDifference(fromFile: file.path) == nil)
+            #expect(server.requests.contains { $0.path == "/right/abc.txt" })
+        }
+    }
+}

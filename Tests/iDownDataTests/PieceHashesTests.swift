@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+import iDownState
+
+@testable import iDownData
+
+@Suite struct StoredPieceHashesTests {
+    private func pieces() throws -> PieceHashes {
+        let digests = (0..<64).map { UInt8($0) }
+        return try #require(PieceHashes(.sha256, length: 1 << 40, digests: digests))
+    }
+
+    @Test func `the hashes of a task's pieces are kept for as long as the task is`() async throws {
+        let pieces = try pieces()
+        try await withStore { store in
+            let id = try await store.commit { transaction in
+                let id = try transaction.addTask("http://a/f").id
+                try transaction.keep(pieces, of: id)
+                _ = try transaction.addTask("http://a/g")
+                return id
+            }
+            let kept = try await store.read { snapshot throws(StoreFailure) in
+                try snapshot.pieceHashes(of: id)
+            }
+            #expect(kept == pieces)
+            let left = try await store.commit { transaction in
+                try transaction.delete(id)
+                return try transaction.pieceHashes(of: id)
+            }
+            #expect(left == nil)
+        }
+    }
+
+    @Test func `there are none of a task without`() async throws {
+        try await withStore { store in
+            let found = try await store.commit { transaction in
+                try transaction.pieceHashes(of: try transaction.addTask("http://a/f").id)
+            }
+            #expect(found == nil)
+        }
+    }
+}
