@@ -21,7 +21,6 @@ extension Coordinator {
     }
 
     func transfersDidEnd() {
-        resumeIdleWaiters()
         releaseStopIfDone()
     }
 
