@@ -28,4 +28,6 @@ package struct LiveState: Hashable, Sendable {
     package var bytesPerSecond: UInt64
     package var activity: String
     package var connections: UInt32
+    /// What is in the file, synced or not; nil where only the record is known.
+    package var segments: SegmentMap?
 }

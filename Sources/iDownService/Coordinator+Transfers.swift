@@ -97,7 +97,9 @@ extension Coordinator: TransferJournal {
         guard record.state == .downloading, let transfer = running[record.id],
             transfer.attempt == record.attempt
         else { return TaskSnapshot(record: record, live: nil) }
-        return TaskSnapshot(record: record, live: liveState(of: transfer, record.id))
+        var live = liveState(of: transfer, record.id)
+        live.segments = transfer.live.segments
+        return TaskSnapshot(record: record, live: live)
     }
 
     func liveState(of transfer: RunningTransfer, _ id: TaskID) -> LiveState {

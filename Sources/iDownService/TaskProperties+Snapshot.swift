@@ -25,7 +25,7 @@ extension TaskProperties {
         errorMessage = record.failure?.message ?? ""
         attempts = record.tries
         connections = live?.connections ?? 0
-        segments = record.segments.ranges.map {
+        segments = (live?.segments ?? record.segments).ranges.map {
             Pair(UInt64(clamping: $0.first), UInt64(clamping: $0.length))
         }
         resumable = record.remote.isResumable

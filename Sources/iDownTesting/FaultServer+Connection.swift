@@ -18,12 +18,17 @@ extension FaultServer {
         private static let peerHasClosed: Int32 = 0x2000
 
         func run() {
-            defer { close(socket) }
+            let life = ConnectionLife()
+            defer {
+                life.end()
+                close(socket)
+            }
             // Each step's bytes leave at once: a script may stop between any two of them.
             set(IPPROTO_TCP, TCP_NODELAY, Int32(1))
             do throws(Ended) {
                 while let head = try readHead() {
-                    guard let request = log.add(head: head, connection: number) else { return }
+                    guard let request = log.add(head: head, connection: number, life: life)
+                    else { return }
                     for step in script.answer(request) { try perform(step, for: request) }
                 }
             } catch {

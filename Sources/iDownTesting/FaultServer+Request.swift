@@ -14,6 +14,9 @@ package struct RecordedRequest: Sendable {
     package let target: String
     /// All fields in order, values without the blanks around them.
     package let fields: [(name: String, value: String)]
+    /// Whether the connection is over by now.
+    package var hasEnded: Bool { life.hasEnded }
+    let life: ConnectionLife
     /// How many bytes of the answer's body were handed to the system so far.
     package fileprivate(set) var bodyBytesSent: Int64 = 0
 
@@ -47,11 +50,12 @@ package struct RecordedRequest: Sendable {
 
 extension RecordedRequest {
     /// Reads a head, without the empty line at its end; nil for what is no request.
-    init?(head: [UInt8], connection: Int, number: Int) {
+    init?(head: [UInt8], connection: Int, life: ConnectionLife, number: Int) {
         let lines = String(decoding: head, as: UTF8.self).split(separator: "\r\n")
         guard let words = lines.first?.split(separator: " "), words.count == 3 else { return nil }
         self.number = number
         self.connection = connection
+        self.life = life
         method = String(words[0])
         target = String(words[1])
         fields = lines.dropFirst().map { line in
@@ -68,6 +72,15 @@ extension Range<Int64> {
     }
 }
 
+/// Whether a connection is over.
+final class ConnectionLife: Sendable {
+    private let isOver = Atomic<Bool>(false)
+
+    var hasEnded: Bool { isOver.load(ordering: .acquiring) }
+
+    func end() { isOver.store(true, ordering: .releasing) }
+}
+
 /// What a server has seen, and who waits for more of it.
 final class RequestLog: Sendable {
     private struct State {
@@ -79,10 +92,15 @@ final class RequestLog: Sendable {
 
     var requests: [RecordedRequest] { state.withLock(\.requests) }
 
-    func add(head: [UInt8], connection: Int) -> RecordedRequest? {
+    func add(head: [UInt8], connection: Int, life: ConnectionLife) -> RecordedRequest? {
         state.withLock { state in
             let number = state.requests.count + 1
-            let request = RecordedRequest(head: head, connection: connection, number: number)
+            let request = RecordedRequest(
+                head: head,
+                connection: connection,
+                life: life,
+                number: number
+            )
             guard let request else { return nil }
             state.requests.append(request)
             for waiter in state.waiters where waiter.count == number {

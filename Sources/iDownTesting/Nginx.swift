@@ -35,12 +35,14 @@ package final class Nginx: Sendable {
     ///   - root: The folder to serve, an absolute path.
     ///   - locationDirectives: Lines for `location /`, for example `limit_rate 2m;`.
     ///   - extraConfig: Lines for the `server` block, for example further locations.
+    ///   - httpDirectives: Lines for the `http` block, for example `limit_conn_zone`.
     /// - Returns: The server, to be ended with ``stop()``.
     /// - Throws: ``ChildProcess/StartFailure`` or ``StartFailure``.
     package static func start(
         root: String,
         locationDirectives: String = "",
-        extraConfig: String = ""
+        extraConfig: String = "",
+        httpDirectives: String = ""
     ) async throws -> Nginx {
         var lastOutput = ""
         // A port that was free may be taken by the time nginx wants it.
@@ -53,7 +55,8 @@ package final class Nginx: Sendable {
                     port: port,
                     root: root,
                     locationDirectives: locationDirectives,
-                    extraConfig: extraConfig
+                    extraConfig: extraConfig,
+                    httpDirectives: httpDirectives
                 )
                 try write(configuration, to: folder + "/nginx.conf")
                 let process = try await ChildProcess.start(
@@ -91,7 +94,8 @@ extension Nginx {
         port: UInt16,
         root: String,
         locationDirectives: String,
-        extraConfig: String
+        extraConfig: String,
+        httpDirectives: String
     ) -> String {
         let kinds = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"]
         let temporaryPaths = kinds.map { "\($0)_temp_path \(folder);" }.joined(separator: " ")
@@ -104,6 +108,7 @@ extension Nginx {
             http {
               access_log off; sendfile on; tcp_nopush on; default_type application/octet-stream;
               keepalive_requests 1000000; \(temporaryPaths)
+              \(httpDirectives)
               server {
                 listen 127.0.0.1:\(port) backlog=4096;
                 location / { root "\(root)"; \(locationDirectives) }
@@ -146,17 +151,19 @@ extension Nginx {
 }
 
 /// Runs `body` with an nginx of its own and ends it afterwards, also when `body` throws; the
-/// parameters are those of ``Nginx/start(root:locationDirectives:extraConfig:)``.
+/// parameters are those of ``Nginx/start(root:locationDirectives:extraConfig:httpDirectives:)``.
 package func withNginx<Value>(
     root: String,
     locationDirectives: String = "",
     extraConfig: String = "",
+    httpDirectives: String = "",
     _ body: (Nginx) async throws -> Value
 ) async throws -> Value {
     let nginx = try await Nginx.start(
         root: root,
         locationDirectives: locationDirectives,
-        extraConfig: extraConfig
+        extraConfig: extraConfig,
+        httpDirectives: httpDirectives
     )
     do {
         let value = try await body(nginx)

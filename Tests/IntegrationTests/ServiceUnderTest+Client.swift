@@ -9,10 +9,12 @@ extension ServiceUnderTest {
     /// The service as a program sees it.
     var client: ManagerClient { ManagerClient(connection) }
 
-    /// Adds a download.
+    /// Adds a download, which has one connection unless a test wants more: so it knows each
+    /// request.
     func add(_ url: String, _ choose: (inout AddOptions) -> Void = { _ in }) async throws -> String
     {
         var options = AddOptions()
+        options.connections = 1
         choose(&options)
         return try await client.addURL(url, options: options)
     }

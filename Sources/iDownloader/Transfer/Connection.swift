@@ -7,29 +7,113 @@ import iDownState
 ///
 /// Belongs to its transfer's actor.
 final class Connection {
+    /// Why it was made.
+    enum Role {
+        /// It is the probe: the others join it.
+        case lead
+        /// It fetches what nobody else does.
+        case gap
+        /// It takes over the end of another's piece, once its head is judged.
+        case split(of: TransferInbox.ConnectionNumber)
+        /// It fetches the same as another; whoever is first ends both.
+        case race(with: TransferInbox.ConnectionNumber)
+    }
+
     let number: TransferInbox.ConnectionNumber
+    let role: Role
     let ask: Ask
     let hop: Hop
+    /// How many redirects led here.
+    let redirects: Int
+    /// Whether the chain of redirects began at the task's own URL.
+    let isFromHome: Bool
+    let startedAt: Duration
     let sink: ResponseSink
     let handle: TransferHandle
     /// What its head turned out to be; nil before it is complete.
     var judgement: Judgement?
     /// Where its body goes; nil before the head is judged, and where nothing is to be stored.
-    var writer: SegmentWriter?
+    private(set) var writer: SegmentWriter?
     /// What the writer's comparison is to show, until it has.
     var proof: Proof?
+    /// How fast its bytes come.
+    private(set) var meter: RateMeter?
+    private(set) var joinedAt: Duration?
+    /// It was ended on purpose: how it ends says nothing.
+    private(set) var isCut = false
 
     init(
         _ number: TransferInbox.ConnectionNumber,
-        _ ask: Ask,
-        at hop: Hop,
+        _ route: Route,
+        startedAt: Duration,
         sink: ResponseSink,
         handle: TransferHandle
     ) {
         self.number = number
-        self.ask = ask
-        self.hop = hop
+        self.role = route.role
+        self.ask = route.ask
+        self.hop = route.hop
+        self.redirects = route.redirects
+        self.isFromHome = route.isFromHome
+        self.startedAt = startedAt
         self.sink = sink
         self.handle = handle
+    }
+
+    /// What a connection asks for, where, and why.
+    struct Route {
+        var ask: Ask
+        var hop: Hop
+        var role: Role
+        var redirects = 0
+        var isFromHome = false
+    }
+
+    /// The same again, to be changed.
+    var route: Route {
+        Route(ask: ask, hop: hop, role: role, redirects: redirects, isFromHome: isFromHome)
+    }
+
+    /// From now on its bytes are stored.
+    func store(in writer: SegmentWriter, at now: Duration) {
+        self.writer = writer
+        joinedAt = now
+        meter = RateMeter(count: writer.start, at: now)
+    }
+
+    /// Nothing more is stored.
+    func dropWriter() { writer = nil }
+
+    /// Ends it; what it has brought stays.
+    func cut() {
+        isCut = true
+        handle.cancel()
+    }
+
+    /// What it works at, as the plan sees it; nil where it works at nothing.
+    func piece(at now: Duration) -> SegmentPlan.Piece? {
+        guard !isCut else { return nil }
+        var rival: Int?
+        if case .race(let number) = role { rival = number }
+        guard let writer, let joinedAt else {
+            guard case .part(let range, _) = ask, judgement == nil else { return nil }
+            return SegmentPlan.Piece(
+                id: number,
+                position: range.first,
+                end: range.end,
+                isJudged: false,
+                age: now - startedAt,
+                rival: rival
+            )
+        }
+        meter?.read(writer.position, at: now)
+        return SegmentPlan.Piece(
+            id: number,
+            position: writer.position,
+            end: writer.end,
+            age: now - joinedAt,
+            bytesPerSecond: meter?.perSecond,
+            rival: rival
+        )
     }
 }

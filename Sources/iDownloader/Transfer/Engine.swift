@@ -13,6 +13,8 @@ package final class Engine: Sendable {
     let userAgent: String
     /// What a crash can cost at most, in time.
     let checkpointInterval: Duration
+    /// What is known of hosts, and how many connections each has.
+    let hosts = Hosts()
     private let storedConnections: Atomic<Int>
 
     /// - Parameters:

@@ -63,8 +63,11 @@ struct Hop {
         case .rest(let offset, _): request.range = "\(offset)-"
         case .overlap(let start, _, nil): request.range = "\(start)-"
         case .overlap(let start, _, let end?): request.range = "\(start)-\(end - 1)"
-        case .part(let range, _), .sample(let range):
+        case .part(let range, _):
             request.range = "\(range.first)-\(range.end - 1)"
+            // A connection of its own: streams that share one share its window as well.
+            request.httpVersion = .http1
+        case .sample(let range): request.range = "\(range.first)-\(range.end - 1)"
         }
         if let ifRange = ask.ifRange {
             request.headers.append(Curl.HeaderField(name: "If-Range", value: ifRange))

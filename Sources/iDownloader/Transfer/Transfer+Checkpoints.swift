@@ -7,9 +7,11 @@ extension Transfer {
     func checkpoint() async throws(TransferEnd) {
         let writers = connections.compactMap(\.writer)
         guard !writers.isEmpty else { return }
+        await engine.disk.run(key: job.task.rawValue) {
+            for writer in writers { _ = writer.flush() }
+        }
         for writer in writers {
-            let step = await flush(writer)
-            if step == .failed, let failure = writer.failure { throw .failed(failure.failure) }
+            if let failure = writer.failure { throw .failed(failure.failure) }
             if let written = writer.written { stored.insert(written) }
         }
         followDigests()
@@ -88,7 +90,7 @@ extension Transfer {
 
     func dropWriter(of connection: Connection) {
         if let writer = connection.writer { live.leave(writer) }
-        connection.writer = nil
+        connection.dropWriter()
     }
 
     /// The last checkpoint of a transfer that ends early.

@@ -88,7 +88,7 @@ extension Transfer {
 
     /// Whether equal lengths are enough to take a mirror's bytes for those of the file: a digest of
     /// the whole tells in the end.
-    private var isVouchedFor: Bool { !sources.isAtHome && hasDigest }
+    var isVouchedFor: Bool { !sources.isAtHome && hasDigest }
 
     /// A head as it is judged: a mirror that is vouched for is taken to have the version on record.
     func facts(of head: ResponseHead) -> ResponseFacts {

@@ -75,8 +75,9 @@ extension Transfer {
         case .complete, .askAgain, .redirect, .fail:
             writer = nil
         }
-        connection.writer = writer
-        if let writer { live.follow(writer) }
+        guard let writer else { return }
+        connection.store(in: writer, at: engine.hosts.now)
+        live.follow(writer)
     }
 
     private func begin(

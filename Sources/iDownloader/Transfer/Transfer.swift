@@ -49,6 +49,8 @@ actor Transfer {
     var hasEqualSamples = false
     /// The original URL was asked once more already, since a redirect's target refused.
     private var hasAskedOnceMore = false
+    /// What further connections go by; nil while none may join.
+    var joining: Joining?
     /// All header bytes of this attempt, redirects and trailers counted.
     var headerBytes = 0
 

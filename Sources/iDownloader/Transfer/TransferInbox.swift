@@ -13,6 +13,8 @@ final class TransferInbox: Sendable {
         case connection(ConnectionNumber, ResponseSink.Event)
         /// It is time to make safe what is there.
         case checkpointIsDue
+        /// It is time to look at the plan again.
+        case planIsDue
     }
 
     /// The most bytes between two checkpoints, over all connections: what a crash can cost.

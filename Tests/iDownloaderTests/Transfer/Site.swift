@@ -99,11 +99,12 @@ struct Site: Sendable {
 /// Runs `body` with an engine of its own, and ends it afterwards.
 ///
 /// Without a `folder` it downloads to an empty one that is made for the time. Checkpoints by time
-/// come every hour, so never, unless a test asks for them.
+/// come every hour, so never, unless a test asks for them; so are several connections.
 func withSite<Value>(
     in folder: String? = nil,
     faults: FaultPlan? = nil,
     curlFaults: CurlFaultPlan? = nil,
+    connections: Int = 1,
     checkpointInterval: Duration = .seconds(3600),
     _ body: (Site) async throws -> Value
 ) async throws -> Value {
@@ -113,6 +114,7 @@ func withSite<Value>(
                 in: folder,
                 faults: faults,
                 curlFaults: curlFaults,
+                connections: connections,
                 checkpointInterval: checkpointInterval,
                 body
             )
@@ -123,6 +125,7 @@ func withSite<Value>(
         pool: pool,
         fileSystem: FileSystem(faults: faults),
         userAgent: "idown-test/1",
+        connectionsPerDownload: connections,
         checkpointInterval: checkpointInterval
     )
     do {

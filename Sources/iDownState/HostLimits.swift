@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// How many connections each host is given, over all tasks, and what was learned about that.
+///
+/// A host is a scheme, a host and a port. Times are readings of any clock that only goes forward.
+package struct HostLimits: Sendable {
+    /// No host is ever given more.
+    package static let most = 16
+    /// What a host was found to allow, and to be of use, is believed for a day.
+    package static let memory: Duration = .seconds(86_400)
+    /// A wish to be left alone is honoured up to an hour.
+    package static let longestQuiet: Duration = RetryPolicy.longestRetryAfter
+    /// For so long a host may not have noticed that a connection is gone.
+    package static let lag: Duration = .seconds(2)
+    /// How many hosts are remembered.
+    static let hostLimit = 1000
+
+    private struct Host: Sendable {
+        var open = 0
+        var limit: Int?
+        var useful: Int?
+        var learned: Duration = .zero
+        var quietUntil: Duration?
+        /// When connections were closed that had brought something, as far as it matters.
+        var closings: [Duration] = []
+    }
+
+    private var hosts: [String: Host] = [:]
+
+    package init() {}
+
+    /// How many connections are open to a host.
+    package func open(_ host: String) -> Int { hosts[host]?.open ?? 0 }
+
+    /// How many more connections may join those that are open.
+    package func room(_ host: String, at now: Duration) -> Int {
+        guard let known = hosts[host] else { return Self.most }
+        if let quietUntil = known.quietUntil, now < quietUntil { return 0 }
+        let limit = isFresh(known, at: now) ? known.limit ?? Self.most : Self.most
+        return max(0, limit - known.open)
+    }
+
+    /// The number of connections to one file that was found to be of use; nil if none was.
+    package func useful(_ host: String, at now: Duration) -> Int? {
+        guard let known = hosts[host], isFresh(known, at: now) else { return nil }
+        return known.useful
+    }
+
+    /// A connection was opened.
+    package mutating func opened(_ host: String, at now: Duration) {
+        if hosts[host] == nil { makeRoom() }
+        hosts[host, default: Host()].open += 1
+        forgetWhatIsStale(host, at: now)
+    }
+
+    /// A connection was closed, for whatever reason; `wasServed` where the host had given it
+    /// something.
+    package mutating func closed(_ host: String, wasServed: Bool = false, at now: Duration) {
+        guard var known = hosts[host] else { return }
+        known.open = max(0, known.open - 1)
+        known.closings.removeAll { now - $0 > Self.lag }
+        if wasServed, known.closings.count < Self.most { known.closings.append(now) }
+        let knowsNothing = known.limit == nil && known.useful == nil && known.quietUntil == nil
+        hosts[host] = known.open == 0 && knowsNothing ? nil : known
+    }
+
+    /// The host refused a connection that was to join others; called while that still counts as
+    /// open.
+    ///
+    /// Those that were closed a moment ago may still have counted for the host.
+    package mutating func refused(_ host: String, retryAfter: Duration?, at now: Duration) {
+        forgetWhatIsStale(host, at: now)
+        var known = hosts[host] ?? Host()
+        let lately = known.closings.count { now - $0 <= Self.lag }
+        known.limit = max(1, min(known.limit ?? Self.most, known.open - 1 + lately))
+        known.learned = now
+        if let retryAfter, retryAfter > .zero {
+            let until = now + min(retryAfter, Self.longestQuiet)
+            known.quietUntil = max(known.quietUntil ?? until, until)
+        }
+        hosts[host] = known
+    }
+
+    /// A trial has found so many connections to be of use.
+    package mutating func learned(_ host: String, useful: Int, at now: Duration) {
+        forgetWhatIsStale(host, at: now)
+        hosts[host, default: Host()].useful = useful
+        hosts[host]?.learned = now
+    }
+
+    private func isFresh(_ host: Host, at now: Duration) -> Bool {
+        now - host.learned < Self.memory
+    }
+
+    private mutating func forgetWhatIsStale(_ host: String, at now: Duration) {
+        guard let known = hosts[host], !isFresh(known, at: now) else { return }
+        hosts[host]?.limit = nil
+        hosts[host]?.useful = nil
+    }
+
+    /// Forgets the host that was last learned about the longest ago and has nothing open.
+    private mutating func makeRoom() {
+        guard hosts.count >= Self.hostLimit else { return }
+        let idle = hosts.filter { $0.value.open == 0 }
+        guard let oldest = idle.min(by: { $0.value.learned < $1.value.learned }) else { return }
+        hosts[oldest.key] = nil
+    }
+}

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Curl
+import Glibc
+import iDownState
+
+// Connections that join the first one: none of them can fail the transfer.
+extension Transfer {
+    /// The most connections that this task may have.
+    var ceiling: Int { job.request.connections ?? engine.connectionsPerDownload }
+
+    /// Whether what the connection brings may be brought by several at once.
+    func canBeJoined(_ lead: Connection) -> Bool {
+        switch lead.judgement {
+        case .begin, .resume: break
+        case .prove where lead.proof == nil: break
+        case .prove, .compare, .check, .complete, .askAgain, .redirect, .fail, nil: return false
+        }
+        guard let total = known.total, known.strongValidator != nil, !known.refusesRanges else {
+            return false
+        }
+        return ceiling > 1 && total - stored.byteCount > RampUp.smallestRest
+    }
+
+    /// From now on others may join.
+    func letJoin(_ lead: Connection) {
+        let useful = engine.hosts.useful(lead.hop.url.origin)
+        let number = (job.request.connections ?? useful).map { min($0, ceiling) }
+        joining = Joining(
+            lead,
+            known: number,
+            stored: stored.byteCount,
+            at: engine.hosts.now
+        )
+    }
+
+    /// What a connection that is to join asks for.
+    func ask(for range: ByteRange) -> Ask {
+        // A mirror that is vouched for does not know the validators on record.
+        let isPlain = known.dislikesIfRange || isVouchedFor
+        return .part(range, ifRange: isPlain ? nil : known.strongValidator)
+    }
+
+    /// Lets a connection in whose head fits, and turns every other away.
+    func judgeJoining(
+        _ connection: Connection,
+        _ inbox: TransferInbox
+    ) async throws(TransferEnd) {
+        let judgement = judgement(of: connection)
+        connection.judgement = judgement
+        guard case .resume(let version) = judgement, case .part(let range, _) = connection.ask
+        else {
+            turnAway(connection, judgement, inbox)
+            return
+        }
+        joining?.headCame(after: engine.hosts.now - connection.startedAt)
+        joining?.hop = connection.hop
+        try await note(version)
+        join(connection, range)
+    }
+
+    /// Records what an answer has shown of the version.
+    private func note(_ version: RemoteVersion) async throws(TransferEnd) {
+        guard version != known else { return }
+        known = version
+        guard let file, version != recordedVersion else { return }
+        try await commit(.opened(file, version, keeping: synced))
+    }
+
+    private func join(_ connection: Connection, _ range: ByteRange) {
+        guard let part else { return connection.cut() }
+        if case .split(let number) = connection.role, let victim = self.connection(number),
+            let writer = victim.writer
+        {
+            // It was faster than expected.
+            guard writer.position < range.end else { return connection.cut() }
+            writer.leave(from: range.first)
+            if writer.rest == nil { victim.cut() }
+        }
+        let writer = SegmentWriter(part, from: range.first, to: range.end)
+        connection.store(in: writer, at: engine.hosts.now)
+        live.follow(writer)
+        connection.sink.direct(to: .writer(writer))
+        connection.handle.resume()
+    }
+
+    // MARK: Those that do not fit
+
+    private func turnAway(
+        _ connection: Connection,
+        _ judgement: Judgement,
+        _ inbox: TransferInbox
+    ) {
+        dropBody(of: connection)
+        switch judgement {
+        case .redirect(let location):
+            follow(location, from: connection, inbox)
+        case .askAgain(let ask, _) where ask == connection.ask.unconditional:
+            // The host answers If-Range as if the content had changed: ask without.
+            known.dislikesIfRange = true
+            var route = connection.route
+            route.ask = connection.ask.unconditional
+            connect(route, inbox)
+        case .fail(let failure):
+            refuse(connection, failure, inbox)
+        case .begin, .resume, .compare, .prove, .check, .complete, .askAgain:
+            // No ranges after all, or another version than the one that is being stored.
+            joining?.isClosed = true
+        }
+    }
+
+    private func follow(_ location: String, from connection: Connection, _ inbox: TransferInbox) {
+        var route = connection.route
+        route.redirects += 1
+        guard route.redirects <= Hop.limit, let hop = try? connection.hop.following(location) else {
+            joining?.failed(after: 0, at: engine.hosts.now)
+            return
+        }
+        route.hop = hop
+        connect(route, inbox)
+    }
+
+    private func refuse(_ connection: Connection, _ failure: Failure, _ inbox: TransferInbox) {
+        let status = connection.sink.head?.facts.status ?? 0
+        // A link that was signed for one use: the task's own URL may give another.
+        if [403, 404, 410].contains(status), !connection.hop.isHome, !connection.isFromHome,
+            joining?.homeIsNoHelp == false
+        {
+            var route = connection.route
+            route.hop = firstHop
+            route.redirects = 0
+            route.isFromHome = true
+            connect(route, inbox)
+            return
+        }
+        if connection.isFromHome { joining?.homeIsNoHelp = true }
+        switch status {
+        case 403, 429, 503:
+            engine.hosts.refused(connection.hop.url.origin, retryAfter: failure.retryAfter)
+            joining?.refused(at: engine.hosts.now)
+        default:
+            joining?.failed(after: 0, at: engine.hosts.now)
+        }
+    }
+
+    // MARK: Their ends
+
+    /// Draws the sum of a connection that had joined, or was to.
+    func concludeJoined(
+        _ connection: Connection,
+        _ outcome: TransferOutcome
+    ) async throws(TransferEnd) {
+        guard let writer = connection.writer else {
+            if connection.judgement == nil, !connection.isCut { missed(connection, outcome) }
+            return
+        }
+        let brought = writer.position - writer.start
+        try await settle(connection)
+        guard !connection.isCut else { return }
+        if connection.sink.isFull || (outcome.result == .ok && brought > 0) {
+            joining?.succeeded()
+        } else {
+            joining?.failed(after: brought, at: engine.hosts.now)
+        }
+    }
+
+    /// No head came.
+    private func missed(_ connection: Connection, _ outcome: TransferOutcome) {
+        let host = connection.hop.url.origin
+        switch outcome.result {
+        case .gotNothing, .receiveError, .sendError:
+            engine.hosts.refused(host, retryAfter: nil)
+            joining?.refused(at: engine.hosts.now)
+        case .couldNotConnect where outcome.osError == ECONNREFUSED:
+            engine.hosts.refused(host, retryAfter: nil)
+            joining?.refused(at: engine.hosts.now)
+        default:
+            joining?.failed(after: 0, at: engine.hosts.now)
+        }
+    }
+}

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Curl
+import iDownState
+
+// The first connection of a request: what it is told decides what becomes of the file.
+extension Transfer {
+    /// A longer body costs more than another connection.
+    private static let longestDrained = 64 << 10
+
+    /// Decides, with the head read and the body waiting, what to do with it.
+    func judge(_ connection: Connection) async throws(TransferEnd) {
+        let judgement = judgement(of: connection)
+        switch judgement {
+        case .begin, .resume, .compare, .prove, .check:
+            try await open(connection, for: judgement)
+            if let writer = connection.writer { connection.sink.direct(to: .writer(writer)) }
+            live.activity = .transferring
+            connection.handle.resume()
+        case .redirect, .askAgain, .complete, .fail:
+            dropBody(of: connection)
+        }
+        connection.judgement = judgement
+        if canBeJoined(connection) { letJoin(connection) }
+    }
+
+    /// A short body is read to its end, so that the connection can be used again.
+    func dropBody(of connection: Connection) {
+        let length = connection.sink.head?.facts.contentLength.bytes ?? .max
+        if length <= Self.longestDrained {
+            connection.sink.direct(to: .nowhere(remaining: Self.longestDrained))
+            connection.handle.resume()
+        } else {
+            connection.handle.cancel()
+        }
+    }
+
+    func judgement(of connection: Connection) -> Judgement {
+        guard let head = connection.sink.head else { return .fail(.badResponse("has no head")) }
+        noteMirrors(in: head, at: connection.hop)
+        let facts = facts(of: head)
+        if let refusal = refusal(of: facts) { return .fail(refusal) }
+        return facts.judge(
+            asked: connection.ask,
+            known: known,
+            onDisk: stored,
+            keepsEncoding: CompressedFile.isMeant(
+                mimeType: head.facts.mimeType,
+                urlPath: connection.hop.url.path
+            )
+        )
+    }
+
+    /// Draws the sum of a request that is over.
+    ///
+    /// - Throws: what ends the whole transfer.
+    /// - Returns: how the request ended; its failure counts where no other connection helps.
+    func conclude(
+        _ connection: Connection,
+        _ outcome: TransferOutcome
+    ) async throws(TransferEnd) -> Result<RequestEnd, TransferEnd> {
+        let sink = connection.sink
+        if brake.isPulled {
+            await keep(connection)
+            throw .stopped
+        }
+        if let failure = sink.failure {
+            await keep(connection)
+            return .failure(.failed(failure))
+        }
+        if connection.judgement == nil {
+            // No body came, so nobody has judged the head yet: an empty file, or no answer.
+            guard outcome.result == .ok else {
+                return .failure(.failed(Failure(outcome, hadBody: false)))
+            }
+            guard sink.head != nil else {
+                return .failure(
+                    .failed(
+                        Failure(
+                            .networkReset,
+                            "the connection ended in the head",
+                            isTransient: true
+                        )
+                    )
+                )
+            }
+            let late = judgement(of: connection)
+            switch late {
+            case .begin, .resume, .compare, .prove, .check:
+                try await open(connection, for: late)
+            case .redirect, .askAgain, .complete, .fail: break
+            }
+            connection.judgement = late
+        }
+        switch connection.judgement {
+        case .redirect(let location): return .success(.redirected(to: location))
+        case .askAgain(let next, let version): return .success(.ended(.again(next, version)))
+        case .fail(let failure): return .failure(.failed(failure))
+        case .complete(let version):
+            known = version
+            return .success(.ended(.complete))
+        case .begin, .resume, .compare, .prove, .check, nil:
+            try await settle(connection)
+            let isWhole = outcome.result == .ok || sink.isFull || connection.isCut
+            if let end = proofEnd(of: connection, isWhole: isWhole) {
+                return .success(.ended(end))
+            }
+            guard isWhole else { return .failure(.failed(Failure(outcome, hadBody: true))) }
+            return .success(.ended(.stored))
+        }
+    }
+}

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Curl
+import iDownState
+
+extension Transfer {
+    /// Whether the plan has to be looked at again in a while.
+    var needsPlanning: Bool {
+        guard let joining else { return false }
+        // Alone and without hope of company there is nothing to plan.
+        return !connections.isEmpty && (connections.count > 1 || !joining.isClosed)
+    }
+
+    /// Gives what is missing to as many connections as are of use.
+    func plan(_ inbox: TransferInbox) {
+        guard !brake.isPulled else { return }
+        // What is left to do after a failure is the next attempt's.
+        guard connections.contains(where: { $0.writer != nil && !$0.isCut }) else { return }
+        // What a cut leaves is given away at once.
+        for _ in 0..<2 {
+            guard let plan = currentPlan() else { return }
+            let steps = plan.steps
+            for step in steps { perform(step, inbox) }
+            guard steps.contains(where: \.isEnd) else { return }
+        }
+    }
+
+    private func currentPlan() -> SegmentPlan? {
+        guard var joining, let total = known.total else { return nil }
+        defer { self.joining = joining }
+        let now = engine.hosts.now
+        let host = joining.hop.url.origin
+        let pieces = connections.compactMap { $0.piece(at: now) }
+        var map = stored
+        for connection in connections {
+            if let taken = connection.writer?.taken { map.insert(taken) }
+        }
+        let count = map.byteCount
+        joining.read(stored: count, pieces, at: now)
+        let reading = RampUp.Reading(
+            open: pieces.count { $0.isJudged },
+            pending: pieces.count { !$0.isJudged },
+            bytesPerSecond: joining.meter.perSecond,
+            bytesLeft: total - count,
+            headTime: joining.headTime
+        )
+        let ceiling = ceiling
+        let finding = joining.rampUp.finding
+        joining.rampUp.advance(reading, ceiling: ceiling, at: now)
+        if let found = joining.rampUp.finding, found != finding {
+            engine.hosts.learned(host, useful: found)
+        }
+        var wanted = min(joining.rampUp.wanted, ceiling)
+        // Nobody has shown yet that there are ranges: one goes ahead of the others.
+        if !known.servesRanges { wanted = min(wanted, 2) }
+        return SegmentPlan(
+            total: total,
+            stored: map,
+            pieces: pieces,
+            wanted: wanted,
+            ceiling: known.servesRanges ? ceiling : min(ceiling, 2),
+            room: joining.isOpen(at: now) ? engine.hosts.room(host) : 0,
+            headTime: joining.headTime,
+            typical: joining.typical,
+            mayReplace: joining.replacementsLeft > 0 && joining.isOpen(at: now)
+        )
+    }
+
+    private func perform(_ step: SegmentPlan.Step, _ inbox: TransferInbox) {
+        guard let hop = joining?.hop else { return }
+        switch step {
+        case .open(let range):
+            connect(Connection.Route(ask: ask(for: range), hop: hop, role: .gap), inbox)
+        case .split(let number, let range):
+            let role = Connection.Role.split(of: number)
+            connect(Connection.Route(ask: ask(for: range), hop: hop, role: role), inbox)
+        case .race(let number, let range):
+            let role = Connection.Role.race(with: number)
+            connect(Connection.Route(ask: ask(for: range), hop: hop, role: role), inbox)
+        case .cut(let number):
+            connection(number)?.cut()
+        case .replace(let number):
+            joining?.replacedOne()
+            connection(number)?.cut()
+        }
+    }
+}
+
+extension SegmentPlan.Step {
+    /// Whether it ends a connection.
+    fileprivate var isEnd: Bool {
+        switch self {
+        case .cut, .replace: true
+        case .open, .split, .race: false
+        }
+    }
+}

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+import iDownState
+
+@Suite struct RampUpTests {
+    /// A large file at a server that gives each connection so much.
+    private func reading(
+        _ open: Int,
+        pending: Int = 0,
+        rate: Int64? = nil,
+        left: Int64 = 1 << 32,
+        isThrottled: Bool = false
+    ) -> RampUp.Reading {
+        RampUp.Reading(
+            open: open,
+            pending: pending,
+            bytesPerSecond: rate ?? Int64(open) << 20,
+            bytesLeft: left,
+            headTime: .milliseconds(30),
+            isThrottled: isThrottled
+        )
+    }
+
+    @Test func `one, two, four, eight, a tenth of a second apart`() {
+        var ramp = RampUp(known: nil, at: .zero)
+        var seen = [ramp.wanted]
+        for tick in 1...4 {
+            ramp.advance(reading(ramp.wanted), ceiling: 8, at: .milliseconds(100) * tick)
+            seen.append(ramp.wanted)
+        }
+        #expect(seen == [1, 2, 4, 8, 8])
+    }
+
+    @Test func `never past the ceiling`() {
+        var ramp = RampUp(known: nil, at: .zero)
+        for tick in 1...40 {
+            ramp.advance(reading(ramp.wanted), ceiling: 6, at: .milliseconds(100) * tick)
+        }
+        #expect(ramp.wanted == 6)
+        #expect(ramp.finding == 6)
+    }
+
+    @Test func `a step waits for the heads of the one before`() {
+        var ramp = RampUp(known: nil, at: .zero)
+        ramp.advance(reading(1, pending: 1), ceiling: 8, at: .seconds(1))
+        #expect(ramp.wanted == 1)
+        ramp.advance(reading(1), ceiling: 8, at: .seconds(1))
+        #expect(ramp.wanted == 2)
+        // The host gave one alone.
+        ramp.advance(reading(1), ceiling: 8, at: .seconds(2))
+        #expect(ramp.wanted == 2)
+    }
+
+    @Test func `a long way to the server makes long steps`() {
+        var ramp = RampUp(known: nil, at: .zero)
+        var far = reading(1)
+        far.headTime = .milliseconds(600)
+        ramp.advance(far, ceiling: 8, at: .milliseconds(500))
+        #expect(ramp.wanted == 1)
+        ramp.advance(far, ceiling: 8, at: .milliseconds(600))
+        #expect(ramp.wanted == 2)
+    }
+
+    @Test func `a step that brings nothing is taken back after two seconds`() {
+        var ramp = RampUp(known: nil, at: .zero)
+        var time = Duration.zero
+        func run(until end: Duration) {
+            while time < end {
+                time += .milliseconds(100)
+                // The line is full with one.
+                ramp.advance(reading(ramp.wanted, rate: 1 << 20), ceiling: 8, at: time)
+            }
+        }
+        run(until: .seconds(1))
+        #expect(ramp.wanted == 8)
+        run(until: .milliseconds(2400))
+        #expect(ramp.wanted == 4)
+        run(until: .milliseconds(4500))
+        #expect(ramp.wanted == 2)
+        #expect(ramp.finding == nil)
+        run(until: .seconds(7))
+        #expect(ramp.wanted == 1)
+        #expect(ramp.finding == 1)
+        run(until: .seconds(60))
+        #expect(ramp.wanted == 1)
+    }
+
+    @Test func `what was of use stays`() {
+        var ramp = RampUp(known: nil, at: .zero)
+        for tick in 1...100 {
+            let rate = Int64(min(ramp.wanted, 4)) << 20
+            ramp.advance(
+                reading(ramp.wanted, rate: rate),
+                ceiling: 8,
+                at: .milliseconds(100) * tick
+            )
+        }
+        #expect(ramp.wanted == 4)
+        #expect(ramp.finding == 4)
+    }
+
+    @Test(arguments: [Int64(1) << 20, 3 << 20])
+    func `what is nearly done is left alone`(left: Int64) {
+        var ramp = RampUp(known: nil, at: .zero)
+        ramp.advance(reading(1, rate: 2 << 20, left: left), ceiling: 8, at: .seconds(1))
+        #expect(ramp.wanted == 1)
+    }
+
+    @Test func `a known number is taken at once and not tried`() {
+        var ramp = RampUp(known: 5, at: .zero)
+        #expect(ramp.wanted == 5)
+        for tick in 1...100 {
+            ramp.advance(reading(5, rate: 1), ceiling: 8, at: .milliseconds(100) * tick)
+        }
+        #expect(ramp.wanted == 5)
+        #expect(ramp.finding == nil)
+    }
+
+    @Test func `a limit of the user's proves nothing`() {
+        var ramp = RampUp(known: nil, at: .zero)
+        ramp.advance(reading(1, isThrottled: true), ceiling: 8, at: .seconds(1))
+        #expect(ramp.wanted == 1)
+    }
+}

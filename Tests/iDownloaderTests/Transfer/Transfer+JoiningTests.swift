@@ -1,0 +1,297 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Synchronization
+import Testing
+import iDownState
+import iDownTesting
+import iDownloader
+
+/// A host that serves only so many connections at a time.
+private final class Door: Sendable {
+    private struct State {
+        var width: Int
+        var inside: [RecordedRequest] = []
+        var most = 0
+        var refused = 0
+    }
+
+    private let state: Mutex<State>
+
+    init(width: Int) { state = Mutex(State(width: width)) }
+
+    /// The most that were served at once.
+    var most: Int { state.withLock(\.most) }
+    var refused: Int { state.withLock(\.refused) }
+
+    /// From now on all are served.
+    func widen() { state.withLock { $0.width = .max } }
+
+    func lets(_ request: RecordedRequest) -> Bool {
+        state.withLock { state in
+            state.inside.removeAll { $0.hasEnded || $0.connection == request.connection }
+            guard state.inside.count < state.width else {
+                state.refused += 1
+                return false
+            }
+            state.inside.append(request)
+            state.most = max(state.most, state.inside.count)
+            return true
+        }
+    }
+}
+
+/// Connections that join the first one, and those that are turned away.
+@Suite(.timeLimit(.minutes(2))) struct TransferJoiningTests {
+    // MARK: Servers that do not want it
+
+    enum Refusal: CaseIterable, Sendable {
+        case forbidden, tooMany, unavailable, reset
+
+        var steps: [Step] {
+            switch self {
+            case .forbidden: [.head("403 Forbidden", [("Content-Length", "0")])]
+            case .tooMany: [.head("429 Too Many Requests", [("Content-Length", "0")])]
+            case .unavailable:
+                [.head("503 Service Unavailable", [("Content-Length", "0")]), .close]
+            case .reset: [.reset]
+            }
+        }
+    }
+
+    @Test(arguments: Refusal.allCases)
+    func `a host that forbids a third connection gets two`(refusal: Refusal) async throws {
+        let door = Door(width: 2)
+        let slow = Large.file.with { $0.bytesPerSecond = 4_000_000 }
+        try await withServer({ request in
+            door.lets(request) ? slow.answer(to: request) : refusal.steps
+        }) { server in
+            try await withSite { site in
+                let journal = try await site.download(server.url("/file.bin")) {
+                    $0.connections = 6
+                }
+                expectComplete(Large.content, site, journal)
+                #expect(door.most == 2)
+                #expect(door.refused > 0)
+                #expect(journal.record.tries == 0)
+            }
+        }
+    }
+
+    @Test func `what a host allows is remembered for the next file`() async throws {
+        let door = Door(width: 2)
+        let hold = ServedFile.Hold(afterBytes: 64 << 10)
+        let held = Large.file.with { $0.hold = hold }
+        try await withServer({ request in
+            door.lets(request) ? held.answer(to: request) : Refusal.forbidden.steps
+        }) { server in
+            try await withSite { site in
+                let first = try site.task(server.url("/file.bin")) { $0.connections = 8 }
+                let transfer = try site.start(first)
+                await server.waitForRequest(count: 8)
+                while transfer.live.connections > 2 { await Task.yield() }
+                hold.until.open()
+                await transfer.ended()
+                #expect(first.record.state == .completed)
+                let refused = door.refused
+                #expect(refused >= 6)
+                // Nobody could know it a second time: whoever asks too much now has not learned.
+                door.widen()
+                let second = try site.task(server.url("/other.bin"), id: 2) { $0.connections = 8 }
+                let before = server.requests.count
+                try await site.run(second)
+                #expect(second.record.state == .completed)
+                let joined = server.requests.dropFirst(before).filter { $0["Range"] != nil }
+                #expect(joined.count < 7)
+            }
+        }
+    }
+
+    enum Oddity: CaseIterable, Sendable {
+        case wholeFile, anotherTag, anotherDate, noContentRange, wrongOffset, wrongTotal, notFound
+        case multipart, encoded, closed
+
+        func steps(_ request: RecordedRequest, _ file: ServedFile) -> [Step] {
+            let total = file.content.count
+            guard let range = request.range(of: total), !range.isEmpty else { return [.close] }
+            let value = "bytes \(range.lowerBound)-\(range.upperBound - 1)/\(total)"
+            let length = ("Content-Length", "\(range.count)")
+            let tag = ("ETag", "\"v1\"")
+            let body = Step.sendPattern(file.content, range)
+            let ok = "206 Partial Content"
+            switch self {
+            case .wholeFile:
+                var fields = file
+                fields.acceptsRanges = false
+                return fields.answer(to: request)
+            case .anotherTag:
+                return [.head(ok, [length, ("Content-Range", value), ("ETag", "\"v2\"")]), body]
+            case .anotherDate:
+                let date = ("Last-Modified", Sample.lastModified)
+                return [.head(ok, [length, ("Content-Range", value), date]), body]
+            case .noContentRange:
+                return [.head(ok, [length, tag]), body]
+            case .wrongOffset:
+                let wrong = "bytes 0-\(range.count - 1)/\(total)"
+                let first = Step.sendPattern(file.content, 0..<Int64(range.count))
+                return [.head(ok, [length, ("Content-Range", wrong), tag]), first]
+            case .wrongTotal:
+                let wrong = "bytes \(range.lowerBound)-\(range.upperBound - 1)/\(total + 1)"
+                return [.head(ok, [length, ("Content-Range", wrong), tag]), body]
+            case .notFound:
+                return [.head("404 Not Found", [("Content-Length", "0")])]
+            case .multipart:
+                let type = ("Content-Type", "multipart/byteranges; boundary=x")
+                return [.head(ok, [length, type, tag]), body]
+            case .encoded:
+                let encoding = ("Content-Encoding", "gzip")
+                return [.head(ok, [length, ("Content-Range", value), tag, encoding]), body]
+            case .closed:
+                return [.close]
+            }
+        }
+    }
+
+    @Test(arguments: Oddity.allCases)
+    func `ranges that are answered wrongly leave the first connection to go on alone`(
+        oddity: Oddity
+    ) async throws {
+        let slow = Large.file.with { $0.bytesPerSecond = 16_000_000 }
+        try await withServer({ request in
+            request.number == 1 ? slow.answer(to: request) : oddity.steps(request, Large.file)
+        }) { server in
+            try await withSite { site in
+                let journal = try await site.download(server.url("/file.bin")) {
+                    $0.connections = 4
+                }
+                expectComplete(Large.content, site, journal)
+                #expect(journal.record.integrity == .validators)
+            }
+        }
+    }
+
+    @Test func `a server that gives every answer another tag brings the file by one stream`()
+        async throws
+    {
+        try await withServer({ request in
+            Large.file.with {
+                $0.entityTag = "\"\(request.number)\""
+                $0.bytesPerSecond = 16_000_000
+            }
+            .answer(to: request)
+        }) { server in
+            try await withSite { site in
+                let journal = try await site.download(server.url("/file.bin")) {
+                    $0.connections = 4
+                }
+                expectComplete(Large.content, site, journal)
+            }
+        }
+    }
+
+    @Test func `parts that are shorter than asked are asked for on`() async throws {
+        try await withServer({ request in
+            guard request.number > 1, let range = request.range(of: Large.content.count) else {
+                return Large.file.with { $0.bytesPerSecond = 8_000_000 }.answer(to: request)
+            }
+            let part = range.prefix(400_000)
+            let end = range.lowerBound + Int64(part.count)
+            let value = "bytes \(range.lowerBound)-\(end - 1)/\(Large.content.count)"
+            let fields = [
+                ("Content-Length", "\(part.count)"), ("Content-Range", value), ("ETag", "\"v1\""),
+            ]
+            return [
+                .head("206 Partial Content", fields),
+                .sendPattern(Large.content, range.lowerBound..<end),
+            ]
+        }) { server in
+            try await withSite { site in
+                let journal = try await site.download(server.url("/file.bin")) {
+                    $0.connections = 3
+                }
+                expectComplete(Large.content, site, journal)
+                #expect(server.requests.count > 4)
+            }
+        }
+    }
+
+    // MARK: Redirects
+
+    @Test func `those that join ask where the redirects led`() async throws {
+        let slow = Large.file.with { $0.bytesPerSecond = 4_000_000 }
+        try await withServer({ request in
+            request.path == "/file.bin"
+                ? [.head("302 Found", [("Location", "/cdn/1"), ("Content-Length", "0")])]
+                : slow.answer(to: request)
+        }) { server in
+            try await withSite { site in
+                let journal = try await site.download(server.url("/file.bin")) {
+                    $0.connections = 4
+                }
+                #expect(journal.record.state == .completed)
+                let homes = server.requests.filter { $0.path == "/file.bin" }
+                #expect(homes.count == 1)
+                #expect(server.requests.count >= 5)
+            }
+        }
+    }
+
+    @Test func `a link that is good for once is got anew from the task's own URL`() async throws {
+        let used = Mutex<Set<String>>([])
+        let tickets = Mutex(0)
+        let slow = Large.file.with { $0.bytesPerSecond = 4_000_000 }
+        let other = try FaultServer(
+            script: .init { request in
+                let isFresh = used.withLock { $0.insert(request.target).inserted }
+                return isFresh
+                    ? slow.answer(to: request)
+                    : [.head("403 Forbidden", [("Content-Length", "0")])]
+            }
+        )
+        defer { other.stop() }
+        try await withServer({ _ in
+            let ticket = tickets.withLock { tickets in
+                tickets += 1
+                return tickets
+            }
+            let url = "http://localhost:\(other.port)/file.bin?ticket=\(ticket)"
+            return [.head("302 Found", [("Location", url), ("Content-Length", "0")])]
+        }) { server in
+            try await withSite { site in
+                let journal = try await site.download(server.url("/file.bin")) {
+                    $0.connections = 3
+                }
+                #expect(journal.record.state == .completed)
+                #expect(site.holds(Large.content, as: journal.record.file?.name ?? ""))
+                #expect(tickets.withLock(\.self) >= 3)
+            }
+        }
+    }
+
+    // MARK: A real server
+
+    @Test(arguments: [403, 503])
+    func `nginx that allows two connections gives the file by two`(status: Int) async throws {
+        try await withTemporaryFolder { root in
+            try Large.content.write(toFile: root + "/file.bin")
+            try await withNginx(
+                root: root,
+                locationDirectives:
+                    "limit_rate 1m; limit_conn one 2; limit_conn_status \(status);",
+                extraConfig: "access_log \(root)/access.log;",
+                httpDirectives: "limit_conn_zone $binary_remote_addr zone=one:1m;"
+            ) { nginx in
+                try await withSite { site in
+                    let journal = try await site.download(nginx.url("/file.bin")) {
+                        $0.connections = 5
+                    }
+                    expectComplete(Large.content, site, journal)
+                    #expect(journal.record.tries == 0)
+                }
+            }
+            // It says what it did when a connection is over, and all are now.
+            let log = try TestFile.text(of: root + "/access.log")
+            #expect(log.contains(" 206 "), "\(log)")
+            #expect(log.contains(" \(status) "), "\(log)")
+        }
+    }
+}

@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Synchronization
+import Testing
+import iDownState
+import iDownTesting
+import iDownloader
+
+/// Downloads that several connections bring.
+@Suite(.timeLimit(.minutes(2))) struct TransferPlanningTests {
+    @Test func `a known number of connections shares the file`() async throws {
+        let hold = ServedFile.Hold(afterBytes: 64 << 10)
+        let held = Large.file.with { $0.hold = hold }
+        try await withServer({ held.answer(to: $0) }) { server in
+            try await withSite(connections: 1) { site in
+                let journal = try site.task(server.url("/file.bin")) { $0.connections = 4 }
+                let transfer = try site.start(journal)
+                await server.waitForRequest(count: 4)
+                #expect(transfer.live.connections == 4)
+                let requests = server.requests
+                #expect(requests[0]["Range"] == nil)
+                for request in requests.dropFirst() {
+                    #expect(request["If-Range"] == "\"v1\"")
+                    let range = try #require(request.range(of: Large.content.count))
+                    #expect(range.count > 1 << 20)
+                    #expect(request["Range"]?.hasSuffix("-") == false)
+                }
+                hold.until.open()
+                await transfer.ended()
+                expectComplete(Large.content, site, journal)
+                #expect(journal.record.integrity == .validators)
+                #expect(transfer.live.bytes == Large.content.count)
+            }
+        }
+    }
+
+    @Test func `a small file has one connection, whatever is allowed`() async throws {
+        try await withServer({ Sample.file.answer(to: $0) }) { server in
+            try await withSite(connections: 8) { site in
+                let journal = try await site.download(server.url("/file.bin")) {
+                    $0.connections = 8
+                }
+                expectComplete(Sample.content, site, journal)
+                #expect(server.requests.count == 1)
+            }
+        }
+    }
+
+    @Test func `where nothing is known, more join while more is of use`() async throws {
+        let slow = Large.file.with { $0.bytesPerSecond = 800_000 }
+        try await withServer({ slow.answer(to: $0) }) { server in
+            try await withSite(connections: 8) { site in
+                let journal = try await site.download(server.url("/file.bin"))
+                expectComplete(Large.content, site, journal)
+                #expect(server.requests.count > 2)
+            }
+        }
+    }
+
+    @Test func `a ceiling of one is kept`() async throws {
+        let slow = Large.file.with { $0.bytesPerSecond = 8_000_000 }
+        try await withServer({ slow.answer(to: $0) }) { server in
+            try await withSite(connections: 8) { site in
+                let journal = try await site.download(server.url("/file.bin")) {
+                    $0.connections = 1
+                }
+                expectComplete(Large.content, site, journal)
+                #expect(server.requests.count == 1)
+            }
+        }
+    }
+
+    // MARK: Connections that are slow or break
+
+    @Test(arguments: [1, 2, 3])
+    func `one slow connection of four does not hold up the file`(slow: Int) async throws {
+        try await withServer({ request in
+            Large.file.with { $0.bytesPerSecond = request.number == slow ? 20_000 : 1_000_000 }
+                .answer(to: request)
+        }) { server in
+            try await withSite { site in
+                let journal = try site.task(server.url("/file.bin")) { $0.connections = 4 }
+                let transfer = try site.start(journal)
+                // Alone the slow one would need minutes.
+                await transfer.ended()
+                expectComplete(Large.content, site, journal)
+                #expect(transfer.live.bytes == Large.content.count)
+            }
+        }
+    }
+
+    @Test(arguments: [true, false])
+    func `the first connection may fail where others run`(byReset: Bool) async throws {
+        let others = Gate()
+        try await withServer({ request in
+            guard request.number == 1 else {
+                return [.open(others)]
+                    + Large.file.with { $0.bytesPerSecond = 4_000_000 }.answer(to: request)
+            }
+            let fields = [
+                ("Content-Length", "\(Large.content.count)"), ("ETag", "\"v1\""),
+                ("Accept-Ranges", "bytes"),
+            ]
+            return [
+                .head("200 OK", fields), .sendPattern(Large.content, 0..<100_000),
+                .wait(for: others), byReset ? .reset : .stall,
+            ]
+        }) { server in
+            try await withSite { site in
+                let journal = try await site.download(server.url("/file.bin")) {
+                    $0.connections = 4
+                }
+                expectComplete(Large.content, site, journal)
+                #expect(journal.record.tries == 0)
+            }
+        }
+    }
+
+    @Test func `connections that break again and again lose nothing`() async throws {
+        try await withServer({ request in
+            let file = Large.file.with { $0.bytesPerSecond = 4_000_000 }
+            guard request.number % 2 == 0, let range = request.range(of: Large.content.count)
+            else { return file.answer(to: request) }
+            let value = "bytes \(range.lowerBound)-\(range.upperBound - 1)/\(Large.content.count)"
+            let fields = [
+                ("Content-Length", "\(range.count)"), ("Content-Range", value), ("ETag", "\"v1\""),
+            ]
+            let end = min(range.upperBound, range.lowerBound + 150_001)
+            return [
+                .head("206 Partial Content", fields),
+                .sendPattern(Large.content, range.lowerBound..<end), .reset,
+            ]
+        }) { server in
+            try await withSite { site in
+                let journal = try site.task(server.url("/file.bin")) { $0.connections = 4 }
+                // An attempt may end with a first connection that breaks.
+                for _ in 0..<10 where journal.record.state != .completed {
+                    try await site.run(journal)
+                    expectTrueClaims(Large.content, site, journal)
+                }
+                expectComplete(Large.content, site, journal)
+            }
+        }
+    }
+
+    // MARK: Going on later
+
+    @Test func `a map with gaps is filled by several connections, and nothing else is fetched`()
+        async throws
+    {
+        let hold = ServedFile.Hold(afterBytes: 512 << 10)
+        let isSecond = Mutex(false)
+        try await withServer({ request in
+            Large.file.with { $0.hold = isSecond.withLock(\.self) ? nil : hold }
+                .answer(to: request)
+        }) { server in
+            try await withSite { site in
+                let journal = try site.task(server.url("/file.bin")) { $0.connections = 4 }
+                let transfer = try site.start(journal)
+                while transfer.live.bytes < 4 * 512 << 10 { await Task.yield() }
+                isSecond.withLock { $0 = true }
+                try journal.apply(.pause)
+                transfer.stop()
+                await transfer.ended()
+                #expect(journal.record.segments.byteCount == 4 * 512 << 10)
+                #expect(journal.record.segments.ranges.count == 4)
+                expectTrueClaims(Large.content, site, journal)
+
+                let (before, held) = (server.requests.count, journal.record.segments)
+                try await site.run(journal)
+                expectComplete(Large.content, site, journal)
+                let asked = server.requests.dropFirst(before)
+                #expect(asked.count >= 4)
+                for request in asked {
+                    let range = try #require(request.range(of: Large.content.count))
+                    let isMissing = held.gaps(upTo: Large.content.count).contains {
+                        $0.first <= range.lowerBound && range.upperBound <= $0.end
+                    }
+                    #expect(isMissing, "\(range) was there")
+                    #expect(request["If-Range"] == "\"v1\"")
+                }
+            }
+        }
+    }
+
+    @Test func `a checkpoint names what all connections have brought`() async throws {
+        let hold = ServedFile.Hold(afterBytes: 300_000)
+        let held = Large.file.with { $0.hold = hold }
+        try await withServer({ held.answer(to: $0) }) { server in
+            try await withSite(checkpointInterval: .milliseconds(5)) { site in
+                let journal = try site.task(server.url("/file.bin")) { $0.connections = 3 }
+                let transfer = try site.start(journal)
+                await journal.waitUntil { $0.segments.byteCount == 900_000 }
+                #expect(transfer.live.segments.byteCount == 900_000)
+                #expect(transfer.live.segments.ranges.count == 3)
+                expectTrueClaims(Large.content, site, journal)
+                hold.until.open()
+                await transfer.ended()
+                expectComplete(Large.content, site, journal)
+            }
+        }
+    }
+
+    @Test func `another version at the second attempt begins anew, gaps or not`() async throws {
+        let hold = ServedFile.Hold(afterBytes: 512 << 10)
+        let other = TestContent(TestContent(seed: 22, count: Large.content.count).bytes)
+        let isSecond = Mutex(false)
+        try await withServer({ request in
+            isSecond.withLock(\.self)
+                ? ServedFile(other, entityTag: "\"v2\"").answer(to: request)
+                : Large.file.with { $0.hold = hold }.answer(to: request)
+        }) { server in
+            try await withSite { site in
+                let journal = try site.task(server.url("/file.bin")) { $0.connections = 4 }
+                let transfer = try site.start(journal)
+                while transfer.live.bytes < 4 * 512 << 10 { await Task.yield() }
+                isSecond.withLock { $0 = true }
+                try journal.apply(.pause)
+                transfer.stop()
+                await transfer.ended()
+                try await site.run(journal)
+                expectComplete(other, site, journal)
+            }
+        }
+    }
+}
