@@ -19,7 +19,9 @@ extension ServiceUnderTest {
         return try await client.addURL(url, options: options)
     }
 
-    /// Where a new file's bytes stand, as the record has it: from 0 on in one piece.
+    /// How much of a file is on disk: from 0 on in one piece.
+    ///
+    /// While the task runs that includes what no checkpoint has named yet.
     func recordedBytes(of id: String) async throws -> Int64 {
         let ranges = try await client.getTask(id).byteRanges
         guard let first = ranges.first else { return 0 }
