@@ -35,6 +35,32 @@ struct DurabilityTests {
         }
     }
 
+    @Test func `2,000 calls that arrive together share their commits`() async throws {
+        var home = ""
+        let trace = try await trace { service in
+            home = service.home.path
+            let client = service.client
+            let ids = try await withThrowingTaskGroup(of: String.self) { group in
+                for number in 1...2000 {
+                    group.addTask {
+                        var options = AddOptions()
+                        options.paused = true
+                        return try await client.addURL(
+                            "http://127.0.0.1:9/\(number)",
+                            options: options
+                        )
+                    }
+                }
+                return try await group.reduce(into: Set()) { $0.insert($1) }
+            }
+            #expect(ids.count == 2000)
+        }
+        let commits = trace.commits(of: "\(home)/.local/state/idown/tasks.sqlite")
+        #expect(commits.count <= 200, "\(commits.count)")
+        let syncs = trace.calls.filter { $0.name == "fdatasync" || $0.name == "fsync" }
+        #expect(syncs.count <= 200, "\(syncs.count)")
+    }
+
     @Test func `a verb for many tasks is one commit`() async throws {
         var home = ""
         let trace = try await trace { service in

@@ -12,6 +12,7 @@ import iDownTesting
         maxConcurrentDownloads: 7,
         maxConnectionsPerDownload: 16,
         speedLimit: 1 << 40,
+        keepCompleted: 30,
         downloadDirectory: "/mnt/big",
         allowsHiddenFolders: true
     )
@@ -56,6 +57,7 @@ import iDownTesting
                     {
                       "AllowHiddenFolders" : true,
                       "DownloadDirectory" : "/mnt/big",
+                      "KeepCompleted" : 30,
                       "Later" : {
                         "a" : [
                           1,
@@ -81,7 +83,8 @@ import iDownTesting
         "{\"MaxConcurrentDownloads\": 1e300}", "{\"DownloadDirectory\": \"here\"}",
         "{\"DownloadDirectory\": 1}", "{\"AllowHiddenFolders\": 1}",
         "{\"MaxConnectionsPerDownload\": 0}", "{\"MaxConnectionsPerDownload\": 17}",
-        "{\"SpeedLimit\": -1}", "{\"SpeedLimit\": \"fast\"}", "{\"SpeedLimit\": 1.5}",
+        "{\"KeepCompleted\": -1}", "{\"KeepCompleted\": 4294967296}", "{\"SpeedLimit\": -1}",
+        "{\"SpeedLimit\": \"fast\"}", "{\"SpeedLimit\": 1.5}",
         "{\"AllowHiddenFolders\": true, \"MaxConcurrentDownloads\": 65}",
     ])
     func `a wrong file is told, left alone by reading, and moved aside by writing`(
