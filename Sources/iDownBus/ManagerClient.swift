@@ -6,6 +6,29 @@ public import DBus
 ///
 /// A call starts the service if it does not run. To follow a download without a gap ask for
 /// ``events()`` first, then add or list.
+///
+/// ```swift
+/// import iDownBus
+///
+/// let manager = try await ManagerClient.connect()
+/// let events = try await manager.events()
+/// let id = try await manager.addURL("https://example.org/image.iso")
+/// follow: for try await event in events where event.id == id {
+///     switch event {
+///     case .added(let task):
+///         print("added:", task.url)
+///     case .changed(_, let state, let changed):
+///         print(state, changed["DownloadedBytes"].map { "\($0)" } ?? "")
+///         if state == .completed || state == .failed { break follow }
+///     case .removed:
+///         break follow
+///     }
+/// }
+/// print(try await manager.getTask(id).path)
+/// await manager.close()
+/// ```
+///
+/// Whoever only wants the end calls ``wait(for:)``; ``findTasks(_:)`` gives long lists in pages.
 public struct ManagerClient: Sendable {
     private let manager: Proxy
 
