@@ -40,6 +40,7 @@ test: ## Build and run all tests, or those that match FILTER=…
 bench: build ## Measure against curl, aria2, wget2 and axel, or part of it: ONLY=small,tls
 	@.ci/need bench
 	Tests/Benchmarks/run $(if $(ONLY),--only "$$ONLY")
+	$(if $(ONLY),,Tests/Benchmarks/bus)
 
 lint: ## Check the format and who imports what
 	$(SWIFT) format lint --strict --parallel --recursive Package.swift Sources Tests
