@@ -49,7 +49,7 @@ package final class Nginx: Sendable {
         for _ in 1...3 {
             let folder = try makeFolder()
             do {
-                let port = try freePort()
+                let port = try FreePort.find()
                 let configuration = configurationText(
                     folder: folder,
                     port: port,
@@ -117,12 +117,6 @@ extension Nginx {
             }
 
             """
-    }
-
-    private static func freePort() throws -> UInt16 {
-        let probe = try FaultServer(script: .init { _ in [.close] })
-        defer { probe.stop() }
-        return probe.port
     }
 
     private static func makeFolder() throws(StartFailure) -> String {

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+
+/// A real FTP server, pyftpdlib, on a free port of 127.0.0.1, which serves a folder.
+///
+/// It may stand still in each file it sends until the test lets it go on.
+package final class FTPServer: Sendable {
+    /// Why there is no server.
+    package struct StartFailure: Error, CustomStringConvertible {
+        package let description: String
+    }
+
+    /// The port on 127.0.0.1.
+    package let port: UInt16
+
+    private let process: ChildProcess
+    private let hold: String
+    private let log: LineLog
+    private let reading: Task<Void, Never>
+
+    private init(port: UInt16, process: ChildProcess, hold: String) {
+        self.port = port
+        self.process = process
+        self.hold = hold
+        let log = LineLog()
+        self.log = log
+        reading = Task { while let line = await process.nextLine() { log.add(line) } }
+    }
+
+    /// Starts a server and returns once it accepts connections.
+    ///
+    /// - Parameters:
+    ///   - root: The folder to serve, an absolute path.
+    ///   - login: The one who may read it; nil lets anybody in.
+    ///   - holdAfter: How many bytes of each file are sent before the server waits for
+    ///     ``letGo()``; nil never waits.
+    /// - Returns: The server, to be ended with ``stop()``.
+    /// - Throws: ``ChildProcess/StartFailure`` or ``StartFailure``.
+    package static func start(
+        root: String,
+        login: (user: String, password: String)? = nil,
+        holdAfter: Int64? = nil
+    ) async throws -> FTPServer {
+        let hold = root + ".hold"
+        if holdAfter != nil { try TestFile.write("", to: hold) }
+        let process = try await ChildProcess.start(
+            "/usr/bin/python3",
+            ["-c", script, root, login?.user ?? "", login?.password ?? "", hold]
+                + ["\(holdAfter ?? 0)"]
+        )
+        guard let line = await process.nextLine(), let port = UInt16(line) else {
+            await process.waitForExit()
+            throw StartFailure(description: "pyftpdlib: \(process.standardError)")
+        }
+        return FTPServer(port: port, process: process, hold: hold)
+    }
+
+    /// The URL of a file in the folder, for example `url("/file")`.
+    package func url(_ path: String, login: String = "") -> String {
+        "ftp://\(login)127.0.0.1:\(port)\(path)"
+    }
+
+    /// The commands that clients have sent so far, passwords included.
+    package var commands: [String] { log.lines }
+
+    /// Goes on with every file that waits, and waits no more.
+    package func letGo() { unlink(hold) }
+
+    /// Ends the server; connections are cut; may be called again.
+    package func stop() async {
+        await process.stop()
+        await reading.value
+        unlink(hold)
+    }
+}
+
+extension FTPServer {
+    private static let script = """
+        import os, sys
+        from pyftpdlib.authorizers import DummyAuthorizer
+        from pyftpdlib.handlers import DTPHandler, FTPHandler
+        from pyftpdlib.servers import FTPServer
+
+        root, user, password, hold, after = sys.argv[1:6]
+
+        class Held(DTPHandler):
+            waits = False
+
+            def send(self, data):
+                sent = super().send(data)
+                if self.get_transmitted_bytes() + sent >= int(after) and os.path.exists(hold):
+                    self.waits = True
+                    self.del_channel()
+                    self.look()
+                return sent
+
+            def look(self):
+                if self._closed:
+                    return
+                if os.path.exists(hold):
+                    self.ioloop.call_later(0.02, self.look)
+                else:
+                    self.waits = False
+                    self.add_channel(events=self.ioloop.WRITE)
+
+            def modify_ioloop_events(self, events, logdebug=False):
+                if not self.waits:
+                    super().modify_ioloop_events(events, logdebug)
+
+        class Handler(FTPHandler):
+            authorizer = DummyAuthorizer()
+            auth_failed_timeout = 0.01
+            # Only what passes through send() can be held.
+            use_sendfile = False
+            dtp_handler = Held
+
+            def pre_process_command(self, line, cmd, arg):
+                print(cmd, arg, flush=True)
+                super().pre_process_command(line, cmd, arg)
+
+        if user:
+            Handler.authorizer.add_user(user, password, root, perm="elr")
+        else:
+            Handler.authorizer.add_anonymous(root, perm="elr")
+        server = FTPServer(("127.0.0.1", 0), Handler)
+        print(server.socket.getsockname()[1], flush=True)
+        server.serve_forever(handle_exit=False)
+        """
+}
+
+/// Runs `body` with an FTP server of its own and ends it afterwards, also when `body` throws; the
+/// parameters are those of ``FTPServer/start(root:login:holdAfter:)``.
+package func withFTPServer<Value>(
+    root: String,
+    login: (user: String, password: String)? = nil,
+    holdAfter: Int64? = nil,
+    _ body: (FTPServer) async throws -> Value
+) async throws -> Value {
+    let server = try await FTPServer.start(root: root, login: login, holdAfter: holdAfter)
+    do {
+        let value = try await body(server)
+        await server.stop()
+        return value
+    } catch {
+        await server.stop()
+        throw error
+    }
+}
