@@ -43,6 +43,16 @@ static inline CURLcode ccurl_setopt_open_socket_function(CURL *handle,
     return (curl_easy_setopt)(handle, CURLOPT_OPENSOCKETFUNCTION, value);
 }
 
+// CURLOPT_PREREQFUNCTION.
+static inline CURLcode ccurl_setopt_prereq_function(CURL *handle, curl_prereq_callback value) {
+    return (curl_easy_setopt)(handle, CURLOPT_PREREQFUNCTION, value);
+}
+
+// CURLOPT_SSH_KEYFUNCTION.
+static inline CURLcode ccurl_setopt_ssh_key_function(CURL *handle, curl_sshkeycallback value) {
+    return (curl_easy_setopt)(handle, CURLOPT_SSH_KEYFUNCTION, value);
+}
+
 // CURLINFO_LONG.
 static inline CURLcode ccurl_getinfo_long(CURL *handle, CURLINFO info, long *value) {
     return (curl_easy_getinfo)(handle, info, value);

@@ -60,6 +60,24 @@ public struct CurlCode: RawRepresentable, Hashable, Sendable {
     public static let badContentEncoding = CurlCode(CURLE_BAD_CONTENT_ENCODING)
     /// An HTTP/2 stream was closed by the server.
     public static let http2Stream = CurlCode(CURLE_HTTP2_STREAM)
+    /// A folder on the way, or the file, may not be used (FTP, SFTP).
+    public static let remoteAccessDenied = CurlCode(CURLE_REMOTE_ACCESS_DENIED)
+    /// The file is not there (FTP, SFTP).
+    public static let remoteFileNotFound = CurlCode(CURLE_REMOTE_FILE_NOT_FOUND)
+    /// The server would not send the file (FTP).
+    public static let couldNotRetrieve = CurlCode(CURLE_FTP_COULDNT_RETR_FILE)
+    /// Nobody could be signed in (FTP, SFTP).
+    public static let loginDenied = CurlCode(CURLE_LOGIN_DENIED)
+    /// The server starts at the first byte only (FTP).
+    public static let noRestart = CurlCode(CURLE_FTP_COULDNT_USE_REST)
+    /// The range begins behind the file's end (FTP, SFTP).
+    public static let beyondEnd = CurlCode(CURLE_BAD_DOWNLOAD_RESUME)
+    /// The server refused to encrypt what was to be encrypted (FTPS).
+    public static let encryptionRefused = CurlCode(CURLE_USE_SSL_FAILED)
+    /// A file of trusted certificates cannot be read.
+    public static let badCertificateFile = CurlCode(CURLE_SSL_CACERT_BADFILE)
+    /// A fault of the SSH layer.
+    public static let ssh = CurlCode(CURLE_SSH)
     /// The proxy refused or failed.
     public static let proxy = CurlCode(CURLE_PROXY)
 }

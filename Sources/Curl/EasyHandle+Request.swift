@@ -4,7 +4,15 @@ import CCurl
 
 extension EasyHandle {
     /// Turns a request into options; the handle must be fresh or reset.
-    func apply(_ request: TransferRequest) throws(CurlFailure) {
+    ///
+    /// - Parameters:
+    ///   - request: what to get.
+    ///   - login: the way to sign in over SSH that is tried now.
+    /// - Throws: ``CurlFailure`` for what cannot be sent, and where there is no memory.
+    func apply(
+        _ request: TransferRequest,
+        signingInBy login: SSHAccess.Login?
+    ) throws(CurlFailure) {
         if let objection = request.objection {
             throw CurlFailure(code: .badRequest, description: objection)
         }
@@ -12,6 +20,9 @@ extension EasyHandle {
         try applyHouseRules()
         try applyAddress(request)
         try applyLimits(request)
+        try applyWay(request)
+        try applyStoredLogins(request)
+        if !request.url.isHTTP { try applyFileServer(request, signingInBy: login) }
         try set(headerLines: Self.headerLines(of: request))
         if let range = request.range {
             // Never RESUME_FROM: with it libcurl takes 416, and a 200 of the wrong length, for
@@ -36,7 +47,6 @@ extension EasyHandle {
         try set(CURLOPT_FOLLOWLOCATION, 0)
         try set(CURLOPT_FAILONERROR, 0)
         try set(CURLOPT_HTTP_CONTENT_DECODING, 0)
-        try set(CURLOPT_PROTOCOLS_STR, "http,https")
         try set(CURLOPT_HTTP09_ALLOWED, 0)
         // The proxy's answer to CONNECT is none of the host's.
         try set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
@@ -46,6 +56,9 @@ extension EasyHandle {
     /// URL and login apart, so that no message of libcurl's can repeat the login.
     private func applyAddress(_ request: TransferRequest) throws(CurlFailure) {
         try set(CURLOPT_URL, request.url.withoutUserInfo)
+        // None at all for a scheme that is not served; never another one than the URL's.
+        let isServed = URLReference.servedSchemes.contains(request.url.scheme)
+        try set(CURLOPT_PROTOCOLS_STR, isServed ? request.url.scheme : "http")
         if let user = request.credentials?.user ?? request.url.user {
             try set(CURLOPT_USERNAME, user)
         }

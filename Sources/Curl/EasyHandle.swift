@@ -7,6 +7,9 @@ import CCurl
 /// Belongs to the pool's thread. It is used for many transfers, one after the other.
 final class EasyHandle {
     let pointer: UnsafeMutableRawPointer
+    /// Whether nothing is left behind by a reset that another transfer must not have: cookies
+    /// are (curl_easy_reset(3)).
+    private(set) var isReusable = true
     private let funnel: Funnel
     private var headers: UnsafeMutablePointer<curl_slist>?
     private let errorText: UnsafeMutableBufferPointer<CChar>
@@ -73,12 +76,36 @@ final class EasyHandle {
         try funnel.call("curl_easy_setopt") { ccurl_setopt_open_socket_function(pointer, function) }
     }
 
+    func set(beforeRequest function: @escaping curl_prereq_callback) throws(CurlFailure) {
+        try funnel.call("curl_easy_setopt") { ccurl_setopt_prereq_function(pointer, function) }
+    }
+
+    func set(judgeHostKey function: @escaping curl_sshkeycallback) throws(CurlFailure) {
+        try funnel.call("curl_easy_setopt") { ccurl_setopt_ssh_key_function(pointer, function) }
+    }
+
+    /// Reads cookies for this transfer; the handle is not to be used for another one.
+    func set(cookieFile: String) throws(CurlFailure) {
+        isReusable = false
+        try set(CURLOPT_COOKIEFILE, cookieFile)
+    }
+
     func set(headerLines: [String]) throws(CurlFailure) {
         for line in headerLines {
             headers = try funnel.call("curl_slist_append") { curl_slist_append(headers, line) }
         }
         try funnel.call("curl_easy_setopt") {
             ccurl_setopt_list(pointer, CURLOPT_HTTPHEADER, headers)
+        }
+    }
+
+    /// Keeps the library from waiting for last words of the server when the handle is taken out of
+    /// its multi handle: over SFTP it would, for as long as silence is allowed.
+    func hurry() {
+        do throws(CurlFailure) {
+            try set(CURLOPT_TIMEOUT_MS, 1)
+        } catch {
+            // It takes longer then.
         }
     }
 
@@ -94,9 +121,13 @@ final class EasyHandle {
         return read { ccurl_getinfo_long(pointer, info, &value) } ? value : nil
     }
 
-    func microseconds(_ info: CURLINFO) -> Duration? {
+    func microseconds(_ info: CURLINFO) -> Duration? { offset(info).map { .microseconds($0) } }
+
+    /// A large number, for example a time or a length; libcurl says -1 for one that it does not
+    /// know.
+    func offset(_ info: CURLINFO) -> Int64? {
         var value: curl_off_t = 0
-        return read { ccurl_getinfo_offset(pointer, info, &value) } ? .microseconds(value) : nil
+        return read { ccurl_getinfo_offset(pointer, info, &value) } ? Int64(value) : nil
     }
 
     func text(_ info: CURLINFO) -> String? {

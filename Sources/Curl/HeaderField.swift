@@ -18,6 +18,9 @@ public struct HeaderField: Hashable, Sendable {
         !name.isEmpty && name.utf8.allSatisfy(Self.isTokenByte) && value.isOneLine
     }
 
+    /// Whether this is its name, given in small letters.
+    func isNamed(_ name: String) -> Bool { self.name.lowercased() == name }
+
     /// The field as libcurl takes it (CURLOPT_HTTPHEADER(3)): a colon with nothing behind it
     /// would remove a field, so an empty value is said with a semicolon.
     var line: String { value.allSatisfy { $0 == " " } ? "\(name);" : "\(name): \(value)" }

@@ -39,6 +39,27 @@ public enum SocketAddress: Hashable, Sendable {
         }
     }
 
+    /// How far the address lies from this machine.
+    public var reach: Reach {
+        if isLoopback || isUnspecified { return .machine }
+        if isLinkLocal { return .link }
+        if case .other = self { return .machine }
+        return .beyond
+    }
+
+    /// How far an address lies from this machine, the nearest first.
+    public enum Reach: Int, Comparable, Sendable {
+        /// This machine alone: loopback and unspecified addresses, and families without hosts.
+        case machine
+        /// What hangs on the same wire.
+        case link
+        /// Everything else.
+        case beyond
+
+        /// Whether the first is nearer.
+        public static func < (left: Reach, right: Reach) -> Bool { left.rawValue < right.rawValue }
+    }
+
     /// ::ffff:a.b.c.d is the IPv4 address in it (RFC 4291 section 2.5.5.2).
     private var unmapped: SocketAddress {
         guard case .ipv6(let bytes) = self, bytes.count == 16,
@@ -49,6 +70,30 @@ public enum SocketAddress: Hashable, Sendable {
 }
 
 extension SocketAddress {
+    /// Reads the text form, without a port; an IPv6 address may have its zone, and no brackets;
+    /// `inet_pton`.
+    public init?(_ text: String) {
+        var ipv4 = in_addr()
+        var ipv6 = in6_addr()
+        if inet_pton(AF_INET, text, &ipv4) == 1 {
+            let bytes = withUnsafeBytes(of: ipv4) { Array($0) }
+            self = .ipv4(bytes[0], bytes[1], bytes[2], bytes[3])
+        } else if inet_pton(AF_INET6, String(text.prefix { $0 != "%" }), &ipv6) == 1 {
+            self = .ipv6(withUnsafeBytes(of: ipv6) { Array($0) })
+        } else {
+            return nil
+        }
+    }
+
+    /// The bytes of the address, the first one first; none of another family.
+    var bytes: [UInt8] {
+        switch self {
+        case .ipv4(let a, let b, let c, let d): [a, b, c, d]
+        case .ipv6(let bytes): bytes
+        case .other: []
+        }
+    }
+
     /// The address that libcurl is about to connect to.
     ///
     /// The structure's last member is longer than C says, so it is read by its offset.

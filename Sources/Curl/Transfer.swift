@@ -11,10 +11,14 @@ final class Transfer {
     let handle: TransferHandle
     let easy: EasyHandle
     private let sink: any TransferSink
-    private let admits: (@Sendable (SocketAddress) -> Bool)?
+    private let request: TransferRequest
+    private var loginIndex = 0
     private(set) var isPaused = false
     private var received: Int64 = 0
     private var wasRefusedAddress = false
+    private var hostKeyDoubt: TransferOutcome.HostKeyDoubt?
+    private var replies = ControlReplies()
+    private var hasToldFile = false
 
     /// Makes `easy`, which must be fresh or reset, ready to run the request.
     init(
@@ -26,8 +30,14 @@ final class Transfer {
         self.handle = handle
         self.easy = easy
         self.sink = sink
-        admits = request.admits
-        try easy.apply(request)
+        self.request = request
+        try configure()
+    }
+
+    private func configure() throws(CurlFailure) {
+        let logins = request.ssh.logins
+        let login = logins.indices.contains(loginIndex) ? logins[loginIndex] : nil
+        try easy.apply(request, signingInBy: login)
         let context = Unmanaged.passUnretained(self).toOpaque()
         try easy.set(CURLOPT_WRITEDATA, context)
         try easy.set(CURLOPT_HEADERDATA, context)
@@ -35,7 +45,30 @@ final class Transfer {
         try easy.set(CURLOPT_WRITEFUNCTION, function: receiveBody)
         try easy.set(CURLOPT_HEADERFUNCTION, function: receiveHeader)
         try easy.set(openSocket: openSocket)
+        if request.admits != nil {
+            try easy.set(CURLOPT_PREREQDATA, context)
+            try easy.set(beforeRequest: beforeRequest)
+        }
+        if request.url.scheme == "sftp" {
+            try easy.set(CURLOPT_SSH_KEYDATA, context)
+            try easy.set(judgeHostKey: judgeHostKey)
+        }
     }
+
+    /// Whether there is a way to sign in that was not tried yet.
+    var hasAnotherLogin: Bool {
+        request.url.scheme == "sftp" && loginIndex + 1 < request.ssh.logins.count
+    }
+
+    /// Makes the handle, which is in no multi handle, ready to sign in another way.
+    func tryNextLogin() throws(CurlFailure) {
+        loginIndex += 1
+        easy.reset()
+        try configure()
+    }
+
+    /// Comes before the handle is taken out of its multi handle.
+    func prepareForRemoval() { if request.url.scheme == "sftp" { easy.hurry() } }
 
     /// Reads on after a pause; the sink may be called from within, and may pause again.
     func resume() throws(CurlFailure) {
@@ -53,10 +86,13 @@ final class Transfer {
         outcome.status = easy.number(CURLINFO_RESPONSE_CODE) ?? 0
         outcome.httpVersion = easy.number(CURLINFO_HTTP_VERSION).flatMap { .init(rawValue: $0) }
         outcome.primaryAddress = easy.text(CURLINFO_PRIMARY_IP) ?? ""
+        outcome.wentThroughProxy = request.proxy != .direct
         outcome.received = received
         outcome.osError = Int32(truncatingIfNeeded: easy.number(CURLINFO_OS_ERRNO) ?? 0)
         outcome.openedConnections = easy.number(CURLINFO_NUM_CONNECTS) ?? 0
         outcome.wasRefusedAddress = wasRefusedAddress
+        outcome.proxyStatus = easy.number(CURLINFO_HTTP_CONNECTCODE) ?? 0
+        outcome.hostKeyDoubt = hostKeyDoubt
         outcome.connectTime = easy.microseconds(CURLINFO_CONNECT_TIME_T) ?? .zero
         outcome.firstByteTime = easy.microseconds(CURLINFO_STARTTRANSFER_TIME_T) ?? .zero
         outcome.totalTime = easy.microseconds(CURLINFO_TOTAL_TIME_T) ?? .zero
@@ -65,14 +101,49 @@ final class Transfer {
 
     // MARK: From the callbacks
 
+    /// Tells of an empty file, for which no byte comes.
+    func concludeBody() { _ = tellFile(isEmpty: true) }
+
+    /// Tells the sink, once, what a server of files has said; false where it does not want it.
+    private func tellFile(isEmpty: Bool = false) -> Bool {
+        guard !request.url.isHTTP, !hasToldFile else { return true }
+        hasToldFile = true
+        switch sink.receive(remoteFile: remoteFile(isEmpty: isEmpty)) {
+        case .proceed: return true
+        case .abort: return false
+        }
+    }
+
+    private func remoteFile(isEmpty: Bool) -> RemoteFile {
+        let known = { (value: Int64?) in value.flatMap { $0 >= 0 ? $0 : nil } }
+        let modified = known(easy.offset(CURLINFO_FILETIME_T))
+        // Of an empty file over SFTP libcurl says no length, and asks for no byte of it.
+        let length = known(easy.offset(CURLINFO_CONTENT_LENGTH_DOWNLOAD_T)) ?? (isEmpty ? 0 : nil)
+        let start = request.rangeStart
+        let end = (start?.isOpen ?? true) ? length.map { (start?.offset ?? 0) + $0 } : nil
+        let announced = replies.size(knowsTime: modified != nil)
+        // Where both are known they must say the same.
+        let size = announced ?? (request.url.scheme == "sftp" ? end : nil)
+        return RemoteFile(
+            size: end == nil || end == size ? size : nil,
+            modified: modified,
+            offset: start?.offset,
+            length: length
+        )
+    }
+
     fileprivate func receive(header bytes: UnsafeRawBufferPointer) -> Int {
-        switch sink.receive(headerLine: bytes) {
+        guard request.url.isHTTP else {
+            return replies.read(bytes) ? bytes.count : refusal(of: bytes)
+        }
+        return switch sink.receive(headerLine: bytes) {
         case .proceed: bytes.count
         case .abort: refusal(of: bytes)
         }
     }
 
     fileprivate func receive(body bytes: UnsafeRawBufferPointer) -> Int {
+        guard tellFile() else { return refusal(of: bytes) }
         switch sink.receive(body: bytes) {
         case .taken:
             received += Int64(bytes.count)
@@ -89,10 +160,7 @@ final class Transfer {
     private func refusal(of bytes: UnsafeRawBufferPointer) -> Int { bytes.isEmpty ? 1 : 0 }
 
     fileprivate func open(_ address: UnsafePointer<curl_sockaddr>) -> curl_socket_t {
-        if let admits, !admits(SocketAddress(address)) {
-            wasRefusedAddress = true
-            return CURL_SOCKET_BAD
-        }
+        guard admits(SocketAddress(address)) else { return CURL_SOCKET_BAD }
         // libcurl's own socket would be handed on to every program that the process starts.
         let flags = Int32(bitPattern: SOCK_CLOEXEC.rawValue)
         return socket(
@@ -103,7 +171,28 @@ final class Transfer {
     }
 }
 
-// The three callbacks. A context that is missing would be our own mistake; it ends the transfer.
+extension Transfer {
+    private func admits(_ address: SocketAddress) -> Bool {
+        guard let admits = request.admits, !admits(address) else { return true }
+        wasRefusedAddress = true
+        return false
+    }
+
+    /// The connection stands, perhaps since another request; nothing has been sent for this one.
+    fileprivate func mayBegin(at address: UnsafePointer<CChar>?) -> Bool {
+        let text = address.map { String(cString: $0) } ?? ""
+        return admits(SocketAddress(text) ?? .other(family: AF_UNSPEC))
+    }
+
+    /// Nothing but the very key that is known is trusted, and none is added.
+    fileprivate func trusts(_ match: curl_khmatch) -> Bool {
+        guard match != CURLKHMATCH_OK else { return true }
+        hostKeyDoubt = match == CURLKHMATCH_MISMATCH ? .changed : .unknown
+        return false
+    }
+}
+
+// The callbacks. A context that is missing would be our own mistake; it ends the transfer.
 
 private func receiveBody(
     _ bytes: UnsafeMutablePointer<CChar>?,
@@ -134,4 +223,29 @@ private func openSocket(
 ) -> curl_socket_t {
     guard let context, let address else { return CURL_SOCKET_BAD }
     return Unmanaged<Transfer>.fromOpaque(context).takeUnretainedValue().open(address)
+}
+
+private func beforeRequest(
+    _ context: UnsafeMutableRawPointer?,
+    _ address: UnsafeMutablePointer<CChar>?,
+    _ localAddress: UnsafeMutablePointer<CChar>?,
+    _ port: Int32,
+    _ localPort: Int32
+) -> Int32 {
+    guard let context else { return CURL_PREREQFUNC_ABORT }
+    let transfer = Unmanaged<Transfer>.fromOpaque(context).takeUnretainedValue()
+    return transfer.mayBegin(at: address) ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT
+}
+
+private func judgeHostKey(
+    _ easy: UnsafeMutableRawPointer?,
+    _ known: UnsafePointer<curl_khkey>?,
+    _ found: UnsafePointer<curl_khkey>?,
+    _ match: curl_khmatch,
+    _ context: UnsafeMutableRawPointer?
+) -> Int32 {
+    let reject = Int32(bitPattern: CURLKHSTAT_REJECT.rawValue)
+    guard let context else { return reject }
+    let transfer = Unmanaged<Transfer>.fromOpaque(context).takeUnretainedValue()
+    return transfer.trusts(match) ? Int32(bitPattern: CURLKHSTAT_FINE.rawValue) : reject
 }

@@ -14,16 +14,27 @@ public struct TransferOutcome: Hashable, Sendable {
         case http3 = 30
     }
 
+    /// Why the key that an SFTP host shows is not trusted.
+    public enum HostKeyDoubt: Hashable, Sendable {
+        /// No key of the host is known.
+        case unknown
+        /// Another key of the host is known.
+        case changed
+    }
+
     /// ``CurlCode/ok``, or why it failed.
     public var result: CurlCode
     /// A sentence on the failure, of one line and without user and password; empty on success.
     public var message: String
-    /// The last status that was received; 0 where none was.
+    /// The last status of HTTP, or the last reply code of FTP, that was received; 0 where none
+    /// was.
     public var status = 0
     /// Nil where no answer was received.
     public var httpVersion: HTTPVersion?
     /// The address of the host, or of the proxy, as text; empty where there was no connection.
     public var primaryAddress = ""
+    /// Whether that address is a proxy's.
+    public var wentThroughProxy = false
     /// How many bytes of the body the sink took.
     public var received: Int64 = 0
     /// The system's error number of a failed connection; 0 where there is none.
@@ -32,6 +43,10 @@ public struct TransferOutcome: Hashable, Sendable {
     public var openedConnections = 0
     /// Whether ``TransferRequest/admits`` refused an address.
     public var wasRefusedAddress = false
+    /// What the proxy answered to CONNECT; 0 where none was asked.
+    public var proxyStatus = 0
+    /// Why the key of an SFTP host was not trusted; nil where it was, or where none was shown.
+    public var hostKeyDoubt: HostKeyDoubt?
     /// From the start until the connection stood, without TLS; 0 where it did not, or was there.
     public var connectTime = Duration.zero
     /// From the start until the first byte of the answer; 0 where none came.

@@ -97,7 +97,12 @@ extension TransferPool {
         do throws(CurlFailure) {
             try multi.perform()
             while let (easy, code) = multi.nextEnded() {
-                if let transfer = running[easy] { end(transfer, code) }
+                guard let transfer = running[easy] else { continue }
+                if code == .loginDenied, transfer.hasAnotherLogin {
+                    signInAnew(transfer)
+                } else {
+                    end(transfer, code)
+                }
             }
             try multi.wait()
             hasFailedToWait = false
@@ -134,6 +139,17 @@ extension TransferPool {
         return spare
     }
 
+    /// Tries the next way to sign in; nothing of the file has come yet.
+    private func signInAnew(_ transfer: Transfer) {
+        do throws(CurlFailure) {
+            try multi.remove(transfer.easy)
+            try transfer.tryNextLogin()
+            try multi.add(transfer.easy)
+        } catch {
+            end(transfer, error.code, message: error.description)
+        }
+    }
+
     private func unpause(_ handle: TransferHandle) {
         guard let transfer = transfers[ObjectIdentifier(handle)] else { return }
         do throws(CurlFailure) {
@@ -147,12 +163,14 @@ extension TransferPool {
     /// The only way out for a transfer: out of libcurl first, so that no callback can come after
     /// the outcome.
     private func end(_ transfer: Transfer, _ result: CurlCode, message: String? = nil) {
+        if result == .ok { transfer.concludeBody() }
         let outcome = transfer.outcome(result, message: message)
         transfers[ObjectIdentifier(transfer.handle)] = nil
         running[transfer.easy.pointer] = nil
+        transfer.prepareForRemoval()
         do throws(CurlFailure) {
             try multi.remove(transfer.easy)
-            if spares.count < Self.maximumSpareHandles {
+            if spares.count < Self.maximumSpareHandles, transfer.easy.isReusable {
                 transfer.easy.reset()
                 spares.append(transfer.easy)
             }

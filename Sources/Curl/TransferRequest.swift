@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// One GET, as a value.
+/// One file to get, as a value: by HTTP, FTP or SFTP, the first and the second also over TLS.
 ///
 /// Redirects are never followed, statuses are never errors, bodies are never decompressed: the
-/// caller judges. Cookies, netrc and authentication other than Basic are not used.
+/// caller judges. Nothing is taken from the process's environment or the user's files but what
+/// the request names. Authentication of HTTP other than Basic is not used.
 public struct TransferRequest: Sendable {
     /// The version of HTTP to ask for.
     public enum HTTPVersion: Sendable {
@@ -13,15 +14,15 @@ public struct TransferRequest: Sendable {
         case http2
     }
 
-    /// A login for the Basic scheme.
+    /// A login: for the Basic scheme of HTTP, for FTP and for SFTP.
     public struct Credentials: Hashable, Sendable {
         /// The user's name, decoded.
         public var user: String
-        /// The password, decoded.
-        public var password: String
+        /// The password, decoded; nil leaves it to the other sources.
+        public var password: String?
 
         /// Takes both as they are, not percent-encoded.
-        public init(user: String, password: String) {
+        public init(user: String, password: String?) {
             self.user = user
             self.password = password
         }
@@ -55,11 +56,25 @@ public struct TransferRequest: Sendable {
     /// 1.45 times as long, 256 KiB 1.3 times, 512 KiB 1.08 times; more brings nothing. Only what
     /// a fast connection fills is ever touched.
     public var receiveBufferSize: Int
-    /// Asked before a connection to an address is made; false refuses the address.
+    /// Asked before a connection to an address is made, and again before anything is sent on one,
+    /// which may have been made for another request; false refuses the address.
     ///
-    /// Runs on the pool's thread. Not asked for connections that are used again, and with a proxy
-    /// asked for the proxy's address.
+    /// Runs on the pool's thread. With a proxy it is asked for the proxy's address.
     public var admits: (@Sendable (SocketAddress) -> Bool)?
+    /// The way to the host.
+    ///
+    /// FTP and SFTP pass an HTTP proxy through a tunnel (CONNECT), and never as HTTP.
+    public var proxy = ProxyChoice.direct
+    /// The authorities that a TLS host is held against.
+    public var certificates = TrustedCertificates()
+    /// The file in which a login is looked up by the host's name (netrc(5)), where neither
+    /// ``credentials`` nor the URL have a password; nil looks nowhere.
+    public var netrcFile: String?
+    /// The file with cookies for the host, in Netscape's form; read at the start, never written;
+    /// nil sends none.
+    public var cookieFile: String?
+    /// How an SFTP host is known and signed in to.
+    public var ssh = SSHAccess()
 
     /// A plain GET of `url`; all else has defaults.
     public init(
@@ -93,12 +108,23 @@ public struct TransferRequest: Sendable {
         if let field = headers.first(where: { !$0.isSendable }) {
             return "the header field \(field.name.isOneLine ? field.name : "") cannot be sent"
         }
+        if url.isFolder { return "the URL names a folder, and no file in it" }
+        if url.scheme == "sftp", ssh.knownHostsFile == nil {
+            return "without a file of known hosts no SFTP host can be trusted"
+        }
+        if proxy == .unusable { return "the proxy that is set is none" }
         if !userAgent.isOneLine { return "the User-Agent cannot be sent" }
         if let range, !Self.isRange(range) { return "the range is neither first-last nor first-" }
-        if let credentials, (credentials.user + credentials.password).utf8.contains(0) {
+        if let credentials, (credentials.user + (credentials.password ?? "")).utf8.contains(0) {
             return "the login holds a zero byte"
         }
         return nil
+    }
+
+    /// The first byte of the range and whether the range goes to the end; nil asks for all.
+    var rangeStart: (offset: Int64, isOpen: Bool)? {
+        guard let range, let offset = Int64(range.prefix { $0 != "-" }) else { return nil }
+        return (offset, range.hasSuffix("-"))
     }
 
     private static func isRange(_ text: String) -> Bool {

@@ -27,8 +27,19 @@ public enum BodyVerdict: Sendable {
 public protocol TransferSink: AnyObject, Sendable {
     /// One raw line of a header with its line end: those of 1xx answers, the status line, the
     /// empty line at the end, and trailers after the body.
+    ///
+    /// HTTP only; other servers are heard through ``receive(remoteFile:)``.
     func receive(headerLine: UnsafeRawBufferPointer) -> HeaderVerdict
+
+    /// What an FTP or SFTP server says of the file, once, before the first byte of the body, or
+    /// at the end of an empty one; never for HTTP.
+    func receive(remoteFile: RemoteFile) -> HeaderVerdict
 
     /// A piece of the body, 1 byte to 16 KiB, transfer coding removed, content coding left on.
     func receive(body: UnsafeRawBufferPointer) -> BodyVerdict
+}
+
+extension TransferSink {
+    /// Takes a file as it is.
+    public func receive(remoteFile: RemoteFile) -> HeaderVerdict { .proceed }
 }

@@ -22,7 +22,7 @@ public struct URLReference: Sendable {
     public let port: Int?
     /// The port to connect to; nil where the scheme is unknown to libcurl and none is given.
     public let effectivePort: Int?
-    /// Starts with a slash; percent-encoded as given.
+    /// Starts with a slash; percent-encoded as given, without the type that may end FTP's.
     public let path: String
     /// Without the question mark; nil where the URL has none.
     public let query: String?
@@ -53,7 +53,7 @@ public struct URLReference: Sendable {
         host = parts.host
         port = parts.port == parts.defaultPort ? nil : parts.port
         effectivePort = parts.port ?? parts.defaultPort
-        path = parts.path
+        path = Self.path(parts.path, scheme: parts.scheme)
         query = parts.query
         userInfo = parts.userInfo
     }

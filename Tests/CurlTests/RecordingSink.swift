@@ -9,6 +9,7 @@ final class RecordingSink: TransferSink {
     private struct State {
         var lines: [String] = []
         var body: [UInt8] = []
+        var files: [RemoteFile] = []
         var point: (offset: Int, verdict: BodyVerdict)?
     }
 
@@ -30,6 +31,14 @@ final class RecordingSink: TransferSink {
 
     var lines: [String] { state.withLock(\.lines) }
     var body: [UInt8] { state.withLock(\.body) }
+
+    /// What a server of files said.
+    var files: [RemoteFile] { state.withLock(\.files) }
+
+    func receive(remoteFile: RemoteFile) -> HeaderVerdict {
+        state.withLock { $0.files.append(remoteFile) }
+        return headerVerdict
+    }
 
     func receive(headerLine: UnsafeRawBufferPointer) -> HeaderVerdict {
         state.withLock { $0.lines.append(String(decoding: headerLine, as: UTF8.self)) }

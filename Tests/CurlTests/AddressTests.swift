@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Curl
+import Synchronization
+import Testing
+import iDownTesting
+
+/// Which addresses a request may reach, and which family they are of.
+@Suite(.timeLimit(.minutes(1)))
+struct AddressTests {
+    @Test func `a connection that stands already is asked about as well`() async throws {
+        let server = try FaultServer.serving(file: [1])
+        defer { server.stop() }
+        try await withPool { pool in
+            var request = TransferRequest(url: try URLReference(server.url()))
+            #expect(await pool.run(request).result == .ok)
+            request.admits = { !$0.isLoopback }
+            let refused = await pool.run(request)
+            #expect(refused.result != .ok)
+            #expect(refused.wasRefusedAddress)
+            #expect(server.requests.count == 1)
+            request.admits = { $0.isLoopback }
+            #expect(await pool.run(request).result == .ok)
+        }
+    }
+
+    @Test func `each address of a name is asked about`() async throws {
+        let server = try FaultServer.serving(file: [1])
+        defer { server.stop() }
+        try await withPool { pool in
+            let asked = Mutex<[SocketAddress]>([])
+            let url = try URLReference("http://localhost:\(server.port)/")
+            var request = TransferRequest(url: url)
+            request.admits = { address in
+                asked.withLock { $0.append(address) }
+                return false
+            }
+            #expect(await pool.run(request).result == .couldNotConnect)
+            #expect(asked.withLock { $0.contains(.ipv4(127, 0, 0, 1)) })
+        }
+    }
+
+    @Test func `nginx is reached by IPv6`() async throws {
+        try await withTemporaryFolder { folder in
+            try TestFile.write("six", to: folder + "/f")
+            let port = try FreePort.find()
+            try await withNginx(root: folder, extraConfig: "listen [::1]:\(port);") { _ in
+                try await withPool { pool in
+                    let sink = RecordingSink()
+                    let url = try URLReference("http://[::1]:\(port)/f")
+                    let outcome = await pool.run(.init(url: url), sink: sink)
+                    #expect(outcome.result == .ok, "\(outcome.message)")
+                    #expect(outcome.primaryAddress == "::1")
+                    #expect(sink.body == Array("six".utf8))
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Curl
+import Testing
+import iDownTesting
+
+/// HTTPS against a real nginx and an authority that only the request knows.
+@Suite(.timeLimit(.minutes(2)))
+struct TLSTests {
+    private func withHost(
+        _ content: TestContent,
+        _ body: (URLReference, TestCertificates) async throws -> Void
+    ) async throws {
+        try await withTemporaryFolder { folder in
+            try content.write(toFile: folder + "/f")
+            let certificates = try await TestCertificates(in: folder)
+            let port = try FreePort.find()
+            let tls = """
+                listen 127.0.0.1:\(port) ssl http2; ssl_certificate \(certificates.server);
+                ssl_certificate_key \(certificates.server);
+                """
+            try await withNginx(root: folder, extraConfig: tls) { _ in
+                try await body(try URLReference("https://localhost:\(port)/f"), certificates)
+            }
+        }
+    }
+
+    @Test func `a host is held against the authorities that are named`() async throws {
+        try await withHost(TestContent(seed: 31, count: 1000)) { url, certificates in
+            try await withPool { pool in
+                var request = TransferRequest(url: url)
+                #expect(await pool.run(request).result == .peerVerification)
+                request.certificates.file = certificates.authority
+                #expect(await pool.run(request).result == .ok)
+                request.certificates.file = certificates.authority + ".none"
+                #expect(await pool.run(request).result == .badCertificateFile)
+                // The certificate is for the name and for 127.0.0.1, not for 127.0.0.2.
+                let other = "https://127.0.0.2:\(url.port ?? 0)/f"
+                request.url = try URLReference(other)
+                request.certificates.file = certificates.authority
+                #expect(await pool.run(request).result != .ok)
+            }
+        }
+    }
+
+    @Test func `small files share one HTTP/2 connection`() async throws {
+        let content = TestContent(seed: 32, count: 20_000)
+        try await withHost(content) { url, certificates in
+            try await withPool { pool in
+                var request = TransferRequest(url: url, httpVersion: .http2)
+                request.certificates.file = certificates.authority
+                let sinks = (0..<50).map { _ in RecordingSink() }
+                let handles = sinks.map { pool.begin(request, sink: $0) }
+                var opened = 0
+                for handle in handles {
+                    let outcome = await handle.outcome()
+                    #expect(outcome.result == .ok, "\(outcome.message)")
+                    #expect(outcome.httpVersion == .http2)
+                    opened += outcome.openedConnections
+                }
+                #expect(opened == 1)
+                #expect(sinks.allSatisfy { $0.body == content.bytes })
+                #expect(sinks[0].lines.first == "HTTP/2 200 \r\n")
+            }
+        }
+    }
+
+    @Test func `a paused HTTP/2 stream goes on with every byte`() async throws {
+        let content = TestContent(seed: 33, count: 24 << 20)
+        try await withHost(content) { url, certificates in
+            try await withPool { pool in
+                var request = TransferRequest(url: url, httpVersion: .http2)
+                request.certificates.file = certificates.authority
+                let sink = RecordingSink(at: 1 << 20, .pause)
+                let handle = pool.begin(request, sink: sink)
+                await sink.reachedPoint.waitUntilOpen()
+                handle.resume()
+                #expect(await handle.outcome().result == .ok)
+                #expect(sink.body == content.bytes)
+            }
+        }
+    }
+
+    @Test func `a range asks on HTTP/1.1 although HTTP/2 is there`() async throws {
+        let content = TestContent(seed: 34, count: 20_000)
+        try await withHost(content) { url, certificates in
+            try await withPool { pool in
+                var request = TransferRequest(url: url, range: "5-9")
+                request.certificates.file = certificates.authority
+                let sink = RecordingSink()
+                let outcome = await pool.run(request, sink: sink)
+                #expect(outcome.httpVersion == .http11)
+                #expect(sink.body == content.bytes(in: 5..<10))
+            }
+        }
+    }
+}
