@@ -228,7 +228,8 @@ extension ResponseFacts {
             mimeType: mimeType,
             servesRanges: !refusesRanges && (acceptsRanges || status == 206),
             refusesRanges: refusesRanges,
-            dislikesIfRange: known.dislikesIfRange
+            dislikesIfRange: known.dislikesIfRange,
+            restsOnProof: lacksValidators
         )
     }
 }

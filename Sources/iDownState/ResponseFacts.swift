@@ -40,6 +40,9 @@ package struct ResponseFacts: Hashable, Sendable {
     package var retryAfter: Duration?
     /// The strongest digest that it gives of the whole file, as the server has it encoded.
     package var checksum: Checksum?
+    /// From FTP or SFTP, where size and time are all there is to tell a version by: enough to go
+    /// on with, and never enough to vouch for the bytes.
+    package var lacksValidators: Bool
     /// HTTP/0.9 or something else without a status line.
     package var isUnreadable: Bool
 
@@ -56,6 +59,7 @@ package struct ResponseFacts: Hashable, Sendable {
         location: String? = nil,
         retryAfter: Duration? = nil,
         checksum: Checksum? = nil,
+        lacksValidators: Bool = false,
         isUnreadable: Bool = false
     ) {
         self.status = status
@@ -70,6 +74,7 @@ package struct ResponseFacts: Hashable, Sendable {
         self.location = location
         self.retryAfter = retryAfter
         self.checksum = checksum
+        self.lacksValidators = lacksValidators
         self.isUnreadable = isUnreadable
     }
 }

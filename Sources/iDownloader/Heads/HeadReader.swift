@@ -67,6 +67,11 @@ package struct HeadReader: Sendable {
         if head == nil { head = makeHead() }
     }
 
+    /// Takes the facts of a server that has no header lines.
+    package mutating func take(_ facts: ResponseFacts) {
+        head = ResponseHead(facts: facts, contentDisposition: nil, fields: FieldList())
+    }
+
     private mutating func begin(_ statusLine: ArraySlice<UInt8>) {
         status = StatusLine.status(statusLine)
         isBegun = true

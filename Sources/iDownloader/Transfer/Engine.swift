@@ -7,10 +7,14 @@ import iDownState
 /// Starts transfers and owns what they share.
 package final class Engine: Sendable {
     let pool: TransferPool
+    /// Runs FTP and SFTP: libcurl waits in places for the last words of such servers, and what it
+    /// holds up meanwhile is at least no download by HTTP.
+    let filePool: TransferPool
     let fileSystem: FileSystem
     let disk: DiskQueue
     package let names: NameReservations
     let userAgent: String
+    let network: NetworkConfiguration
     /// What a crash can cost at most, in time.
     let checkpointInterval: Duration
     /// What is known of hosts, and how many connections each has.
@@ -18,23 +22,29 @@ package final class Engine: Sendable {
     private let storedConnections: Atomic<Int>
 
     /// - Parameters:
-    ///   - pool: the one that runs all requests.
+    ///   - pool: the one that runs all requests of HTTP.
+    ///   - filePool: the one that runs all others; nil takes the same.
     ///   - fileSystem: the door to the system.
     ///   - disk: where slow work waits.
+    ///   - network: the ways to hosts and the logins there.
     ///   - userAgent: what requests carry where the task gives nothing else.
     ///   - connectionsPerDownload: how many a task may open that says nothing of its own.
     ///   - checkpointInterval: the longest time between two checkpoints of a task.
     package init(
         pool: TransferPool,
+        filePool: TransferPool? = nil,
         fileSystem: FileSystem = FileSystem(),
         disk: DiskQueue = DiskQueue(),
+        network: NetworkConfiguration = NetworkConfiguration(),
         userAgent: String,
         connectionsPerDownload: Int = 8,
         checkpointInterval: Duration = .seconds(5)
     ) {
         self.pool = pool
+        self.filePool = filePool ?? pool
         self.fileSystem = fileSystem
         self.disk = disk
+        self.network = network
         self.names = NameReservations()
         self.userAgent = userAgent
         self.checkpointInterval = checkpointInterval
@@ -72,12 +82,19 @@ package final class Engine: Sendable {
         return RunningTransfer(attempt: job.attempt, live: live, brake: brake, work: work)
     }
 
+    /// Begins a request on the thread for servers of its kind.
+    func begin(_ request: TransferRequest, sink: any TransferSink) -> TransferHandle {
+        (request.url.isHTTP ? pool : filePool).begin(request, sink: sink)
+    }
+
     func options(for request: TaskRequest) -> TransferRequestOptions {
         TransferRequestOptions(
             headers: request.headers,
             // Never with a login in it (RFC 9110 section 10.1.3).
             referrer: request.referrer.map { (try? URLReference($0))?.withoutUserInfo ?? $0 },
-            userAgent: request.userAgent ?? userAgent
+            userAgent: request.userAgent ?? userAgent,
+            network: network,
+            usesStoredLogins: request.usesStoredLogins
         )
     }
 }

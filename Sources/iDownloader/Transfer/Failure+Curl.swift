@@ -11,6 +11,10 @@ extension Failure {
     ///   - hadBody: whether body bytes had come: silence is a stall then, and not a timeout.
     init(_ outcome: TransferOutcome, hadBody: Bool) {
         let detail = outcome.message
+        if let failure = Self.refusalOnTheWay(outcome) {
+            self = failure
+            return
+        }
         switch outcome.result {
         case .couldNotResolveHost, .couldNotResolveProxy:
             self.init(.networkDNS, detail, isTransient: true)
@@ -18,15 +22,27 @@ extension Failure {
             self.init(.networkUnreachable, detail, isTransient: true)
         case .timedOut:
             self.init(hadBody ? .networkStalled : .networkTimeout, detail, isTransient: true)
-        case .gotNothing, .sendError, .receiveError, .http2, .http2Stream:
+        case .ssh, .gotNothing, .sendError, .receiveError, .http2, .http2Stream:
             self.init(.networkReset, detail, isTransient: true)
         case .partialFile:
             self.init(.serverTruncated, detail, isTransient: true)
         case .tlsConnect:
             // A handshake that was cut, as opposed to a certificate that is not to be trusted.
             self.init(.networkTLS, detail, isTransient: true)
-        case .peerVerification:
+        case .peerVerification, .badCertificateFile, .encryptionRefused, .failedInitialization:
+            // SSH hosts with which no common cipher is found end as a failed initialisation.
             self.init(.networkTLS, detail)
+        case .remoteFileNotFound:
+            self.init(.serverNotFound, detail)
+        case .remoteAccessDenied:
+            // 550 is FTP's word for a folder that is not there as well.
+            self.init(outcome.status == 550 ? .serverNotFound : .serverForbidden, detail)
+        case .couldNotRetrieve:
+            self.init(.serverFailed, detail)
+        case .loginDenied:
+            self.init(.serverAuthRequired, detail)
+        case .badRequest:
+            self.init(.networkUnreachable, detail)
         case .unsupportedProtocol, .weirdServerReply, .badContentEncoding, .fileTooLarge:
             self.init(.serverBadResponse, detail)
         case .outOfMemory where !hadBody:
@@ -35,5 +51,44 @@ extension Failure {
         default:
             self.init(.networkReset, detail, isTransient: true)
         }
+    }
+}
+
+extension Failure {
+    /// What the way to the host, or the host as a whole, refuses; nil where it is not that.
+    private static func refusalOnTheWay(_ outcome: TransferOutcome) -> Failure? {
+        if outcome.wasRefusedAddress {
+            return .badResponse("is a redirect that leads to this machine or its own wire")
+        }
+        switch outcome.hostKeyDoubt {
+        case .unknown:
+            return Failure(
+                .networkTLS,
+                "the host's key is not in ~/.ssh/known_hosts: sign in with ssh once to check it"
+            )
+        case .changed:
+            return Failure(
+                .networkTLS,
+                "the host shows another key than ~/.ssh/known_hosts has for it"
+            )
+        case nil: break
+        }
+        switch outcome.proxyStatus {
+        case 0, 200..<300: break
+        case 407: return Failure(.serverAuthRequired, "the proxy answered HTTP 407")
+        case let status:
+            let text = "the proxy answered HTTP \(status)"
+            return Failure(.networkUnreachable, text, isTransient: true)
+        }
+        // FTP's replies from 400 on ask to come again later (RFC 959 section 4.2).
+        let isReply: Bool
+        switch outcome.result {
+        case .loginDenied, .remoteAccessDenied, .remoteFileNotFound, .couldNotRetrieve:
+            isReply = (400..<500).contains(outcome.status)
+        case .weirdServerReply: isReply = outcome.status == 421
+        default: isReply = false
+        }
+        let text = "the server answered \(outcome.status)"
+        return isReply ? Failure(.serverBusy, text, isTransient: true) : nil
     }
 }

@@ -10,6 +10,10 @@ struct Hop {
     /// its referrer and its login are sent.
     let isHome: Bool
     private let home: URLReference
+    /// How far the furthest host was that has answered in this chain; nil where none has.
+    ///
+    /// No later one may be nearer: a site out there has no business in sending us to this machine.
+    private let reach: SocketAddress.Reach?
 
     /// No chain is longer (the limit of browsers).
     static let limit = 20
@@ -18,41 +22,84 @@ struct Hop {
         url = home
         self.home = home
         isHome = true
+        reach = nil
     }
 
-    /// A server that is asked in place of `home`.
-    init(url: URLReference, home: URLReference) {
+    /// A server that is asked in place of `home`, or that a redirect leads to.
+    ///
+    /// - Parameters:
+    ///   - url: what is asked for there.
+    ///   - home: the client's URL.
+    ///   - reach: how far the furthest host is that may have had a say in it; nil where none has.
+    init(url: URLReference, home: URLReference, reach: SocketAddress.Reach?) {
         self.url = url
         self.home = home
         isHome = url.origin == home.origin
+        self.reach = reach
+    }
+
+    /// How far the host is, as far as its name tells, while nobody has seen its address.
+    var apparentReach: SocketAddress.Reach {
+        let bare = url.host.hasPrefix("[") ? String(url.host.dropFirst().dropLast()) : url.host
+        if bare == "localhost" { return .machine }
+        return SocketAddress(bare)?.reach ?? .beyond
     }
 
     /// Where a redirect leads (RFC 9110 section 10.2.2).
-    func following(_ location: String) throws(Failure) -> Hop {
-        let next: URLReference
+    ///
+    /// - Parameters:
+    ///   - location: the field of the answer.
+    ///   - host: how far the host is that gave it.
+    /// - Returns: the next request of the chain.
+    /// - Throws: `Server.BadResponse` for what is not followed.
+    func following(
+        _ location: String,
+        from host: SocketAddress.Reach
+    ) throws(Failure) -> Hop {
+        var next: URLReference
         do {
             next = try url.resolving(location)
         } catch {
             throw .badResponse("is a redirect to what is no URL")
         }
-        guard next.scheme == "http" || next.scheme == "https" else {
+        guard next.isHTTP else {
             throw .badResponse("is a redirect to \(next.scheme):, which is not followed")
         }
-        return Hop(url: next, home: home)
+        // What was said under cover stays there: a login in the Location as well.
+        if url.scheme == "https", next.scheme == "http",
+            let bare = try? URLReference(next.withoutUserInfo)
+        {
+            next = bare
+        }
+        return Hop(url: next, home: home, reach: max(host, reach ?? host))
     }
 
     /// The request for `ask` as this server may see it.
     func request(_ ask: Ask, for job: TransferRequestOptions) -> TransferRequest {
         var request = TransferRequest(url: url, userAgent: job.userAgent)
+        job.network.lead(&request)
+        if let reach, request.proxy == .direct {
+            let measure = job.network.reach
+            request.admits = { measure($0) >= reach }
+        }
         if isHome {
             request.headers = job.headers.map { Curl.HeaderField(name: $0.name, value: $0.value) }
             if let referrer = job.referrer {
                 request.headers.append(Curl.HeaderField(name: "Referer", value: referrer))
             }
             if let user = home.user {
-                request.credentials = .init(user: user, password: home.password ?? "")
+                request.credentials = .init(user: user, password: home.password)
+            } else if url.scheme == "sftp", let user = job.network.userName {
+                request.credentials = .init(user: user, password: nil)
+            }
+            if request.url.scheme == "sftp", home.password != nil {
+                request.ssh.logins = [.password]
+            } else if job.usesStoredLogins {
+                job.network.signIn(&request)
             }
         }
+        // Ranges have connections of their own; what may be small shares one.
+        if url.scheme == "https", !ask.isPartial { request.httpVersion = .http2 }
         switch ask {
         case .whole: break
         case .decoded:
@@ -81,4 +128,7 @@ struct TransferRequestOptions {
     let headers: [iDownState.HeaderField]
     let referrer: String?
     let userAgent: String
+    let network: NetworkConfiguration
+    /// Whether the user's own logins may be used: not for what a web page could have asked for.
+    let usesStoredLogins: Bool
 }

@@ -66,7 +66,14 @@ final class ResponseSink: TransferSink {
     /// Says where the body goes; the transfer is resumed afterwards.
     func direct(to target: Target) { state.withLock { $0.target = target } }
 
-    func send(_ event: Event) { inbox.send(.connection(number, event)) }
+    func send(_ event: Event) {
+        if case .ended(let outcome) = event,
+            let facts = ResponseFacts(refusalOfPart: outcome.result)
+        {
+            take(facts, isFinal: true)
+        }
+        inbox.send(.connection(number, event))
+    }
 
     // MARK: On the transfer thread
 
@@ -87,6 +94,28 @@ final class ResponseSink: TransferSink {
                 return .abort
             }
         }
+    }
+
+    func receive(remoteFile: RemoteFile) -> HeaderVerdict {
+        let facts = ResponseFacts(remoteFile)
+        take(facts, isFinal: !(200..<300).contains(facts.status))
+        return .proceed
+    }
+
+    /// Takes a head that did not come in lines, unless there is one.
+    ///
+    /// - Parameters:
+    ///   - facts: what it says.
+    ///   - isFinal: no body follows that would have the head judged.
+    private func take(_ facts: ResponseFacts, isFinal: Bool) {
+        let wantsJudgement = state.withLock { state in
+            guard state.reader.head == nil else { return false }
+            state.reader.take(facts)
+            guard isFinal, !state.hasAsked else { return false }
+            state.hasAsked = true
+            return true
+        }
+        if wantsJudgement { send(.headIsComplete) }
     }
 
     func receive(body: UnsafeRawBufferPointer) -> BodyVerdict {

@@ -112,7 +112,8 @@ extension Transfer {
     private func follow(_ location: String, from connection: Connection, _ inbox: TransferInbox) {
         var route = connection.route
         route.redirects += 1
-        guard route.redirects <= Hop.limit, let hop = try? connection.hop.following(location) else {
+        let hop = try? connection.hop.following(location, from: connection.hop.apparentReach)
+        guard route.redirects <= Hop.limit, let hop else {
             joining?.failed(after: 0, at: engine.hosts.now)
             return
         }

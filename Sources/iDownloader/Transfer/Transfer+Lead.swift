@@ -60,6 +60,10 @@ extension Transfer {
         _ outcome: TransferOutcome
     ) async throws(TransferEnd) -> Result<RequestEnd, TransferEnd> {
         let sink = connection.sink
+        if sink.head != nil {
+            let host = engine.network.reach(of: outcome)
+            furthestHost = max(host, furthestHost ?? host)
+        }
         if brake.isPulled {
             await keep(connection)
             throw .stopped
@@ -93,7 +97,8 @@ extension Transfer {
             connection.judgement = late
         }
         switch connection.judgement {
-        case .redirect(let location): return .success(.redirected(to: location))
+        case .redirect(let location):
+            return .success(.redirected(to: location, from: engine.network.reach(of: outcome)))
         case .askAgain(let next, let version): return .success(.ended(.again(next, version)))
         case .fail(let failure): return .failure(.failed(failure))
         case .complete(let version):

@@ -6,7 +6,8 @@ import iDownState
 extension Transfer {
     enum RequestEnd {
         case ended(ExchangeEnd)
-        case redirected(to: String)
+        /// `from` is how far the host is that said so.
+        case redirected(to: String, from: SocketAddress.Reach)
     }
 
     /// Sends one request and sees its response through, with all connections that join it.
@@ -32,7 +33,7 @@ extension Transfer {
         )
         let request = route.hop.request(route.ask, for: engine.options(for: job.request))
         engine.hosts.opened(route.hop.url.origin)
-        let handle = engine.pool.begin(request, sink: sink)
+        let handle = engine.begin(request, sink: sink)
         brake.watch(handle)
         let connection = Connection(
             lastConnection,

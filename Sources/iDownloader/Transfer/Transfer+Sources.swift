@@ -76,7 +76,12 @@ extension Transfer {
     // MARK: Mirrors
 
     /// The source that is asked now, as the start of a chain of redirects.
-    var firstHop: Hop { Hop(url: sources.current, home: home) }
+    ///
+    /// A mirror may be one that a server has named: it is no way to this machine either.
+    var firstHop: Hop {
+        sources.isAtHome
+            ? Hop(home: home) : Hop(url: sources.current, home: home, reach: furthestHost)
+    }
 
     /// The first request to the present source.
     ///

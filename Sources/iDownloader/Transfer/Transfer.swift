@@ -53,6 +53,8 @@ actor Transfer {
     var joining: Joining?
     /// All header bytes of this attempt, redirects and trailers counted.
     var headerBytes = 0
+    /// How far the furthest host is that has answered in this attempt; nil before one has.
+    var furthestHost: SocketAddress.Reach?
 
     init(
         _ job: TransferJob,
@@ -148,8 +150,12 @@ actor Transfer {
             switch end {
             case .ended(let end):
                 return end
-            case .redirected(let location):
-                do { hop = try hop.following(location) } catch { throw .failed(error) }
+            case .redirected(let location, let host):
+                do throws(Failure) {
+                    hop = try hop.following(location, from: host)
+                } catch {
+                    throw .failed(error)
+                }
             }
         }
         throw .failed(

@@ -105,6 +105,7 @@ func withSite<Value>(
     faults: FaultPlan? = nil,
     curlFaults: CurlFaultPlan? = nil,
     connections: Int = 1,
+    network: NetworkConfiguration = NetworkConfiguration(),
     checkpointInterval: Duration = .seconds(3600),
     _ body: (Site) async throws -> Value
 ) async throws -> Value {
@@ -115,6 +116,7 @@ func withSite<Value>(
                 faults: faults,
                 curlFaults: curlFaults,
                 connections: connections,
+                network: network,
                 checkpointInterval: checkpointInterval,
                 body
             )
@@ -124,6 +126,7 @@ func withSite<Value>(
     let engine = Engine(
         pool: pool,
         fileSystem: FileSystem(faults: faults),
+        network: network,
         userAgent: "idown-test/1",
         connectionsPerDownload: connections,
         checkpointInterval: checkpointInterval

@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Curl
+import Glibc
+import Testing
+import iDownState
+import iDownTesting
+import iDownloader
+
+/// Downloads by FTP, FTPS and SFTP from real servers.
+@Suite(.timeLimit(.minutes(3))) struct FileServerTests {
+    private static let content = TestContent(seed: 41, count: 3 << 20)
+    private static let replaced = TestContent(seed: 42, count: 3 << 20)
+
+    private func withRoot(_ body: (String) async throws -> Void) async throws {
+        try await withTemporaryFolder { folder in
+            chmod(folder, 0o755)
+            let root = folder + "/root"
+            mkdir(root, 0o755)
+            try Self.put(Self.content, in: root, changed: 1_700_000_000)
+            try await body(root)
+        }
+    }
+
+    private static func put(_ content: TestContent, in root: String, changed: Int) throws {
+        try content.write(toFile: root + "/file.bin")
+        let time = timeval(tv_sec: changed, tv_usec: 0)
+        #expect(utimes(root + "/file.bin", [time, time]) == 0)
+    }
+
+    /// Stops the first attempt in mid-file, then runs another one.
+    private func interrupt(
+        _ url: String,
+        network: NetworkConfiguration = NetworkConfiguration(),
+        then letGo: () throws -> Void,
+        check: (Site, RecordingJournal) async throws -> Void
+    ) async throws {
+        try await withSite(network: network, checkpointInterval: .milliseconds(50)) { site in
+            let journal = try site.task(url)
+            let transfer = try site.start(journal)
+            await journal.waitUntil { $0.segments.byteCount >= 1 << 20 }
+            transfer.stop()
+            await transfer.ended()
+            let kept = journal.record.segments.prefixLength
+            #expect(kept >= 1 << 20)
+            #expect(kept < Self.content.count)
+            try letGo()
+            try journal.apply(.pause)
+            try await site.run(journal)
+            try await check(site, journal)
+        }
+    }
+
+    @Test func `FTP goes on where it was stopped`() async throws {
+        try await withRoot { root in
+            try await withFTPServer(root: root, holdAfter: 3 << 19) { server in
+                let url = server.url("/file.bin")
+                try await interrupt(url, then: server.letGo) { site, journal in
+                    expectComplete(Self.content, site, journal)
+                    #expect(journal.record.integrity == .length)
+                    #expect(server.commands.contains { $0.hasPrefix("REST ") })
+                }
+            }
+        }
+    }
+
+    @Test func `a file that was replaced on an FTP server is fetched anew`() async throws {
+        try await withRoot { root in
+            try await withFTPServer(root: root, holdAfter: 3 << 19) { server in
+                let replace = {
+                    try Self.put(Self.replaced, in: root, changed: 1_700_000_001)
+                    server.letGo()
+                }
+                try await interrupt(server.url("/file.bin"), then: replace) { site, journal in
+                    expectComplete(Self.replaced, site, journal)
+                }
+            }
+        }
+    }
+
+    @Test func `one that has shrunk as well`() async throws {
+        let small = TestContent(seed: 43, count: 1000)
+        try await withRoot { root in
+            try await withFTPServer(root: root, holdAfter: 3 << 19) { server in
+                let replace = {
+                    try Self.put(small, in: root, changed: 1_700_000_000)
+                    server.letGo()
+                }
+                try await interrupt(server.url("/file.bin"), then: replace) { site, journal in
+                    expectComplete(small, site, journal)
+                }
+            }
+        }
+    }
+
+    @Test func `FTPS brings the file`() async throws {
+        try await withRoot { root in
+            let folder = root + ".ftps"
+            mkdir(folder, 0o700)
+            let certificates = try await TestCertificates(in: folder)
+            var network = NetworkConfiguration()
+            network.certificates.file = certificates.authority
+            let trusting = network
+            try await withSecureFTPServer(root: root, certificates: certificates, in: folder) {
+                server in
+                try await withSite(network: trusting) { site in
+                    let journal = try await site.download(server.url("/file.bin"))
+                    expectComplete(Self.content, site, journal)
+                }
+                try await withSite { site in
+                    let journal = try await site.download(server.url("/file.bin"))
+                    expectFailure(.networkTLS, isTransient: false, site, journal)
+                }
+            }
+        }
+    }
+
+    @Test func `SFTP goes on where it was stopped`() async throws {
+        try await withRoot { root in
+            let folder = root + ".ssh"
+            mkdir(folder, 0o700)
+            try await withSSHServer(in: folder) { server in
+                let relayed = Relay.Kind.port(server.port)
+                try await withRelay(relayed, in: folder, holdAfter: 3 << 19) { relay in
+                    let known = folder + "/known_hosts"
+                    try TestFile.write(try server.knownHost(at: relay.port), to: known)
+                    var network = NetworkConfiguration()
+                    network.knownHostsFile = known
+                    network.sshKeys = [server.key]
+                    let url = server.url(root + "/file.bin", port: relay.port)
+                    try await interrupt(url, network: network, then: relay.letGo) {
+                        site,
+                        journal in
+                        expectComplete(Self.content, site, journal)
+                        #expect(journal.record.integrity == .length)
+                    }
+                }
+            }
+        }
+    }
+
+    @Test func `an SFTP host that nobody knows is not talked to`() async throws {
+        try await withRoot { root in
+            let folder = root + ".ssh"
+            mkdir(folder, 0o700)
+            try await withSSHServer(in: folder) { server in
+                var network = NetworkConfiguration()
+                network.knownHostsFile = folder + "/known_hosts"
+                network.sshKeys = [server.key]
+                for isRight in [nil, false, true] {
+                    let line = try isRight.map { try server.knownHost(isRight: $0) } ?? ""
+                    try TestFile.write(line, to: folder + "/known_hosts")
+                    try await withSite(network: network) { site in
+                        let url = server.url(root + "/file.bin")
+                        let journal = try await site.download(url)
+                        if isRight == true {
+                            expectComplete(Self.content, site, journal)
+                        } else {
+                            expectFailure(.networkTLS, isTransient: false, site, journal)
+                            let message = journal.record.failure?.message ?? ""
+                            #expect(message.contains("known_hosts"))
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    @Test func `each refusal has its code`() async throws {
+        try await withRoot { root in
+            try await withFTPServer(root: root, login: ("me", "secret")) { server in
+                let rows: [(String, String, FailureCode)] = [
+                    ("me:secret@", "/none", .serverNotFound),
+                    ("me:secret@", "/none/file.bin", .serverNotFound),
+                    ("me:wrong@", "/file.bin", .serverAuthRequired),
+                    ("", "/file.bin", .serverAuthRequired),
+                ]
+                for (login, path, code) in rows {
+                    try await withSite { site in
+                        let url = server.url(path, login: login)
+                        let journal = try await site.download(url)
+                        expectFailure(code, isTransient: false, site, journal)
+                        let message = journal.record.failure?.message ?? ""
+                        #expect(!message.contains("wrong"))
+                    }
+                }
+            }
+        }
+    }
+
+    @Test func `a name that an FTP URL asks for stays in the folder`() async throws {
+        try await withRoot { root in
+            try await withFTPServer(root: root) { server in
+                try Self.content.write(toFile: root + "/..evil")
+                try await withSite { site in
+                    let journal = try await site.download(server.url("/%2E%2Eevil"))
+                    expectComplete(Self.content, as: "evil", site, journal)
+                }
+            }
+        }
+    }
+}
