@@ -24,13 +24,14 @@ public struct OpenedURI: Hashable, Sendable {
         url = Self.hasPrefix(text.utf8[...], "idown:") ? try Self.target(of: text) : text
         guard Self.schemes.contains(where: { Self.hasPrefix(url.utf8[...], $0) }) else {
             throw Refusal(
-                description: "only http:// and https:// URLs are opened, by themselves or in an"
-                    + " idown: link"
+                description:
+                    "only http, https, ftp, ftps and sftp URLs are opened, by themselves or in"
+                    + " an idown: link"
             )
         }
     }
 
-    private static let schemes = ["http://", "https://"]
+    private static let schemes = ["http://", "https://", "ftp://", "ftps://", "sftp://"]
 
     private static let linkPrefix = "idown:?url="
 

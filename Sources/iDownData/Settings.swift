@@ -19,6 +19,13 @@ package struct Settings: Hashable, Sendable {
     package var downloadDirectory: String?
     /// Whether clients may name folders below hidden ones, and so among the programs' own files.
     package var allowsHiddenFolders: Bool
+    /// The proxy for everything, as curl(1) takes it; empty for none at all; nil leaves it to the
+    /// environment.
+    package var proxy: String?
+    /// The hosts that the proxy is not for, as `no_proxy` has them.
+    package var proxyExceptions = ""
+    /// The user's cookies in Netscape's form, an absolute path; nil sends none.
+    package var cookieFile: String?
 
     package init(
         maxConcurrentDownloads: Int = 3,

@@ -99,6 +99,11 @@ package struct SettingsFile: Sendable {
         static let keepCompleted = "KeepCompleted"
         static let downloadDirectory = "DownloadDirectory"
         static let allowHiddenFolders = "AllowHiddenFolders"
+        // These are the user's alone: no property on the bus stands for them, and they are never
+        // written, so that they stay as they are.
+        static let proxy = "Proxy"
+        static let noProxy = "NoProxy"
+        static let cookieFile = "CookieFile"
     }
 
     /// The object in the file; nil without a file.
@@ -149,7 +154,27 @@ package struct SettingsFile: Sendable {
             }
             settings.allowsHiddenFolders = allows
         }
+        settings.proxy = try text(content[Key.proxy], Key.proxy, "the URL of a proxy")
+        settings.proxyExceptions =
+            try text(content[Key.noProxy], Key.noProxy, "hosts between commas") ?? ""
+        settings.cookieFile = try text(content[Key.cookieFile], Key.cookieFile, "an absolute path")
+        if let path = settings.cookieFile, !path.hasPrefix("/") {
+            throw invalid(Key.cookieFile, "an absolute path")
+        }
         return settings
+    }
+
+    /// A text, or nil for a key that is not there or null.
+    private func text(
+        _ value: JSONValue?,
+        _ key: String,
+        _ expected: String
+    ) throws(SettingsFailure) -> String? {
+        guard let value, value != .null else { return nil }
+        guard case .text(let text) = value, !text.contains("\0") else {
+            throw invalid(key, expected)
+        }
+        return text
     }
 
     private func count(

@@ -79,17 +79,27 @@ struct Wishes: Sendable {
         -> URLReference
     {
         let scheme = URLReference.scheme(of: text)
-        if let scheme, scheme != "http", scheme != "https" {
+        if let scheme, !URLReference.servedSchemes.contains(scheme) {
             throw ManagerError(
                 .unsupportedScheme,
-                "\(place)\(scheme): is not a scheme that idown downloads; http and https are"
+                "\(place)\(scheme): is not a scheme that idown downloads; "
+                    + "\(URLReference.servedSchemes.joined(separator: ", ")) are"
             )
         }
+        let reference: URLReference
         do {
-            return try URLReference(text)
+            reference = try URLReference(text)
         } catch {
             throw ManagerError(.invalidURL, "\(place)\(shown(text)) is no URL: \(error)")
         }
+        guard !reference.isFolder else {
+            throw ManagerError(
+                .invalidURL,
+                "\(place)\(shown(text)) names a folder; a URL of \(reference.scheme) ends with"
+                    + " the name of a file"
+            )
+        }
+        return reference
     }
 
     /// Judged as URLs are, but it is the option that is refused.

@@ -28,7 +28,7 @@ struct AddCommand: AsyncParsableCommand {
     @Flag(help: "Prints the IDs as a JSON array.")
     var json = false
 
-    @Argument(help: ArgumentHelp("http and https URLs.", valueName: "url"))
+    @Argument(help: ArgumentHelp("http, https, ftp, ftps and sftp URLs.", valueName: "url"))
     var urls: [String]
 
     func validate() throws {

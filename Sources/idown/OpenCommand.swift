@@ -9,7 +9,8 @@ struct OpenCommand: AsyncParsableCommand {
         commandName: "open",
         abstract: "Adds downloads from links, as the desktop does.",
         discussion: """
-            Takes http and https URLs, and links of the form idown:?url=URL, where URL is wholly \
+            Takes http, https, ftp, ftps and sftp URLs, and links of the form idown:?url=URL, where \
+            URL is wholly \
             percent-encoded. Any web page can fire such a link, so nothing in it chooses a folder, \
             a name or an option. Of several links all are added or none; without any the service \
             is only started.

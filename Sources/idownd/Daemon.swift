@@ -44,8 +44,11 @@ struct Daemon {
         let (settings, trouble) = file.read()
         if let trouble { log.error("the settings are not read, defaults are in force: \(trouble)") }
         let pool = try makePool()
+        let filePool = try makePool()
         let engine = Engine(
             pool: pool,
+            filePool: filePool,
+            network: NetworkConfiguration(settings, folders),
             userAgent: "idown/\(Contract.version)",
             connectionsPerDownload: settings.maxConnectionsPerDownload
         )
@@ -95,6 +98,7 @@ struct Daemon {
         await coordinator.stop()
         await bus.refuseCalls(with: ManagerError(ServiceRefusal.stopping).busError)
         await pool.shutDown()
+        await filePool.shutDown()
     }
 
     // MARK: Coming up

@@ -43,8 +43,10 @@ struct RefusalTests {
             ("FILE:///etc/passwd", .unsupportedScheme),
             ("javascript:alert(1)", .unsupportedScheme),
             ("data:text/plain,hello", .unsupportedScheme),
-            ("ftp://127.0.0.1/file", .unsupportedScheme),
-            ("sftp://127.0.0.1/file", .unsupportedScheme),
+            ("ftp://127.0.0.1/folder/", .invalidURL),
+            ("sftp://127.0.0.1/~/", .invalidURL),
+            ("scp://127.0.0.1/file", .unsupportedScheme),
+            ("tftp://127.0.0.1/file", .unsupportedScheme),
             ("magnet:?xt=urn:btih:0", .unsupportedScheme),
             ("idown:?url=http%3A%2F%2F127.0.0.1%2Ffile", .unsupportedScheme),
         ]

@@ -14,6 +14,8 @@ import iDownBus
         ("idown:?url=https%3A%2F%2Fe.org%2F%2525", "https://e.org/%25"),
         ("https://example.org/a?url=b&c#d", "https://example.org/a?url=b&c#d"),
         ("HTTP://example.org/", "HTTP://example.org/"),
+        ("idown:?url=ftp%3A%2F%2Fe.org%2Fa", "ftp://e.org/a"),
+        ("ftps://e.org/a", "ftps://e.org/a"), ("sftp://me@e.org/~/a", "sftp://me@e.org/~/a"),
     ])
     func `a URL, or the URL in a link, is opened`(text: String, url: String) throws {
         #expect(try OpenedURI(text).url == url)
@@ -29,11 +31,11 @@ import iDownBus
         "idown:?url=https://e.org/a", "idown:?url=https%3A%2F%2Fe.org+a",
         "idown:?url=https%3A%2F%2Fe.org/\u{E9}", "idown:?url=%", "idown:?url=%4", "idown:?url=%zz",
         "idown:?url=https%3A%2F%2Fe.org%2F%FF", "idown:?url=https%3A%2F%2Fe.org%2F%00",
-        "idown:?url=https%3A%2F%2Fe.org%2F%0D%0AX", "idown:?url=ftp%3A%2F%2Fe.org%2Fa",
+        "idown:?url=https%3A%2F%2Fe.org%2F%0D%0AX", "idown:?url=scp%3A%2F%2Fe.org%2Fa",
         "idown:?url=file%3A%2F%2F%2Fetc%2Fpasswd", "idown:?url=javascript%3A1",
         "idown:?url=idown%3A%3Furl%3Dhttps%253A%252F%252Fe.org", "idown:?url=https%3Ae.org",
         " idown:?url=https%3A%2F%2Fe.org", "idown:?url=%20https%3A%2F%2Fe.org",
-        "file:///etc/passwd", "/etc/passwd", "ftp://e.org/a", "javascript:alert(1)",
+        "file:///etc/passwd", "/etc/passwd", "scp://e.org/a", "javascript:alert(1)",
         "e.org", "https:/e.org",
     ])
     func `all else is refused`(text: String) {
@@ -49,7 +51,7 @@ import iDownBus
 
     @Test func `a refusal repeats nothing of the link`() {
         #expect {
-            try OpenedURI("ftp://me:hunter2@e.org/?hunter2")
+            try OpenedURI("scp://me:hunter2@e.org/?hunter2")
         } throws: {
             !"\($0)".contains("hunter2")
         }

@@ -84,7 +84,7 @@ import iDownloader
     }
 
     @Test(arguments: [
-        "ftp://e.org/a", "file:///etc/passwd", "javascript:alert(1)", "idown:?url=http://e.org/",
+        "scp://e.org/a", "file:///etc/passwd", "javascript:alert(1)", "idown:?url=http://e.org/",
     ])
     func `another scheme is UnsupportedScheme`(_ url: String) async {
         #expect(await refusal(of: [url])?.code == .unsupportedScheme)

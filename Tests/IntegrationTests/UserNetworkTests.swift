@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import Testing
+import iDownBus
+import iDownTesting
+
+/// Proxies and logins as the user's environment, home and settings have them.
+@Suite(.timeLimit(.minutes(2)))
+struct UserNetworkTests {
+    private let content = TestContent(seed: 61, count: 50_000)
+
+    private func write(_ settings: String, for service: ServiceUnderTest) throws {
+        mkdir(service.home.config + "/idown", 0o700)
+        try TestFile.write(settings, to: service.home.config + "/idown/settings.json")
+    }
+
+    @Test func `the proxy of the environment is used, and that of the settings goes first`()
+        async throws
+    {
+        let proxy = try FaultServer.serving(ServedFile(content))
+        let preferred = try FaultServer.serving(ServedFile(content))
+        defer {
+            proxy.stop()
+            preferred.stop()
+        }
+        let login = "me:geheim@127.0.0.1"
+        let environment = ["env", "http_proxy=http://\(login):\(proxy.port)"]
+        try await withService(started: false) { service in
+            try await service.start(under: environment)
+            let first = try await service.add("http://nowhere.test/first")
+            try await service.waitForState("completed", of: first)
+            #expect(proxy.requests.map(\.target) == ["http://nowhere.test/first"])
+            #expect(proxy.requests.first?["Proxy-Authorization"] != nil)
+            _ = try await service.terminate()
+
+            try write("{\"Proxy\": \"http://\(login):\(preferred.port)\"}", for: service)
+            try await service.start(under: environment)
+            let second = try await service.add("http://nowhere.test/second")
+            try await service.waitForState("completed", of: second)
+            #expect(preferred.requests.map(\.target) == ["http://nowhere.test/second"])
+            // A change by the service keeps what the user wrote.
+            try await service.client.setMaxConcurrentDownloads(2)
+            _ = try await service.terminate()
+            let kept = try TestFile.text(of: service.home.config + "/idown/settings.json")
+            #expect(kept.contains(login))
+
+            try write("{\"Proxy\": \"\"}", for: service)
+            try await service.start(under: environment)
+            let third = try await service.add(proxy.url("/third"))
+            try await service.waitForState("completed", of: third)
+            #expect(proxy.requests.last?.target == "/third")
+            #expect(!service.log.contains("geheim"))
+        }
+    }
+
+    @Test func `netrc and the cookie file serve the host, and are told to nobody`() async throws {
+        let server = try FaultServer.serving(ServedFile(content))
+        defer { server.stop() }
+        try await withService(started: false) { service in
+            let cookies = service.home.path + "/cookies.txt"
+            try TestFile.write("127.0.0.1\tFALSE\t/\tFALSE\t0\tkept\tgeheim\n", to: cookies)
+            try TestFile.write(
+                "machine 127.0.0.1 login me password geheim\n",
+                to: service.home.path + "/.netrc"
+            )
+            try write("{\"CookieFile\": \"\(cookies)\"}", for: service)
+            try await service.start()
+            let id = try await service.add(server.url("/file.bin"))
+            try await service.waitForState("completed", of: id)
+            let seen = await server.waitForRequest()
+            #expect(seen["Authorization"] == "Basic bWU6Z2VoZWlt")
+            #expect(seen["Cookie"] == "kept=geheim")
+            #expect(!service.log.contains("geheim"))
+            let told = service.signals.signals.filter { "\($0)".contains("geheim") }
+            #expect(told.isEmpty)
+        }
+    }
+}
