@@ -70,7 +70,7 @@ extension Ask {
         guard !segments.isEmpty, let total = known.total, !known.refusesRanges else {
             return .whole
         }
-        guard let validator = known.strongValidator, !known.needsProof else {
+        guard let validator = known.strongValidator, !known.needsProof, !known.restsOnTime else {
             return .proof(for: segments, upTo: total)
         }
         let ifRange = known.dislikesIfRange ? nil : validator

@@ -81,6 +81,10 @@ package struct RemoteVersion: Hashable, Sendable {
         return nil
     }
 
+    /// Nothing but a time tells the version, and nobody vouches for that (FTP, SFTP): whoever goes
+    /// on after a pause has the bytes proven once more.
+    package var restsOnTime: Bool { restsOnProof && entityTag == nil }
+
     /// Ranges and a strong validator: an interrupted transfer can go on where it stood.
     package var isResumable: Bool { servesRanges && strongValidator != nil && total != nil }
 

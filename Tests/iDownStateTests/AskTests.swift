@@ -63,11 +63,15 @@ import iDownState
     private static let proofRows: [(Int64, RemoteVersion, Ask)] = {
         let none = RemoteVersion(total: large)
         let foreign = RemoteVersion(total: large, entityTag: strong, needsProof: true)
+        // As FTP and SFTP have it.
+        let timed = RemoteVersion(total: large, lastModified: date, restsOnProof: true)
         return [
             (half, RemoteVersion(total: large, entityTag: weak), overlap(half)),
             (half, RemoteVersion(total: large, lastModified: fresh), overlap(half)),
             (half, none, overlap(half)),
             (half, foreign, overlap(half)),
+            (half, timed, overlap(half)),
+            (OverlapProof.overlap, timed, .whole),
             (half, RemoteVersion(total: large, refusesRanges: true), .whole),
             (half, RemoteVersion(), .whole),
             (OverlapProof.overlap, none, .whole),

@@ -8,7 +8,8 @@ extension ResponseFacts {
     /// What a server of files says, in the terms in which the ladder judges an answer.
     ///
     /// The time stands for the version, since there is nothing else to hold an answer against; but
-    /// nothing promises that equal times mean equal bytes, so no file is ever vouched for by it.
+    /// nothing promises that equal times mean equal bytes: no file is ever vouched for by it, and
+    /// what goes on later is proven by its bytes too.
     init(_ file: RemoteFile) {
         let part = file.offset.flatMap { offset in file.length.map { (offset, $0) } }
         self.init(
