@@ -74,6 +74,13 @@ public protocol ManagerHandling: Sendable {
     /// prove to be the same file's.
     func setURL(_ id: String, to url: String, call: Call) async throws(ManagerError)
 
+    /// Changes a task's most bytes per second; within ``Contract/speedLimit``.
+    func setSpeedLimit(
+        _ limit: UInt64,
+        of id: String,
+        call: Call
+    ) async throws(ManagerError)
+
     /// Gives a task another place in the queue.
     func setPriority(
         _ priority: Int32,

@@ -64,14 +64,30 @@ struct TaskInterface: Sendable {
     private func setter(
         of property: TaskProperty
     ) -> (@Sendable (Call, Value) async throws -> Void)? {
-        guard property == .priority else { return nil }
-        return { call, value in
-            guard case .int32(let priority) = value else {
-                throw BusError.invalidArguments("Priority is of type i")
-            }
-            try await answer(call) { id throws(ManagerError) in
-                try await handler.setPriority(priority, of: id, call: call)
-            }
+        if property == .priority { return setPriority }
+        return property == .speedLimit ? setSpeedLimit : nil
+    }
+
+    private func setPriority(_ call: Call, to value: Value) async throws {
+        guard case .int32(let priority) = value else {
+            throw BusError.invalidArguments("Priority is of type i")
+        }
+        try await answer(call) { id throws(ManagerError) in
+            try await handler.setPriority(priority, of: id, call: call)
+        }
+    }
+
+    private func setSpeedLimit(_ call: Call, to value: Value) async throws {
+        guard case .uint64(let limit) = value else {
+            throw BusError.invalidArguments("SpeedLimit is of type t")
+        }
+        guard Contract.speedLimit.contains(limit) else {
+            throw BusError.invalidArguments(
+                "SpeedLimit is at most \(Contract.speedLimit.upperBound), not \(limit)"
+            )
+        }
+        try await answer(call) { id throws(ManagerError) in
+            try await handler.setSpeedLimit(limit, of: id, call: call)
         }
     }
 

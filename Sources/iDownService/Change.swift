@@ -40,7 +40,7 @@ extension Transaction {
             case .persist: try update(after, from: before)
             case .erase: try delete(id)
             case .announce, .announceRemoved, .startTransfer, .stopTransfer, .deletePartial,
-                .scheduleRetry, .fillSlots:
+                .scheduleRetry, .limitSpeed, .fillSlots:
                 break
             }
         }

@@ -63,6 +63,20 @@ extension Coordinator {
         }
     }
 
+    /// Changes a task's most bytes a second, 0 for no limit; returns once that is durable.
+    package func setSpeedLimit(of id: TaskID, to limit: Int64) async throws {
+        try refuseWhileStopping()
+        do {
+            try await commit(awaitsTelling: true) { transaction in
+                let change = try transaction.change(id) { try $0.limitSpeed(to: limit) }
+                guard let change else { throw ServiceRefusal.noSuchTask(id.description) }
+                return ((), [change])
+            }
+        } catch Refusal.gone {
+            throw ServiceRefusal.noSuchTask(id.description)
+        }
+    }
+
     /// Waits for what the caller of a verb is to find done, beside the record.
     func finish(_ command: Command, on ids: [TaskID]) async throws {
         switch command {

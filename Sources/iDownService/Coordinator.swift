@@ -213,6 +213,8 @@ extension Coordinator {
                 if let transfer = running[id], transfer.attempt == attempt { transfer.stop() }
             case .deletePartial:
                 deletePartial(of: change.after)
+            case .limitSpeed(let limit):
+                engine.setSpeedLimit(of: id, to: limit)
             case .scheduleRetry(let wait):
                 scheduleRetry(of: id, after: wait)
             }

@@ -49,6 +49,7 @@ extension ManagerService {
         try await change(Contract.Property.speedLimit, .uint64(limit)) {
             $0.speedLimit = Int64(clamping: limit)
         }
+        engine.setSpeedLimit(settings.speedLimit)
     }
 
     package var downloadDirectory: String {

@@ -71,6 +71,18 @@ extension ManagerService {
         }
     }
 
+    package func setSpeedLimit(
+        _ limit: UInt64,
+        of id: String,
+        call: Call
+    ) async throws(ManagerError) {
+        try await named {
+            let id = try taskID(id)
+            try await permit(call)
+            try await coordinator.setSpeedLimit(of: id, to: Int64(clamping: limit))
+        }
+    }
+
     package func explain(_ id: String, call: Call) async throws(ManagerError) -> [String] {
         try await named { try await coordinator.reasons(for: try taskID(id)) }
     }

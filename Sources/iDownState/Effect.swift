@@ -16,6 +16,8 @@ package enum Effect: Hashable, Sendable {
     case deletePartial
     /// Report `retryDue` after this time, measured by a clock that runs during sleep.
     case scheduleRetry(after: Duration)
+    /// Hold its transfer to so many bytes a second from now on; 0 for no limit.
+    case limitSpeed(Int64)
     /// A slot or a task to fill one may have become free.
     case fillSlots
 }

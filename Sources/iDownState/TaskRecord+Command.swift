@@ -16,6 +16,14 @@ extension TaskRecord {
         }
     }
 
+    /// Changes the most bytes a second; 0 for no limit.
+    package mutating func limitSpeed(to limit: Int64) throws(Refusal) -> [Effect] {
+        guard intent != .remove else { throw .gone }
+        guard limit != speedLimit else { return [] }
+        speedLimit = limit
+        return [.persist, .limitSpeed(limit), .announce]
+    }
+
     private mutating func pause() throws(Refusal) -> [Effect] {
         switch state {
         case .waiting:

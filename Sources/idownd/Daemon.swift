@@ -52,6 +52,7 @@ struct Daemon {
             userAgent: "idown/\(Contract.version)",
             connectionsPerDownload: settings.maxConnectionsPerDownload
         )
+        engine.setSpeedLimit(settings.speedLimit)
         let coordinator = Coordinator(
             store: store,
             engine: engine,

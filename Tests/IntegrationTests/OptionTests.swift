@@ -223,4 +223,76 @@ struct OptionTests {
             #expect(again != id)
         }
     }
+
+    @Test func `limits hold a download and let it go`() async throws {
+        let host = try ChangingHost(ServedFile(content))
+        defer { host.stop() }
+        try await withService { service in
+            // So low that nothing goes for minutes.
+            try await service.client.setSpeedLimit(1)
+            let id = try await service.add(host.url())
+            let slow = try await service.add(host.url("/slow.bin")) { $0.speedLimit = 1 }
+            for id in [id, slow] { try await service.waitForState("downloading", of: id) }
+            await host.server.waitForRequest()
+            #expect(try await service.client.getTask(id).speedLimit == 0)
+            #expect(try await service.client.getTask(slow).speedLimit == 1)
+            #expect(try await service.client.getTask(id).downloadedBytes == 0)
+
+            try await service.client.setSpeedLimit(0)
+            try await service.waitForState("completed", of: id)
+            let held = try await service.client.getTask(slow)
+            #expect(held.state == .downloading)
+            #expect(held.downloadedBytes == 0)
+            // As durable as all else.
+            try await service.client.setSpeedLimit(1 << 40)
+            try await service.restartAfterKill()
+            #expect(try await service.client.speedLimit() == 1 << 40)
+            #expect(try await service.client.getTask(slow).speedLimit == 1)
+
+            let task = Proxy(
+                service.connection,
+                Contract.busName,
+                try #require(TaskPath(id: slow)).objectPath,
+                Contract.taskInterface
+            )
+            let code = await refusal { try await task.set("SpeedLimit", to: UInt64(1 << 63)) }
+            #expect(code == .invalidArguments)
+            try await task.set("SpeedLimit", to: UInt64(0))
+            #expect(try await task.get("SpeedLimit", as: UInt64.self) == 0)
+            try await service.waitForState("completed", of: slow)
+            for name in ["file.bin", "slow.bin"] {
+                let path = service.home.download(name)
+                #expect(try content.firstDifference(fromFile: path) == nil)
+            }
+        }
+    }
+
+    @Test func `what a file is to be like is kept, and shown`() async throws {
+        try await withService { service in
+            let digest = "sha-256=" + String(repeating: "0f", count: 32)
+            let id = try await service.add("http://127.0.0.1:9/") { options in
+                options.checksum = digest.uppercased()
+                options.expectedSize = 7
+                options.mirrors = ["http://127.0.0.1:10/"]
+                options.paused = true
+            }
+            try await service.restartAfterKill()
+            #expect(try await service.client.getTask(id).checksum == digest)
+            for key in ["checksum", "expected-size", "mirrors"] {
+                var options = AddOptions()
+                switch key {
+                case "checksum": options.checksum = digest
+                case "mirrors": options.mirrors = ["http://127.0.0.1:10/"]
+                default: options.expectedSize = 7
+                }
+                let code = await refusal {
+                    _ = try await service.client.addURLs(
+                        ["http://127.0.0.1:9/1", "http://127.0.0.1:9/2"],
+                        options: options
+                    )
+                }
+                #expect(code == .invalidOption, "\(key)")
+            }
+        }
+    }
 }

@@ -128,6 +128,14 @@ final class FakeManager: ManagerHandling {
         return UInt32(ids.count)
     }
 
+    func setSpeedLimit(
+        _ limit: UInt64,
+        of id: String,
+        call: Call
+    ) async throws(ManagerError) {
+        try verb("limit \(limit)", id, call)
+    }
+
     func setPriority(
         _ priority: Int32,
         of id: String,

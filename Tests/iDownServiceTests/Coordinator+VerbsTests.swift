@@ -3,6 +3,7 @@
 import Testing
 import iDownState
 import iDownTesting
+import iDownloader
 
 @testable import iDownData
 @testable import iDownService
@@ -24,6 +25,53 @@ import iDownTesting
             try await hub.announced.wait(for: id, .completed)
             #expect(server.requests.last?["Range"] == "bytes=1048576-")
             #expect(hub.holds(.large, as: "a"))
+        }
+    }
+
+    @Test func `a limit is on record, told and in force before its caller hears of it`()
+        async throws
+    {
+        let server = try FaultServer.serving(ServedFile(.small))
+        defer { server.stop() }
+        try await withHub { hub in
+            hub.engine.setSpeedLimit(1)
+            let id = try await hub.add(server.url("/a"))
+            try await waitUntil("the file of task \(id)") {
+                try await hub.record(id)?.file != nil
+            }
+            try await hub.coordinator.setSpeedLimit(of: id, to: 1)
+            #expect(try await hub.record(id)?.speedLimit == 1)
+            #expect(hub.announced.last(of: id)?.record.speedLimit == 1)
+            let told = hub.announced.all.count { $0.id == id }
+            // What it is already is not told again.
+            try await hub.coordinator.setSpeedLimit(of: id, to: 1)
+            #expect(hub.announced.all.count { $0.id == id } <= told + 1)
+            hub.engine.setSpeedLimit(0)
+            #expect(await hub.coordinator.running[id]?.live.bytes == 0)
+            try await hub.coordinator.setSpeedLimit(of: id, to: 0)
+            try await hub.announced.wait(for: id, .completed)
+            #expect(hub.holds(.small, as: "a"))
+            #expect(server.requests.count == 1)
+        }
+    }
+
+    @Test func `a limit that cannot be recorded is not in force`() async throws {
+        let server = try FaultServer.serving(ServedFile(.small))
+        defer { server.stop() }
+        let faults = CommitFaults()
+        try await withHub(faults: faults) { hub in
+            let id = try await hub.add(server.url("/a"), isPaused: true)
+            faults.failNext()
+            await #expect(throws: StoreFailure.self) {
+                try await hub.coordinator.setSpeedLimit(of: id, to: 1)
+            }
+            #expect(try await hub.record(id)?.speedLimit == 0)
+            try await hub.coordinator.carryOut(.resume, on: id)
+            try await hub.announced.wait(for: id, .completed)
+            let unknown = try #require(TaskID(rawValue: 99))
+            await #expect(throws: ServiceRefusal.noSuchTask("99")) {
+                try await hub.coordinator.setSpeedLimit(of: unknown, to: 1)
+            }
         }
     }
 

@@ -243,6 +243,23 @@ import iDownState
         #expect(after == expected)
     }
 
+    @Test(arguments: Situation.allCases)
+    func `a limit may be changed at any time, and changes nothing else`(
+        situation: Situation
+    ) throws {
+        let before = try situation.record()
+        var after = before
+        guard situation != .removing else {
+            #expect(throws: Refusal.gone) { try after.limitSpeed(to: 7) }
+            return
+        }
+        #expect(try after.limitSpeed(to: 7) == [.persist, .limitSpeed(7), .announce])
+        #expect(try after.limitSpeed(to: 7).isEmpty)
+        var expected = before
+        expected.speedLimit = 7
+        #expect(after == expected)
+    }
+
     @Test(
         arguments: [FailureCode.checksumMismatch, .sizeMismatch, .serverContentChanged],
         [Command.resume, .retry]

@@ -137,7 +137,7 @@ extension Walk.Node {
             case .stopTransfer(let number): if live == number { live = nil }
             case .erase: isErased = true
             case .persist, .announce, .announceRemoved, .deletePartial, .scheduleRetry,
-                .fillSlots:
+                .limitSpeed, .fillSlots:
                 break
             }
         }

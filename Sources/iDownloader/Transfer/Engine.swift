@@ -2,7 +2,7 @@
 
 package import Curl
 import Synchronization
-import iDownState
+package import iDownState
 
 /// Starts transfers and owns what they share.
 package final class Engine: Sendable {
@@ -19,6 +19,8 @@ package final class Engine: Sendable {
     let checkpointInterval: Duration
     /// What is known of hosts, and how many connections each has.
     let hosts = Hosts()
+    /// Holds all connections to the limits.
+    let rates = RateGate()
     private let storedConnections: Atomic<Int>
 
     /// - Parameters:
@@ -63,7 +65,9 @@ package final class Engine: Sendable {
     package func start(_ job: TransferJob, journal: any TransferJournal) -> RunningTransfer {
         let live = LiveProgress(stored: job.segments, total: job.remote.total)
         let brake = Brake()
+        rates.join(job.task, limit: job.speedLimit)
         let work = Task { [self] in
+            defer { rates.leave(job.task) }
             do {
                 let home = try URLReference(job.request.url)
                 await Transfer(
@@ -85,6 +89,14 @@ package final class Engine: Sendable {
     /// Begins a request on the thread for servers of its kind.
     func begin(_ request: TransferRequest, sink: any TransferSink) -> TransferHandle {
         (request.url.isHTTP ? pool : filePool).begin(request, sink: sink)
+    }
+
+    /// The most bytes a second of all tasks together; 0 for no limit.
+    package func setSpeedLimit(_ limit: Int64) { rates.setLimit(limit) }
+
+    /// The most bytes a second of a task, if it runs; 0 for no limit.
+    package func setSpeedLimit(of task: TaskID, to limit: Int64) {
+        rates.setLimit(of: task, to: limit)
     }
 
     func options(for request: TaskRequest) -> TransferRequestOptions {

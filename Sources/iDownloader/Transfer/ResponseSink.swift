@@ -38,18 +38,22 @@ final class ResponseSink: TransferSink {
     private let number: TransferInbox.ConnectionNumber
     private let inbox: TransferInbox
     private let state: Mutex<State>
+    private let valve: RateValve
 
     /// - Parameters:
     ///   - number: the connection whose response this is.
     ///   - reader: knows the headers that came before.
     ///   - inbox: where events go.
+    ///   - valve: holds the body to the limits.
     init(
         number: TransferInbox.ConnectionNumber,
         reader: HeadReader,
-        inbox: TransferInbox
+        inbox: TransferInbox,
+        valve: RateValve
     ) {
         self.number = number
         self.inbox = inbox
+        self.valve = valve
         state = Mutex(State(reader: reader))
     }
 
@@ -67,10 +71,11 @@ final class ResponseSink: TransferSink {
     func direct(to target: Target) { state.withLock { $0.target = target } }
 
     func send(_ event: Event) {
-        if case .ended(let outcome) = event,
-            let facts = ResponseFacts(refusalOfPart: outcome.result)
-        {
-            take(facts, isFinal: true)
+        if case .ended(let outcome) = event {
+            valve.disconnect()
+            if let facts = ResponseFacts(refusalOfPart: outcome.result) {
+                take(facts, isFinal: true)
+            }
         }
         inbox.send(.connection(number, event))
     }
@@ -120,7 +125,7 @@ final class ResponseSink: TransferSink {
 
     func receive(body: UnsafeRawBufferPointer) -> BodyVerdict {
         switch state.withLock({ $0.target }) {
-        case .writer(let writer): store(body, writer)
+        case .writer(let writer): valve.pass(body) { store($0, writer) }
         case .nowhere(let remaining): drop(body, remaining)
         case .undecided: ask()
         }

@@ -26,14 +26,18 @@ extension Transfer {
         lastConnection += 1
         var before = 0
         if case .lead = route.role { before = headerBytes }
+        let valve = engine.rates.valve(for: job.task)
         let sink = ResponseSink(
             number: lastConnection,
             reader: HeadReader(bytesBefore: before),
-            inbox: inbox
+            inbox: inbox,
+            valve: valve
         )
-        let request = route.hop.request(route.ask, for: engine.options(for: job.request))
+        var request = route.hop.request(route.ask, for: engine.options(for: job.request))
+        if let limit = engine.rates.limit(for: job.task) { request.slow(to: limit) }
         engine.hosts.opened(route.hop.url.origin)
         let handle = engine.begin(request, sink: sink)
+        valve.connect(handle)
         brake.watch(handle)
         let connection = Connection(
             lastConnection,

@@ -13,6 +13,8 @@ package struct TransferJob: Sendable {
     package let remote: RemoteVersion
     /// The bytes that are on disk and synced.
     package let segments: SegmentMap
+    /// Bytes a second; 0 for no limit.
+    package let speedLimit: Int64
 
     package init(_ record: TaskRecord) {
         task = record.id
@@ -21,6 +23,7 @@ package struct TransferJob: Sendable {
         file = record.file
         remote = record.remote
         segments = record.segments
+        speedLimit = record.speedLimit
     }
 }
 

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Synchronization
+import iDownState
+
+/// Holds all connections to the limits, and lets them go on in turn.
+///
+/// On the transfer thread a connection asks through its `RateValve` and is paused where it may not
+/// go on; nothing waits there. One task shares out and resumes, only as long as anybody waits:
+/// without a limit there is no wake-up, and no lock is taken.
+final class RateGate: Sendable {
+    /// How often is shared out: smooth to the eye, and 50 kB of each MB/s at a time.
+    static let interval: Duration = .milliseconds(50)
+
+    private struct State {
+        var budget: RateBudget
+        var resumptions: [RateBudget.Stream: @Sendable () -> Void] = [:]
+        var lastNumber = 0
+        var sharing: Task<Void, Never>?
+    }
+
+    private let state: Mutex<State>
+    private let limits = Atomic<Bool>(false)
+    private let now: @Sendable () -> Duration
+    private let wait: @Sendable () async -> Void
+
+    /// - Parameters:
+    ///   - now: a clock that only goes forward.
+    ///   - wait: returns when it is time to share out again.
+    init(now: @escaping @Sendable () -> Duration, wait: @escaping @Sendable () async -> Void) {
+        state = Mutex(State(budget: RateBudget(at: now())))
+        self.now = now
+        self.wait = wait
+    }
+
+    /// By the system's clock, which stands still during sleep as the network does.
+    convenience init() {
+        let start = SuspendingClock.now
+        self.init(
+            now: { start.duration(to: .now) },
+            // Nobody cancels it; it ends when nobody waits any more.
+            wait: { try? await Task.sleep(for: Self.interval) }
+        )
+    }
+
+    // MARK: Limits
+
+    /// Another limit over all tasks, in bytes a second; 0 for none.
+    func setLimit(_ limit: Int64) {
+        change { $0.setLimit(limit, at: now()) }
+    }
+
+    /// Another limit for a task that runs; nothing for any other.
+    func setLimit(of task: TaskID, to limit: Int64) {
+        change { $0.setLimit(of: task, to: limit, at: now()) }
+    }
+
+    func join(_ task: TaskID, limit: Int64) {
+        change { $0.join(task, limit: limit, at: now()) }
+    }
+
+    func leave(_ task: TaskID) {
+        change { $0.leave(task) }
+    }
+
+    /// The lowest limit that holds for a task now, in bytes a second; nil for none.
+    func limit(for task: TaskID) -> Int64? {
+        guard limits.load(ordering: .relaxed) else { return nil }
+        return state.withLock { $0.budget.limit(for: task) }
+    }
+
+    private func change(_ body: (inout RateBudget) -> Void) {
+        state.withLock { state in
+            body(&state.budget)
+            // Under the lock, so that of two changes the later one is what is seen.
+            limits.store(state.budget.isLimited, ordering: .relaxed)
+        }
+    }
+
+    // MARK: Connections
+
+    /// The way of one more connection of a task through this gate.
+    func valve(for task: TaskID) -> RateValve {
+        let number = state.withLock { state in
+            state.lastNumber += 1
+            return state.lastNumber
+        }
+        return RateValve(self, RateBudget.Stream(task: task, number: number))
+    }
+
+    func connect(_ stream: RateBudget.Stream, _ resume: @escaping @Sendable () -> Void) {
+        state.withLock { $0.resumptions[stream] = resume }
+    }
+
+    func disconnect(_ stream: RateBudget.Stream) {
+        state.withLock { state in
+            state.resumptions[stream] = nil
+            state.budget.leave(stream)
+        }
+    }
+
+    /// As many of `count` bytes as may go; with less than all of them the connection waits, and
+    /// is resumed when its turn comes.
+    func take(_ count: Int, for stream: RateBudget.Stream) -> Int {
+        guard limits.load(ordering: .relaxed) else { return count }
+        return state.withLock { state in
+            // Gone already, or not there yet: nobody could resume it.
+            guard state.resumptions[stream] != nil else { return count }
+            let taken = state.budget.take(count, for: stream, at: now())
+            if taken < count, state.sharing == nil { state.sharing = Task { await share() } }
+            return taken
+        }
+    }
+
+    func giveBack(_ count: Int, for stream: RateBudget.Stream) {
+        state.withLock { $0.budget.giveBack(count, for: stream) }
+    }
+
+    /// Shares out until nobody waits any more.
+    private func share() async {
+        var isOver = false
+        while !isOver {
+            await wait()
+            var resumptions: [@Sendable () -> Void] = []
+            state.withLock { state in
+                resumptions = state.budget.distribute(at: now()).compactMap {
+                    state.resumptions[$0]
+                }
+                isOver = !state.budget.hasWaiters
+                if isOver { state.sharing = nil }
+            }
+            for resume in resumptions { resume() }
+        }
+    }
+}
