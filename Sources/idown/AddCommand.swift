@@ -32,8 +32,8 @@ struct AddCommand: AsyncParsableCommand {
     var urls: [String]
 
     func validate() throws {
-        if urls.count > 1, adding.output != nil {
-            throw ValidationError("--output is for one URL, and \(urls.count) are given")
+        if urls.count > 1, let option = adding.optionOfOneFile {
+            throw ValidationError("\(option) is for one URL, and \(urls.count) are given")
         }
     }
 

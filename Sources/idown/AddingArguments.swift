@@ -34,6 +34,30 @@ struct AddingArguments: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
+            "The most bytes a second, such as 500k or 2M; 0 for no limit.",
+            valueName: "rate"
+        )
+    )
+    var limit: RateArgument?
+
+    @Option(
+        help: ArgumentHelp(
+            "The digest that the file must have: sha-256=hex, also sha-512, sha-1 and md5.",
+            valueName: "digest"
+        )
+    )
+    var checksum: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "Another URL of the same file; may be given several times.",
+            valueName: "url"
+        )
+    )
+    var mirror: [String] = []
+
+    @Option(
+        help: ArgumentHelp(
             "A request header; may be given several times.",
             valueName: "name: value"
         )
@@ -70,6 +94,13 @@ struct AddingArguments: ParsableArguments {
         }
         _ = try headers()
     }
+
+    /// The option given that says something of one file, and so goes with one URL only.
+    var optionOfOneFile: String? {
+        if output != nil { return "--output" }
+        if checksum != nil { return "--checksum" }
+        return mirror.isEmpty ? nil : "--mirror"
+    }
 }
 
 extension AddingArguments {
@@ -81,6 +112,9 @@ extension AddingArguments {
         options.paused = isPaused ? true : nil
         options.priority = priority
         options.connections = connections
+        options.speedLimit = limit?.bytesPerSecond
+        options.checksum = checksum
+        options.mirrors = mirror
         options.headers = try headers()
         options.referrer = referrer
         options.userAgent = userAgent

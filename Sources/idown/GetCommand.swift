@@ -16,6 +16,7 @@ struct GetCommand: AsyncParsableCommand {
             Examples:
               idown get https://example.org/disk.iso
               idown get -d . -o disk.iso https://example.org/download?id=7
+              idown get --limit 2M https://example.org/disk.iso
               file=$(idown get https://example.org/disk.iso) && sha256sum "$file"
             """
     )

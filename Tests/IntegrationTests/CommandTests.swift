@@ -16,6 +16,14 @@ struct CommandTests {
         in service: ServiceUnderTest,
         folder: String? = nil
     ) async throws -> ChildProcess.Completed {
+        try await idown(arguments, in: service, folder: folder)
+    }
+
+    private func idown(
+        _ arguments: [String],
+        in service: ServiceUnderTest,
+        folder: String? = nil
+    ) async throws -> ChildProcess.Completed {
         let program = try BuiltProgram("idown")
         let (environment, folder) = (service.environment, folder ?? service.home.path)
         return try await within("idown \(arguments.first ?? "")") {
@@ -142,6 +150,52 @@ struct CommandTests {
             #expect(try await idown("clear", in: service).status == .exited(0))
             let nothing = try await idown("list", "--json", in: service)
             #expect(try await evaluate("x", of: nothing.standardOutput) == "[]")
+        }
+    }
+
+    @Test func `rates, digests and mirrors reach the service`() async throws {
+        try await withService { service in
+            let digest = "md5=" + String(repeating: "0a", count: 16)
+            let added = try await idown(
+                "add",
+                "--paused",
+                "--limit",
+                "1.5M",
+                "--checksum",
+                digest,
+                "--mirror",
+                "http://127.0.0.1:10/",
+                "--mirror",
+                "http://127.0.0.1:11/",
+                "--connections",
+                "3",
+                "http://127.0.0.1:9/",
+                in: service
+            )
+            #expect(added.status == .exited(0), "\(added)")
+            let task = try await service.client.getTask(added.standardOutput)
+            #expect(task.speedLimit == 3 << 19)
+            #expect(task.checksum == digest)
+            for rate in ["", "fast", "-1", "1e3", "inf", "0x10", "1.2.3", "9999999T", "k", "1 k"] {
+                let refused = try await idown(
+                    "add",
+                    "--limit=\(rate)",
+                    "http://127.0.0.1:9/",
+                    in: service
+                )
+                #expect(refused.status == .exited(64), "\(rate): \(refused)")
+            }
+            let wrong: [([String], Int32)] = [
+                (["--checksum", "crc32=00", "http://127.0.0.1:9/"], 6),
+                (["--mirror", "javascript:1", "http://127.0.0.1:9/"], 6),
+                (["--checksum", digest, "http://127.0.0.1:9/", "http://127.0.0.1:9/2"], 64),
+                (["--mirror", "http://a/", "http://127.0.0.1:9/", "http://127.0.0.1:9/2"], 64),
+            ]
+            for (arguments, status) in wrong {
+                let refused = try await idown(["add"] + arguments, in: service)
+                #expect(refused.status == .exited(status), "\(arguments): \(refused)")
+            }
+            #expect(try await service.client.listTasks().count == 1)
         }
     }
 

@@ -255,7 +255,7 @@ struct OptionTests {
                 try #require(TaskPath(id: slow)).objectPath,
                 Contract.taskInterface
             )
-            let code = await refusal { try await task.set("SpeedLimit", to: UInt64(1 << 63)) }
+            let code = await refusal { try await task.set("SpeedLimit", to: UInt64.max) }
             #expect(code == .invalidArguments)
             try await task.set("SpeedLimit", to: UInt64(0))
             #expect(try await task.get("SpeedLimit", as: UInt64.self) == 0)
