@@ -2,10 +2,7 @@
 
 package import DBus
 
-/// Knows who the clients on the bus are; each is looked at once.
-///
-/// Calls of one client go on in the order in which they came, whether or not it had to be asked
-/// for.
+/// Knows who the clients on the bus are; each is looked at once, and its calls wait for that.
 package actor Callers {
     package nonisolated var unownedExecutor: UnownedSerialExecutor {
         executor.asUnownedSerialExecutor()
@@ -36,6 +33,9 @@ package actor Callers {
         self.executor = executor
         self.probe = probe
     }
+
+    /// How many clients are remembered or looked at.
+    var known: Int { entries.count }
 
     /// Another bus has other clients.
     package func forgetAll() {

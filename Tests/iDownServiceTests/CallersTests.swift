@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import DBus
-import Glibc
-import Synchronization
 import Testing
 import iDownTesting
 
@@ -21,16 +19,11 @@ import iDownTesting
                 executor: service.executor,
                 probe: CallerProbe(folder: proc)
             )
-            let (arrivals, order) = (Order(), Order())
             let interface = Interface(
                 "org.example.Who1",
                 [
-                    .method("Who", in: ["number"], out: ["owner", "place"]) {
-                        (call: Call, number: UInt32) async throws -> (String, UInt32) in
-                        let arrival = arrivals.take(number)
-                        let caller = await callers.caller(of: call)
-                        #expect(order.take(number) == arrival)
-                        return (caller.owner ?? "program", arrival)
+                    .method("Who", out: ["owner"]) { (call: Call) async throws -> String in
+                        await callers.caller(of: call).owner ?? "program"
                     }
                 ]
             )
@@ -42,57 +35,28 @@ import iDownTesting
         }
     }
 
-    /// Counts the calls as their handlers go on.
-    private final class Order: Sendable {
-        private let numbers = Mutex<[UInt32]>([])
-
-        func take(_ number: UInt32) -> UInt32 {
-            numbers.withLock { numbers in
-                numbers.append(number)
-                return UInt32(numbers.count - 1)
-            }
-        }
-    }
-
-    @Test func `a client's calls go on in the order of arrival, the first ones as the later ones`()
-        async throws
-    {
-        try await withCallers { _, proxy in
-            try await withThrowingTaskGroup(of: String.self) { group in
-                for number in 0..<500 as Range<UInt32> {
-                    group.addTask {
-                        try await proxy.call(
-                            "Who",
-                            number,
-                            returning: String.self,
-                            UInt32.self
-                        ).0
-                    }
+    @Test func `a client is looked at once, however many of its calls come first`() async throws {
+        try await withCallers { callers, proxy in
+            let owners = try await withThrowingTaskGroup(of: String.self) { group in
+                for _ in 0..<500 {
+                    group.addTask { try await proxy.call("Who", returning: String.self) }
                 }
-                for try await owner in group { #expect(owner == "program") }
+                return try await group.reduce(into: [String: Int]()) { $0[$1, default: 0] += 1 }
             }
+            #expect(owners == ["program": 500])
+            #expect(await callers.known == 1)
         }
     }
 
     @Test func `one that cannot be told is known by the bus and its connection`() async throws {
         try await withCallers(proc: "/nonexistent") { callers, proxy in
-            let (owner, _) = try await proxy.call(
-                "Who",
-                UInt32(0),
-                returning: String.self,
-                UInt32.self
-            )
+            let owner = try await proxy.call("Who", returning: String.self)
             let name = await proxy.connection.uniqueName.rawValue
             #expect(owner.hasPrefix("connection/"))
             #expect(owner.hasSuffix(name))
             #expect(owner.count > "connection/".count + name.count + 30)
             await callers.forgetAll()
-            let (again, _) = try await proxy.call(
-                "Who",
-                UInt32(0),
-                returning: String.self,
-                UInt32.self
-            )
+            let again = try await proxy.call("Who", returning: String.self)
             #expect(again == owner)
         }
     }
