@@ -107,6 +107,9 @@ struct TaskInterface: Sendable {
     }
 
     /// Runs a body with the id of the task called; one that is not there is no object.
+    ///
+    /// Never inlined: Swift 6.3's optimizer crashes over it in the setters (coroutine splitting).
+    @inline(never)
     private func answer<Output: Sendable>(
         _ call: Call,
         _ body: (String) async throws(ManagerError) -> Output
