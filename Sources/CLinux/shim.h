@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <linux/if_addr.h>
+#include <linux/if_link.h>
+#include <linux/netlink.h>
+#include <linux/rtnetlink.h>
 #include <linux/stat.h>
 #include <stddef.h>
 

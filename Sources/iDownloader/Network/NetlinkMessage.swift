@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CLinux
+
+/// One message of the kernel about links, addresses or routes (rtnetlink(7)).
+///
+/// Every length in it is held against the bytes that are there.
+struct NetlinkMessage {
+    let type: UInt16
+    private let payload: ArraySlice<UInt8>
+
+    /// The messages of one datagram; what is cut off ends the list.
+    static func messages(in datagram: [UInt8]) -> [NetlinkMessage] {
+        var messages: [NetlinkMessage] = []
+        var rest = datagram[...]
+        while let header = rest.read(nlmsghdr.self) {
+            let length = Int(clamping: header.nlmsg_len)
+            guard length >= MemoryLayout<nlmsghdr>.size, length <= rest.count else { break }
+            let body = rest.prefix(length).dropFirst(MemoryLayout<nlmsghdr>.size)
+            messages.append(NetlinkMessage(type: header.nlmsg_type, payload: body))
+            rest = rest.dropFirst(length.roundedUpToFour)
+        }
+        return messages
+    }
+
+    /// The fixed part, where the message is long enough for it.
+    func head<Head: BitwiseCopyable>(_ type: Head.Type) -> Head? { payload.read(type) }
+
+    /// The attributes behind a fixed part, by their type.
+    func attributes<Head: BitwiseCopyable>(after type: Head.Type) -> [UInt16: ArraySlice<UInt8>] {
+        Self.attributes(of: payload.dropFirst(MemoryLayout<Head>.size.roundedUpToFour))
+    }
+
+    /// Attributes, or those within one.
+    static func attributes(of bytes: ArraySlice<UInt8>) -> [UInt16: ArraySlice<UInt8>] {
+        var attributes: [UInt16: ArraySlice<UInt8>] = [:]
+        var rest = bytes
+        while let header = rest.read(rtattr.self) {
+            let length = Int(header.rta_len)
+            guard length >= MemoryLayout<rtattr>.size, length <= rest.count else { break }
+            let value = rest.prefix(length).dropFirst(MemoryLayout<rtattr>.size)
+            // The two highest bits say how the value is coded (NLA_F_NESTED and its neighbour).
+            attributes[header.rta_type & 0x3FFF] = value
+            rest = rest.dropFirst(length.roundedUpToFour)
+        }
+        return attributes
+    }
+}
+
+extension ArraySlice<UInt8> {
+    /// The bytes at the start as a value of the kernel's; nil where they are too few.
+    func read<Value: BitwiseCopyable>(_ type: Value.Type) -> Value? {
+        guard count >= MemoryLayout<Value>.size else { return nil }
+        return withUnsafeBytes { $0.loadUnaligned(as: type) }
+    }
+}
+
+extension Int {
+    /// Netlink puts everything at a multiple of four bytes.
+    fileprivate var roundedUpToFour: Int { (self + 3) & ~3 }
+}

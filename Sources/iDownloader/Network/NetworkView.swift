@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CLinux
+
+/// What the kernel says of links, addresses and routes, drawn together to one question.
+struct NetworkView {
+    private var loopbacks: Set<UInt32> = []
+    /// Links that lead out of the computer and have a carrier.
+    private var outward: Set<UInt32> = []
+    private var addressed: Set<UInt32> = []
+    /// The links of default routes; 0 for one over several.
+    private var defaultRoutes: Set<UInt32> = []
+
+    /// Whether there is any way to another computer.
+    ///
+    /// A default route is one; without it a real link with an address is, since it may lead to
+    /// the whole of a local network. A bridge or a tunnel is none by itself: those of containers
+    /// and machines within the computer stand when every cable is pulled.
+    var isOnline: Bool {
+        !defaultRoutes.subtracting(loopbacks).isEmpty || !outward.isDisjoint(with: addressed)
+    }
+
+    mutating func take(_ message: NetlinkMessage) {
+        switch Int(message.type) {
+        case Int(RTM_NEWLINK): takeLink(message)
+        case Int(RTM_NEWADDR): takeAddress(message)
+        case Int(RTM_NEWROUTE): takeRoute(message)
+        default: break
+        }
+    }
+
+    private mutating func takeLink(_ message: NetlinkMessage) {
+        guard let link = message.head(ifinfomsg.self) else { return }
+        let index = UInt32(bitPattern: link.ifi_index)
+        if link.ifi_flags & Flag.loopback != 0 {
+            loopbacks.insert(index)
+            return
+        }
+        guard link.ifi_flags & Flag.up != 0, link.ifi_flags & Flag.running != 0 else { return }
+        let info = message.attributes(after: ifinfomsg.self)[UInt16(IFLA_LINKINFO)]
+        let kind = info.flatMap { NetlinkMessage.attributes(of: $0)[UInt16(IFLA_INFO_KIND)] }
+        // Only what is made by software has a kind.
+        if kind == nil { outward.insert(index) }
+    }
+
+    private mutating func takeAddress(_ message: NetlinkMessage) {
+        guard let address = message.head(ifaddrmsg.self) else { return }
+        // A link-local address every link gives itself.
+        guard address.ifa_scope < UInt8(RT_SCOPE_LINK.rawValue) else { return }
+        addressed.insert(address.ifa_index)
+    }
+
+    private mutating func takeRoute(_ message: NetlinkMessage) {
+        guard let route = message.head(rtmsg.self), route.rtm_dst_len == 0,
+            Int(route.rtm_type) == Int(RTN_UNICAST),
+            Int(route.rtm_table) != Int(RT_TABLE_LOCAL.rawValue),
+            route.rtm_flags & (Flag.dead | Flag.linkDown) == 0
+        else { return }
+        let attributes = message.attributes(after: rtmsg.self)
+        let link = attributes[UInt16(RTA_OIF.rawValue)]?.read(UInt32.self)
+        defaultRoutes.insert(link ?? 0)
+    }
+
+    /// Of linux/if.h, which does not go together with glibc's net/if.h, and linux/rtnetlink.h.
+    private enum Flag {
+        static let up: UInt32 = 1 << 0
+        static let loopback: UInt32 = 1 << 3
+        static let running: UInt32 = 1 << 6
+        static let dead: UInt32 = 1 << 0
+        static let linkDown: UInt32 = 1 << 4
+    }
+}
