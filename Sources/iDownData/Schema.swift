@@ -38,6 +38,8 @@ enum Schema {
             total INTEGER,
             integrity TEXT,
             urlHash INTEGER NOT NULL,
+            originHash INTEGER NOT NULL,
+            isLoopback INTEGER NOT NULL,
             onExisting TEXT NOT NULL,
             connections INTEGER,
             expectedSize INTEGER,
@@ -53,6 +55,7 @@ enum Schema {
             failureCode TEXT,
             failureIsTransient INTEGER,
             failureRetryAfter INTEGER,
+            failureNeededSpace INTEGER,
             entityTagIsWeak INTEGER,
             lastModifiedIsStrong INTEGER,
             lastModified TEXT,
@@ -77,6 +80,8 @@ enum Schema {
             WHERE hold = 'queue' AND intent IS NULL;
         CREATE INDEX taskInBackOff ON task(retryAt)
             WHERE hold = 'retry';
+        CREATE INDEX taskHeld ON task(hold, priority DESC)
+            WHERE hold IN ('offline', 'space');
         CREATE INDEX taskRunning ON task(startOrder, priority)
             WHERE state = 'downloading';
         CREATE INDEX taskWithIntent ON task(intent)

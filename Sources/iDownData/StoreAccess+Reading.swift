@@ -107,26 +107,6 @@ extension StoreAccess {
         return running
     }
 
-    /// The tasks that may start, best first: by priority, then in the order of ids.
-    ///
-    /// One with an open intent may not start: its file is still being dealt with.
-    package func nextWaiting(
-        limit: Int,
-        excluding excluded: Set<TaskID> = []
-    ) throws(StoreFailure) -> [(id: TaskID, priority: Int32)] {
-        guard limit > 0 else { return [] }
-        return try translatingErrors {
-            var waiting: [(id: TaskID, priority: Int32)] = []
-            let rows = try rows(Query.inQueue.rawValue)
-            while waiting.count < limit, let row = try rows.next() {
-                guard let id = TaskID(rawValue: integer(row, 0)), !excluded.contains(id)
-                else { continue }
-                waiting.append((id, Int32(clamping: integer(row, 1))))
-            }
-            return waiting
-        }
-    }
-
     /// The tasks whose files are to be dealt with, in order of ids.
     package func withOpenIntent() throws(StoreFailure) -> [TaskRecord] {
         try records(.withIntent)
@@ -135,15 +115,6 @@ extension StoreAccess {
     /// The unfinished tasks that have a file, those with the intent to remove left out.
     package func unfinishedWithFile() throws(StoreFailure) -> [TaskRecord] {
         try records(.unfinishedWithFile)
-    }
-
-    /// The tasks in back-off, the next to be tried first.
-    package func retrying() throws(StoreFailure) -> [(id: TaskID, at: WallTime)] {
-        var retrying: [(id: TaskID, at: WallTime)] = []
-        try forEachRow(.inBackOff) { id, row in
-            retrying.append((id, WallTime(microseconds: integer(row, 1))))
-        }
-        return retrying
     }
 
     /// The completed tasks, the first finished first.
@@ -176,7 +147,7 @@ extension StoreAccess {
     }
 
     /// Each row of a query whose first column is an id.
-    private func forEachRow(
+    func forEachRow(
         _ query: Query,
         _ arguments: StatementArguments = StatementArguments(),
         _ body: (TaskID, Row) -> Void
@@ -201,12 +172,12 @@ extension StoreAccess {
     }
 
     /// The column as an integer, 0 where it is none, where Row's own conversions trap.
-    private func integer(_ row: Row, _ index: Int) -> Int64 {
+    func integer(_ row: Row, _ index: Int) -> Int64 {
         let value: DatabaseValue = row[index]
         return Int64.fromDatabaseValue(value) ?? 0
     }
 
-    private func text(_ row: Row, _ index: Int) -> String {
+    func text(_ row: Row, _ index: Int) -> String {
         let value: DatabaseValue = row[index]
         return String.fromDatabaseValue(value) ?? ""
     }

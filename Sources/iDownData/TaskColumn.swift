@@ -10,10 +10,10 @@ import iDownState
 enum TaskColumn: Int, CaseIterable {
     case id, state, hold, retryAt, intent, intentName, priority, speedLimit, attempt, startOrder
     case tries, stretchStart, createdAt, finishedAt, bytesOnDisk, total, integrity, urlHash
-    case onExisting, connections, expectedSize, hasPieceHashes, usesStoredLogins
-    case fileDevice, fileInode
+    case originHash, isLoopback, onExisting, connections, expectedSize, hasPieceHashes
+    case usesStoredLogins, fileDevice, fileInode
     case servesRanges, refusesRanges, dislikesIfRange, restsOnProof, needsProof
-    case failureCode, failureIsTransient, failureRetryAfter, entityTagIsWeak
+    case failureCode, failureIsTransient, failureRetryAfter, failureNeededSpace, entityTagIsWeak
     case lastModifiedIsStrong, lastModified, remoteChecksum, mimeType, fileName, wantedName
     case checksum, directory, segments, entityTag, failureMessage, owner, userAgent, url, referrer
     case headers, mirrors
@@ -48,6 +48,8 @@ enum TaskColumn: Int, CaseIterable {
         case .total: record.remote.total
         case .integrity: record.integrity?.rawValue
         case .urlHash: URLHash.value(of: record.request.url)
+        case .originHash: record.request.origin.map { URLHash.value(of: $0.text) } ?? 0
+        case .isLoopback: record.request.origin?.isLoopback ?? false
         case .onExisting: record.request.onExisting.rawValue
         case .connections: record.request.connections
         case .expectedSize: record.request.expectedSize
@@ -63,6 +65,7 @@ enum TaskColumn: Int, CaseIterable {
         case .failureCode: record.failure?.code.rawValue
         case .failureIsTransient: record.failure?.isTransient
         case .failureRetryAfter: record.failure?.retryAfter?.wholeMicroseconds
+        case .failureNeededSpace: record.failure?.neededSpace
         case .entityTagIsWeak: record.remote.entityTag?.isWeak
         case .lastModifiedIsStrong: record.remote.lastModified?.isStrong
         case .lastModified: record.remote.lastModified?.field
@@ -157,7 +160,7 @@ extension TaskState {
 }
 
 extension Hold {
-    fileprivate var name: String {
+    var name: String {
         switch self {
         case .queue: "queue"
         case .retry: "retry"

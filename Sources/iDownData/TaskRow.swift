@@ -106,7 +106,8 @@ struct TaskRow {
             code,
             try text(.failureMessage),
             isTransient: try flag(.failureIsTransient),
-            retryAfter: try optional(.failureRetryAfter).map { .microseconds($0 as Int64) }
+            retryAfter: try optional(.failureRetryAfter).map { .microseconds($0 as Int64) },
+            neededSpace: try optional(.failureNeededSpace)
         )
     }
 

@@ -2,6 +2,7 @@
 
 import iDownData
 package import iDownState
+import iDownloader
 
 extension Coordinator {
     /// Why a task does not move; empty where it does or is completed.
@@ -17,6 +18,7 @@ extension Coordinator {
         case .failed:
             return [record.failure?.message ?? "failed"]
         case .waiting(.queue):
+            if let reason = obstacle(of: record) { return [reason] }
             let count = try await counts()[.downloading]
             return ["queue: \(count) of \(slots) running"]
         case .waiting(.retry(let time)):
@@ -25,8 +27,46 @@ extension Coordinator {
         case .waiting(.offline):
             return ["offline"]
         case .waiting(.space):
-            return ["disk full\(Self.inBrackets(record.failure))"]
+            return ["disk full\(await missingSpace(of: record).map { ": \($0) missing" } ?? "")"]
         }
+    }
+
+    /// What keeps a task of the queue from starting although a slot may be free.
+    private func obstacle(of record: TaskRecord) -> String? {
+        let obstacle = surroundings().obstacle(
+            for: record.request.origin,
+            directory: record.request.directory,
+            hasFile: record.file != nil
+        )
+        return switch obstacle {
+        case nil: nil
+        case .offline: "offline"
+        case .diskFull: "disk full"
+        case .hostRests(let rest):
+            "retry in \(Self.shown(rest)) (the server asked to be left alone)"
+        }
+    }
+
+    /// How much room a task lacks; nil where that cannot be told, or there is enough by now.
+    private func missingSpace(of record: TaskRecord) async -> String? {
+        guard let needed = record.failure?.neededSpace,
+            let free = await engine.freeSpace(in: record.request.directory)?.bytes, free < needed
+        else { return nil }
+        return Self.shown(bytes: needed - free)
+    }
+
+    /// With a decimal unit and one digit behind the point, rounded up: it is enough to free what
+    /// it says.
+    private static func shown(bytes: Int64) -> String {
+        guard bytes >= 1000 else { return "\(bytes) B" }
+        let units = ["kB", "MB", "GB", "TB", "PB", "EB"]
+        var tenths = (bytes - 1) / 100 + 1
+        var unit = 0
+        while tenths >= 10_000, unit + 1 < units.count {
+            tenths = (tenths - 1) / 1000 + 1
+            unit += 1
+        }
+        return "\(tenths / 10).\(tenths % 10) \(units[unit])"
     }
 
     private static func shown(_ duration: Duration) -> String {

@@ -66,14 +66,17 @@ extension Coordinator {
     /// Tells every task that was under way, or waiting for its next try, of the restart.
     private func wakeUp() async throws -> [Restored] {
         let now = WallTime.now
+        let rests = engine.rests
         return try await commit { transaction in
             let ids =
                 try transaction.running().map(\.id) + transaction.retrying().map(\.id)
+                + transaction.held(by: .offline) + transaction.held(by: .space)
             let changes = try ids.flatMap { id in
                 try transaction.changeIfReadable(id) {
                     $0.apply(.serviceStarted, at: now, jitter: 0)
                 }
             }
+            for change in changes { rests.restore(from: change.after, at: now) }
             return (changes.compactMap(Restored.init), changes)
         }
     }

@@ -15,6 +15,8 @@ extension Coordinator {
         isStopping = true
         backOffTimer?.cancel()
         publisher?.cancel()
+        networkReturn?.cancel()
+        spaceWatch?.cancel()
         for work in repeats.values { work.cancel() }
         releaseFileWaiters()
         endWaiters.endAll()

@@ -18,11 +18,13 @@ extension Coordinator: TransferJournal {
         let jitter: Double
         switch event {
         case .failed: jitter = Double.random(in: 0..<1, using: &random)
-        case .opened, .checkpointed, .publishing, .completed: jitter = 0
+        case .opened, .checkpointed, .publishing, .completed, .held: jitter = 0
         }
+        let isOnline = isOnline
         return try await commit { transaction in
-            let change = try transaction.change(task) {
-                $0.apply(.transfer(event, of: attempt), at: now, jitter: jitter)
+            let change = try transaction.change(task) { record in
+                let seen = isOnline ? event : event.whileOffline(from: record.request.origin)
+                return record.apply(.transfer(seen, of: attempt), at: now, jitter: jitter)
             }
             guard let change, !change.effects.isEmpty else { return (false, []) }
             return (true, [change])
@@ -56,6 +58,8 @@ extension Coordinator: TransferJournal {
         settled.remove(task)
         meters[task] = nil
         fillHeldSlot(of: task)
+        // Its host may have asked to be left alone.
+        waitForBackOffs()
         transfersDidEnd()
     }
 
@@ -118,14 +122,15 @@ extension Coordinator: TransferJournal {
         waitForBackOffs()
     }
 
-    /// Sleeps until the earliest back-off is over.
-    private func waitForBackOffs() {
+    /// Sleeps until the earliest back-off, or the rest of a host, is over.
+    func waitForBackOffs() {
         backOffTimer?.cancel()
-        guard let next = backOffs.next else { return }
+        let rest = engine.rests.next.map { BackOffs.Instant.now + $0 }
+        guard let next = [backOffs.next, rest].compactMap(\.self).min() else { return }
         backOffTimer = Task {
             guard (try? await Task.sleep(until: next, clock: .continuous)) != nil else { return }
             let due = backOffs.takeDue(at: .now)
-            await endBackOffs(of: due)
+            if due.isEmpty { fillSlots() } else { await endBackOffs(of: due) }
             guard !Task.isCancelled else { return }
             waitForBackOffs()
         }

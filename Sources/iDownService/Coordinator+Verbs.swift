@@ -3,11 +3,17 @@
 package import Curl
 import iDownData
 package import iDownState
+import iDownloader
 
 extension Coordinator {
     /// Carries out a verb on one task; returns once that is durable.
     package func carryOut(_ command: Command, on id: TaskID) async throws {
-        try await decide(on: id) { record throws(Refusal) in try record.apply(command) }
+        let rests = engine.rests
+        try await decide(on: id) { record throws(Refusal) in
+            // Who asks for a try by hand does not wait for the host's sake either.
+            if command == .retry, record.isInBackOff { rests.end(of: record.request.origin) }
+            return try record.apply(command)
+        }
         try await finish(command, on: [id])
     }
 

@@ -38,6 +38,16 @@ package actor Coordinator {
     var unsettled: [TaskRecord] = []
     var backOffs = BackOffs()
     var backOffTimer: Task<Void, Never>?
+    /// Whether there is a network; the one who knows tells (`setOnline`).
+    var isOnline = true
+    /// Lets those go on that waited for the network.
+    var networkReturn: Task<Void, Never>?
+    /// Looks after full disks; nil while no task waits for one.
+    var spaceWatch: Task<Void, Never>?
+    var hasNewSpaceHold = false
+    var spaceMeasures: [String: Task<Void, Never>] = [:]
+    var fullDirectories: Set<String> = []
+    let spaceInterval: Duration
     /// Tells of progress; nil while nothing runs.
     var publisher: Task<Void, Never>?
     /// Tells of the counts; nil while they are as last told.
@@ -77,12 +87,14 @@ package actor Coordinator {
         engine: Engine,
         slots: Int,
         executor: QueueExecutor,
+        spaceInterval: Duration = Coordinator.spaceInterval,
         log: Logger
     ) {
         self.store = store
         self.engine = engine
         self.slots = slots
         self.executor = executor
+        self.spaceInterval = spaceInterval
         self.log = log
     }
 }
@@ -153,7 +165,8 @@ extension Coordinator {
             busy: Set(running.keys),
             firstOrder: startOrder + 1,
             isWanted: wantsSlots,
-            mayStart: hasBegun && !isStopping
+            mayStart: hasBegun && !isStopping,
+            surroundings: surroundings
         )
         wantsSlots = false
         var bodies = entries.map { entry in
@@ -223,6 +236,7 @@ extension Coordinator {
         if change.after.state == .completed { engine.forgetName(of: change.after) }
         notePublication(of: change.after)
         await tellWaiters(of: change)
+        if change.after.state == .waiting(.space) { noteSpaceHold(of: change.after) }
         if change.changesCounts { countsDidChange() }
     }
 

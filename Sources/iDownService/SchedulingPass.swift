@@ -12,14 +12,24 @@ final class SchedulingPass: Sendable {
     private let firstOrder: Int64
     /// Not before the service is there for others, and not while it ends.
     private let mayStart: Bool
+    /// Asked when the pass runs: the transaction's own changes may have an effect on it.
+    private let surroundings: @Sendable () -> Surroundings
     private let isWanted: Mutex<Bool>
     private let passedOver = Mutex<Set<TaskID>>([])
 
-    init(slots: Int, busy: Set<TaskID>, firstOrder: Int64, isWanted: Bool, mayStart: Bool) {
+    init(
+        slots: Int,
+        busy: Set<TaskID>,
+        firstOrder: Int64,
+        isWanted: Bool,
+        mayStart: Bool,
+        surroundings: @escaping @Sendable () -> Surroundings = { Surroundings() }
+    ) {
         self.slots = slots
         self.busy = busy
         self.firstOrder = firstOrder
         self.mayStart = mayStart
+        self.surroundings = surroundings
         self.isWanted = Mutex(isWanted)
     }
 
@@ -34,40 +44,45 @@ final class SchedulingPass: Sendable {
 
     func run(_ transaction: Transaction) throws -> [Change] {
         guard isWanted.withLock({ $0 }), mayStart else { return [] }
+        var admission = Admission(transaction, surroundings())
         let running = try transaction.running()
         var order = firstOrder
-        var unreadable: Set<TaskID> = []
         var changes: [Change] = []
         while true {
             let started = changes.count { $0.after.state == .downloading }
             let free = slots - running.count - started
-            let candidates = try transaction.nextWaiting(limit: max(0, free), excluding: unreadable)
+            let candidates = try transaction.nextWaiting(
+                limit: max(0, free),
+                passingOver: admission.passedOver
+            )
             let decisions = Scheduler.decide(
                 slots: slots - started,
                 running: running,
                 candidates: candidates.map(\.id)
             )
-            let known = unreadable.count
+            var isComplete = true
             for decision in decisions {
                 switch decision {
                 // Its last transfer still ends; it keeps its turn until that is over.
                 case .start(let id) where busy.contains(id):
                     passedOver.withLock { _ = $0.insert(id) }
                 case .start(let id):
-                    let change = try transaction.changeIfReadable(id) {
-                        $0.apply(.slotGranted(order: order), at: .distantPast, jitter: 0)
+                    let candidate = candidates.first { $0.id == id }
+                    let change = try candidate.flatMap { try admission.admit($0, order: order) }
+                    changes += change.map { [$0] } ?? []
+                    if change?.after.state == .downloading {
+                        order += 1
+                    } else {
+                        // The next candidate gets its slot.
+                        isComplete = false
                     }
-                    if change.isEmpty { unreadable.insert(id) }
-                    changes += change
-                    order += 1
                 case .displace(let id):
                     changes += try transaction.changeIfReadable(id) {
                         $0.apply(.displaced, at: .distantPast, jitter: 0)
                     }
                 }
             }
-            // A record that cannot be read is passed over: the next candidate gets its slot.
-            if unreadable.count == known { return changes }
+            if isComplete { return changes }
         }
     }
 }

@@ -15,6 +15,8 @@ package enum TransferEvent: Hashable, Sendable {
     case completed(name: String, size: Int64, Integrity)
     /// It is over without the file.
     case failed(Failure)
+    /// It is over, and what it met is not the task's fault.
+    case held(by: Obstacle)
 }
 
 /// What happens to a task without being asked.
@@ -25,6 +27,10 @@ package enum Event: Hashable, Sendable {
     case slotGranted(order: Int64)
     /// The scheduler takes its slot away.
     case displaced
+    /// It would have got a slot, but for this.
+    case held(by: Obstacle)
+    /// The network is back, or there is room on the disk.
+    case released
     /// The time of the back-off is over.
     case retryDue
     /// The service has just started: nothing runs yet.

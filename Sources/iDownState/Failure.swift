@@ -71,6 +71,23 @@ package enum FailureCode: String, CaseIterable, Sendable {
     }
 }
 
+extension FailureCode {
+    /// Whether a computer without a network would meet it.
+    package var isOfNetwork: Bool {
+        switch self {
+        case .networkUnreachable, .networkTimeout, .networkStalled, .networkReset, .networkTLS,
+            .networkDNS:
+            true
+        case .serverNotFound, .serverForbidden, .serverAuthRequired, .serverBusy, .serverFailed,
+            .serverRangeRefused, .serverTruncated, .serverContentChanged,
+            .serverTooManyRedirects, .serverBadResponse, .fileNoSpace, .fileAccessDenied,
+            .fileNameTooLong, .fileExists, .fileVanished, .fileFailed, .checksumMismatch,
+            .sizeMismatch:
+            false
+        }
+    }
+}
+
 /// One failure of a transfer, as data.
 package struct Failure: Error, Hashable, Sendable {
     package var code: FailureCode
@@ -82,16 +99,21 @@ package struct Failure: Error, Hashable, Sendable {
     package var isTransient: Bool
     /// How long the server asked to be left alone (RFC 9110 section 10.2.3).
     package var retryAfter: Duration?
+    /// How many bytes must be free on the file system before it is worth another try; nil where
+    /// room is not what is missing.
+    package var neededSpace: Int64?
 
     package init(
         _ code: FailureCode,
         _ message: String,
         isTransient: Bool = false,
-        retryAfter: Duration? = nil
+        retryAfter: Duration? = nil,
+        neededSpace: Int64? = nil
     ) {
         self.code = code
         self.message = message
         self.isTransient = isTransient
         self.retryAfter = retryAfter
+        self.neededSpace = neededSpace
     }
 }

@@ -14,6 +14,8 @@ extension TaskRecord {
         switch event {
         case .slotGranted(let order): grantSlot(order)
         case .displaced: displace()
+        case .held(let obstacle): meet(obstacle, at: now)
+        case .released: release()
         case .retryDue: endBackOff()
         case .serviceStarted: comeBack(at: now)
         case .partialFound(let size): measurePartial(size)
@@ -37,6 +39,22 @@ extension TaskRecord {
         return [.persist, .stopTransfer(attempt), .announce]
     }
 
+    private mutating func meet(_ obstacle: Obstacle, at now: WallTime) -> [Effect] {
+        guard state == .waiting(.queue), intent == nil else { return [] }
+        return hold(by: obstacle, at: now)
+    }
+
+    private mutating func release() -> [Effect] {
+        switch state {
+        case .waiting(.offline), .waiting(.space):
+            state = .waiting(.queue)
+            return [.persist, .announce, .fillSlots]
+        case .waiting(.queue), .waiting(.retry), .downloading, .paused, .completed, .failed,
+            .cancelled:
+            return []
+        }
+    }
+
     private mutating func endBackOff() -> [Effect] {
         guard case .waiting(.retry) = state else { return [] }
         state = .waiting(.queue)
@@ -46,7 +64,8 @@ extension TaskRecord {
     private mutating func comeBack(at now: WallTime) -> [Effect] {
         switch state {
         case .downloading, .waiting(.offline), .waiting(.space):
-            // With an open publication the file is looked for first.
+            // What held it is looked at again before it starts; with an open publication the
+            // file is looked for first.
             state = .waiting(.queue)
             return [.persist, .announce]
         case .waiting(.retry(let deadline)):

@@ -17,6 +17,7 @@ extension TaskRecord {
             guard case .publish = intent else { return [] }
             return complete(name, size, integrity, at: now)
         case .failed(let failure): return fail(failure, at: now, jitter: jitter)
+        case .held(let obstacle): return stepAside(for: obstacle, at: now)
         }
     }
 
@@ -64,12 +65,22 @@ extension TaskRecord {
         stretchStart = segments.byteCount
     }
 
+    /// Keeps the bytes and the count of tries.
+    private mutating func stepAside(for obstacle: Obstacle, at now: WallTime) -> [Effect] {
+        guard state == .downloading else { return [] }
+        if case .publish = intent { intent = nil }
+        noteProgress()
+        return hold(by: obstacle, at: now) + [.fillSlots]
+    }
+
     private mutating func fail(
         _ failure: Failure,
         at now: WallTime,
         jitter: Double
     ) -> [Effect] {
         guard state == .downloading else { return [] }
+        // A full disk is no failed try: the bytes wait for room.
+        if failure.neededSpace != nil { return stepAside(for: .diskFull(failure), at: now) }
         if case .publish = intent { intent = nil }
         noteProgress()
         tries = tries == .max ? .max : tries + 1

@@ -6,9 +6,9 @@ package enum Hold: Hashable, Sendable {
     case queue
     /// The last try failed; the next comes at this time.
     case retry(at: WallTime)
-    /// There is no network.
+    /// There is no network, and its host is another computer.
     case offline
-    /// The file system has no room for the file.
+    /// Its file system has no room for it.
     case space
 }
 

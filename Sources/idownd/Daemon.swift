@@ -82,7 +82,13 @@ struct Daemon {
         await coordinator.announce(to: announcer)
         ServiceNotifier.send("READY=1")
         await coordinator.keepCompleted(days: settings.keepCompleted)
+        let network = KernelNetwork()
+        await coordinator.setOnline(KernelNetwork.isOnline)
         await coordinator.begin()
+        let listening = Task {
+            for await isOnline in network.states { await coordinator.setOnline(isOnline) }
+        }
+        defer { listening.cancel() }
         log.notice("ready as \(Contract.busName)")
 
         let presence = Task {

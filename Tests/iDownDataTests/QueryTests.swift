@@ -20,14 +20,17 @@ import iDownState
             }
             #expect(!plan.isEmpty)
             for step in plan {
-                // A scan of a partial index reads just the rows that are asked for.
+                // A scan of a partial index reads just the rows that are asked for; a list that
+                // is given with the query is short.
+                let isAside = ["USE TEMP B-TREE", "LIST SUBQUERY", "SCAN json_each"]
+                    .contains { step.hasPrefix($0) }
                 let reads = step.hasPrefix("SEARCH task USING") || step.contains("INDEX task")
-                #expect(reads || step.hasPrefix("USE TEMP B-TREE"), "\(plan)")
+                #expect(reads || isAside, "\(plan)")
             }
         }
     }
 
-    @Test(arguments: [Query.inQueue, .inState, .running, .unfinished])
+    @Test(arguments: [Query.inQueue, .inQueueBeside, .held, .inState, .running, .unfinished])
     func `the index gives the order as well`(query: Query) async throws {
         try await withStore { store in
             let plan = try await store.commit { transaction in

@@ -73,7 +73,8 @@ struct RandomRecord {
             pick(FailureCode.allCases),
             text(),
             isTransient: pick([true, false]),
-            retryAfter: maybe { .microseconds($0.size()) }
+            retryAfter: maybe { .microseconds($0.size()) },
+            neededSpace: maybe { $0.size() }
         )
     }
 

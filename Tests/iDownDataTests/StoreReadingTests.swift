@@ -29,7 +29,8 @@ import iDownState
     }
 
     @Test(arguments: [
-        TaskState.waiting(.queue), .waiting(.retry(at: .someTime)), .downloading, .paused, .failed,
+        TaskState.waiting(.queue), .waiting(.retry(at: .someTime)), .waiting(.offline),
+        .waiting(.space), .downloading, .paused, .failed,
     ])
     func `every unfinished state is found`(state: TaskState) async throws {
         try await withStore { store in
@@ -97,12 +98,83 @@ import iDownState
                     $0.state = .waiting(.retry(at: .someTime))
                 }
                 let all = try transaction.nextWaiting(limit: 10)
-                let first = try #require(all.first)
-                let some = try transaction.nextWaiting(limit: 2, excluding: [first.id])
+                var passedOver = PassedOver()
+                passedOver.ids = [try #require(all.first).id]
+                let some = try transaction.nextWaiting(limit: 2, passingOver: passedOver)
                 return (all.map(\.id.rawValue), some.map(\.id.rawValue))
             }
             #expect(all == [2, 4, 1, 5, 3])
             #expect(some == [4, 1])
+        }
+    }
+
+    @Test func `hosts, folders and other computers can be passed over`() async throws {
+        try await withStore { store in
+            let found = try await store.commit { transaction in
+                let file = LocalFile(name: "a", device: 1, inode: 2)
+                _ = try transaction.addTask("https://u:p@a.example/f?q")
+                _ = try transaction.addTask("http://b.example/f", in: "/full")
+                _ = try transaction.addTask("http://b.example/f", in: "/full") { $0.file = file }
+                _ = try transaction.addTask("http://127.0.0.1:8/f")
+                _ = try transaction.addTask("http://a.example/f")
+                func ids(_ change: (inout PassedOver) -> Void) throws -> [Int64] {
+                    var passedOver = PassedOver()
+                    change(&passedOver)
+                    return try transaction.nextWaiting(limit: 10, passingOver: passedOver)
+                        .map(\.id.rawValue)
+                }
+                let origin = try #require(Origin(url: "https://a.example/"))
+                return [
+                    try ids { _ in },
+                    try ids { $0.origins = [origin] },
+                    try ids { $0.directories = ["/full", "/other"] },
+                    try ids { $0.remote = true },
+                    try ids {
+                        $0.origins = [origin]
+                        $0.directories = ["/full"]
+                        $0.remote = true
+                    },
+                ]
+            }
+            #expect(found == [[1, 2, 3, 4, 5], [2, 3, 4, 5], [1, 3, 4, 5], [4], [4]])
+        }
+    }
+
+    @Test func `candidates tell what decides about their start`() async throws {
+        try await withStore { store in
+            let candidates = try await store.commit { transaction in
+                _ = try transaction.addTask("http://a.example/f", in: "/x", priority: 3)
+                _ = try transaction.addTask("http://127.0.0.1:8/f") {
+                    $0.file = LocalFile(name: "a", device: 1, inode: 2)
+                }
+                return try transaction.nextWaiting(limit: 10)
+            }
+            #expect(candidates.map(\.directory) == ["/x", "/home/me/Downloads"])
+            #expect(candidates.map(\.hasFile) == [false, true])
+            #expect(candidates.map(\.origin?.isLoopback) == [false, true])
+        }
+    }
+
+    @Test func `what waits for the network or for room comes by priority`() async throws {
+        try await withStore { store in
+            let (space, offline, count) = try await store.commit { transaction in
+                for (priority, hold) in [(1, Hold.space), (2, .space), (0, .offline), (9, .queue)] {
+                    _ = try transaction.addTask("http://a/f", priority: Int32(priority)) {
+                        $0.state = .waiting(hold)
+                    }
+                }
+                _ = try transaction.addTask("http://a/f") {
+                    $0.state = .waiting(.retry(at: .someTime))
+                }
+                return (
+                    try transaction.held(by: .space).map(\.rawValue),
+                    try transaction.held(by: .offline).map(\.rawValue),
+                    try transaction.countOfHeld()
+                )
+            }
+            #expect(space == [2, 1])
+            #expect(offline == [3])
+            #expect(count == 4)
         }
     }
 

@@ -131,6 +131,7 @@ func withHub<Value>(
     slots: Int = 3,
     faults: CommitFaults? = nil,
     fileFaults: iDownloader.FaultPlan? = nil,
+    spaceInterval: Duration = Coordinator.spaceInterval,
     begins: Bool = true,
     prepare: (Store, _ files: String) async throws -> Void = { _, _ in },
     _ body: (Hub) async throws -> Value
@@ -142,6 +143,7 @@ func withHub<Value>(
                 slots: slots,
                 faults: faults,
                 fileFaults: fileFaults,
+                spaceInterval: spaceInterval,
                 begins: begins,
                 prepare: prepare,
                 body
@@ -170,6 +172,7 @@ func withHub<Value>(
         engine: engine,
         slots: slots,
         executor: QueueExecutor(label: "test.hub"),
+        spaceInterval: spaceInterval,
         log: .quiet
     )
     let announced = RecordingAnnouncer()

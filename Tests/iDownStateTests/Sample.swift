@@ -34,6 +34,9 @@ enum Sample {
     static let mismatch = Failure(.checksumMismatch, "the digest is another")
     static let vanished = Failure(.fileVanished, "the partial file is gone")
 
+    static let full = Failure(.fileNoSpace, "the disk is full", neededSpace: half)
+    static let noName = Failure(.networkDNS, "no address", isTransient: true)
+
     /// The file's first bytes, as many as given.
     static func first(_ count: Int64) -> SegmentMap {
         SegmentMap([ByteRange(first: 0, length: count)].compactMap(\.self))

@@ -9,6 +9,8 @@ enum Situation: String, CaseIterable, Sendable {
     case queued
     case queuedWithBytes
     case backingOff
+    case offline
+    case withoutSpace
     /// Downloading, no answer yet.
     case connecting
     case downloading
@@ -46,6 +48,9 @@ enum Situation: String, CaseIterable, Sendable {
             record.failure = Sample.reset
             record.tries = 1
             record.stretchStart = Sample.half
+        case .withoutSpace:
+            record.failure = Sample.full
+            record.stretchStart = Sample.half
         case .failed:
             record.failure = Sample.missing
             record.tries = 1
@@ -57,8 +62,9 @@ enum Situation: String, CaseIterable, Sendable {
             record.segments = Sample.first(Sample.total)
             record.integrity = .validators
             record.finishedAt = Sample.now
-        case .queued, .queuedWithBytes, .connecting, .downloading, .paused, .pausedWithBytes,
-            .cancelled, .discarding, .queuedWhileDiscarding, .pausedWhileDiscarding, .removing:
+        case .queued, .queuedWithBytes, .offline, .connecting, .downloading, .paused,
+            .pausedWithBytes, .cancelled, .discarding, .queuedWhileDiscarding,
+            .pausedWhileDiscarding, .removing:
             break
         }
         return record
@@ -69,6 +75,8 @@ enum Situation: String, CaseIterable, Sendable {
         case .queued, .queuedWithBytes, .publicationInterrupted, .queuedWhileDiscarding:
             .waiting(.queue)
         case .backingOff: .waiting(.retry(at: Sample.deadline))
+        case .offline: .waiting(.offline)
+        case .withoutSpace: .waiting(.space)
         case .connecting, .downloading, .publishing: .downloading
         case .paused, .pausedWithBytes, .pausedWhileDiscarding: .paused
         case .failed, .spoiled: .failed
@@ -82,8 +90,8 @@ enum Situation: String, CaseIterable, Sendable {
         case .publishing, .publicationInterrupted: .publish(name: Sample.name)
         case .discarding, .queuedWhileDiscarding, .pausedWhileDiscarding: .discard
         case .removing: .remove
-        case .queued, .queuedWithBytes, .backingOff, .connecting, .downloading, .paused,
-            .pausedWithBytes, .failed, .spoiled, .completed, .cancelled:
+        case .queued, .queuedWithBytes, .backingOff, .offline, .withoutSpace, .connecting,
+            .downloading, .paused, .pausedWithBytes, .failed, .spoiled, .completed, .cancelled:
             nil
         }
     }
@@ -91,8 +99,8 @@ enum Situation: String, CaseIterable, Sendable {
     private var hasFile: Bool {
         switch self {
         case .queued, .connecting, .paused, .cancelled: false
-        case .queuedWithBytes, .backingOff, .downloading, .publishing, .publicationInterrupted,
-            .pausedWithBytes, .failed, .spoiled, .completed, .discarding,
+        case .queuedWithBytes, .backingOff, .offline, .withoutSpace, .downloading, .publishing,
+            .publicationInterrupted, .pausedWithBytes, .failed, .spoiled, .completed, .discarding,
             .queuedWhileDiscarding, .pausedWhileDiscarding, .removing:
             true
         }

@@ -73,6 +73,18 @@ import iDownState
         Row(.backingOff, .cancel, discard),
         Row(.backingOff, .remove, remove),
 
+        Row(.offline, .pause, pause),
+        Row(.offline, .resume, .nothing),
+        Row(.offline, .retry, restart),
+        Row(.offline, .cancel, discard),
+        Row(.offline, .remove, remove),
+
+        Row(.withoutSpace, .pause, pause),
+        Row(.withoutSpace, .resume, .nothing),
+        Row(.withoutSpace, .retry, restart),
+        Row(.withoutSpace, .cancel, discard),
+        Row(.withoutSpace, .remove, remove),
+
         Row(.connecting, .pause, .becomes(.paused, [.persist, stop, .announce, .fillSlots])),
         Row(.connecting, .resume, .nothing),
         Row(.connecting, .retry, .nothing),

@@ -9,7 +9,8 @@ import iDownState
         case slotGranted, displaced, retryDue, serviceStarted
         case partialWhole, partialShort, partialGone, publicationFound, partialDeleted
         case opened, checkpointed, publishing, completed
-        case failedForNow, failedForGood, failedSpoiling, vanished
+        case failedForNow, failedForGood, failedSpoiling, vanished, diskFilled, disconnected
+        case postponed, heldBack, heldOffline, released
 
         func event(of attempt: AttemptNumber) -> Event {
             switch self {
@@ -38,6 +39,12 @@ import iDownState
             case .failedForGood: .transfer(.failed(Sample.missing), of: attempt)
             case .failedSpoiling: .transfer(.failed(Sample.mismatch), of: attempt)
             case .vanished: .transfer(.failed(Sample.vanished), of: attempt)
+            case .diskFilled: .transfer(.failed(Sample.full), of: attempt)
+            case .disconnected: .transfer(.held(by: .offline(Sample.noName)), of: attempt)
+            case .postponed: .transfer(.held(by: .hostRests(for: .seconds(1))), of: attempt)
+            case .heldBack: .held(by: .hostRests(for: .seconds(1)))
+            case .heldOffline: .held(by: .offline(nil))
+            case .released: .released
             }
         }
 
@@ -69,6 +76,8 @@ import iDownState
     private static let queue = TaskState.waiting(.queue)
     private static let backOff = TaskState.waiting(.retry(at: Sample.deadline))
     private static let retry = TaskState.waiting(.retry(at: Sample.now.advanced(by: .seconds(1))))
+    private static let offline = TaskState.waiting(.offline)
+    private static let space = TaskState.waiting(.space)
     private static let publish = Intent.publish(name: Sample.name)
     private static let publishOther = Intent.publish(name: Sample.otherName)
     private static let stop = Effect.stopTransfer(Sample.attempt)
@@ -83,6 +92,11 @@ import iDownState
     static let consequences: [Row] = [
         row(.queued, .slotGranted, .downloading, told + [.startTransfer(AttemptNumber.none.next)]),
 
+        row(.queued, .heldBack, retry, told + [.scheduleRetry(after: .seconds(1))]),
+        row(.queued, .heldOffline, offline, told),
+
+        row(.queuedWithBytes, .heldBack, retry, told + [.scheduleRetry(after: .seconds(1))]),
+        row(.queuedWithBytes, .heldOffline, offline, told),
         row(.queuedWithBytes, .slotGranted, .downloading, told + [start]),
         row(.queuedWithBytes, .partialShort, queue, told),
         row(.queuedWithBytes, .partialGone, queue, told),
@@ -99,6 +113,18 @@ import iDownState
         row(.backingOff, .partialGone, backOff, told),
         row(.backingOff, .checkpointed, backOff, told),
 
+        row(.offline, .released, queue, freed),
+        row(.offline, .serviceStarted, queue, told),
+        row(.offline, .partialShort, offline, told),
+        row(.offline, .partialGone, offline, told),
+        row(.offline, .checkpointed, offline, told),
+
+        row(.withoutSpace, .released, queue, freed),
+        row(.withoutSpace, .serviceStarted, queue, told),
+        row(.withoutSpace, .partialShort, space, told),
+        row(.withoutSpace, .partialGone, space, told),
+        row(.withoutSpace, .checkpointed, space, told),
+
         row(.connecting, .displaced, queue, [.persist, stop, .announce]),
         row(.connecting, .serviceStarted, queue, told),
         row(.connecting, .opened, .downloading, told),
@@ -106,6 +132,9 @@ import iDownState
         row(.connecting, .failedForGood, .failed, freed),
         row(.connecting, .failedSpoiling, .failed, freed),
         row(.connecting, .vanished, .failed, freed),
+        row(.connecting, .diskFilled, space, freed),
+        row(.connecting, .disconnected, offline, freed),
+        row(.connecting, .postponed, retry, retried),
 
         row(.downloading, .displaced, queue, [.persist, stop, .announce]),
         row(.downloading, .serviceStarted, queue, told),
@@ -116,6 +145,9 @@ import iDownState
         row(.downloading, .failedForGood, .failed, freed),
         row(.downloading, .failedSpoiling, .failed, freed),
         row(.downloading, .vanished, .failed, freed),
+        row(.downloading, .diskFilled, space, freed),
+        row(.downloading, .disconnected, offline, freed),
+        row(.downloading, .postponed, retry, retried),
 
         row(.publishing, .serviceStarted, queue, told, intent: publish),
         row(.publishing, .publishing, .downloading, [.persist], intent: publishOther),
@@ -125,6 +157,9 @@ import iDownState
         row(.publishing, .failedForGood, .failed, freed),
         row(.publishing, .failedSpoiling, .failed, freed),
         row(.publishing, .vanished, .failed, freed),
+        row(.publishing, .diskFilled, space, freed),
+        row(.publishing, .disconnected, offline, freed),
+        row(.publishing, .postponed, retry, retried),
 
         // A task that can start once more asks for a slot.
         row(.publicationInterrupted, .partialWhole, queue, freed),

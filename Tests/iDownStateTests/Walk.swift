@@ -75,6 +75,7 @@ struct Walk: Sendable {
         let record = node.record
         let events: [Event] = [
             .slotGranted(order: 1), .displaced, .retryDue, .serviceStarted, .partialDeleted,
+            .held(by: .offline(nil)), .held(by: .hostRests(for: .seconds(9))), .released,
         ]
         let disk: [Event] = [
             .partialFound(size: Sample.total), .partialFound(size: Sample.half),
@@ -88,7 +89,8 @@ struct Walk: Sendable {
             .publishing(name: Sample.name),
             .completed(name: Sample.name, size: Sample.total, .validators),
             .failed(Sample.reset), .failed(Sample.missing), .failed(Sample.mismatch),
-            .failed(Sample.vanished),
+            .failed(Sample.vanished), .failed(Sample.full), .held(by: .offline(Sample.noName)),
+            .held(by: .hostRests(for: .seconds(9))),
         ]
         let older = AttemptNumber(rawValue: record.attempt.rawValue - 1)
         return Command.allCases.map { .command($0) }
@@ -122,9 +124,10 @@ extension Walk.Node {
     fileprivate mutating func note(_ event: Event, answeredWith effects: [Effect]) {
         switch event {
         case .serviceStarted: live = nil
-        case .transfer(.failed, _), .transfer(.completed, _):
+        case .transfer(.failed, _), .transfer(.held, _), .transfer(.completed, _):
             if !effects.isEmpty { live = nil }
-        case .slotGranted, .displaced, .retryDue, .partialFound, .publicationFound,
+        case .slotGranted, .displaced, .held, .released, .retryDue, .partialFound,
+            .publicationFound,
             .partialDeleted, .transfer:
             break
         }

@@ -46,9 +46,10 @@ extension FileError {
     private static func failure(errno code: Int32, during operation: StaticString) -> Failure {
         switch code {
         case ENOSPC:
-            Failure(.fileNoSpace, "no space is left on the disk")
+            // How much is needed the transfer knows.
+            Failure(.fileNoSpace, "no space is left on the disk", neededSpace: 0)
         case EDQUOT:
-            Failure(.fileNoSpace, "the disk quota is used up")
+            Failure(.fileNoSpace, "the disk quota is used up", neededSpace: 0)
         case EFBIG:
             Failure(.fileNoSpace, "the file is larger than its file system allows")
         case EACCES, EPERM:

@@ -5,9 +5,13 @@ package import Glibc
 // What the system knows of paths, of file systems and of this process.
 extension FileSystem {
     /// The bytes that this user may still write to the file system; fstatvfs(3).
+    ///
+    /// None where no further file can be made: a disk may run out of inodes before its bytes.
     package func freeBytes(at descriptor: Int32) throws(FileError) -> Int64 {
         var status = statvfs()
         _ = try call("fstatvfs") { fstatvfs(descriptor, &status) }
+        // Some file systems make inodes as they go, and say that they have none at all.
+        if status.f_files > 0, status.f_favail == 0 { return 0 }
         let (bytes, overflow) = UInt64(status.f_bavail)
             .multipliedReportingOverflow(by: UInt64(status.f_frsize))
         return overflow ? .max : Int64(clamping: bytes)

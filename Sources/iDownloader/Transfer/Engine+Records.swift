@@ -121,6 +121,18 @@ extension Engine {
         return isFree == false
     }
 
+    /// What is free on the file system of a folder; nil where the folder cannot be looked at.
+    ///
+    /// - Returns: the file system's number, and the bytes that may still be written to it.
+    package func freeSpace(in directory: String) async -> (device: UInt64, bytes: Int64)? {
+        let fileSystem = fileSystem
+        return try? await disk.run(key: nil) { () throws(FileError) in
+            let folder = try OpenFolder(directory, fileSystem: fileSystem)
+            let status = try fileSystem.status(of: folder.number)
+            return (status.identity.device, try folder.freeBytes())
+        }
+    }
+
     /// Judges and makes a folder that a client gave.
     ///
     /// - Returns: its path, links resolved.

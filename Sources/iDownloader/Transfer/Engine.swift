@@ -13,6 +13,8 @@ package final class Engine: Sendable {
     let fileSystem: FileSystem
     let disk: DiskQueue
     package let names: NameReservations
+    /// The hosts that asked to be left alone.
+    package let rests = HostRestTable()
     let userAgent: String
     let network: NetworkConfiguration
     /// What a crash can cost at most, in time.

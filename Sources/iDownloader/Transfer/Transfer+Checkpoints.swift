@@ -7,6 +7,8 @@ extension Transfer {
     func checkpoint() async throws(TransferEnd) {
         let writers = connections.compactMap(\.writer)
         guard !writers.isEmpty else { return }
+        // Where the length is known its room was looked at, and reserved where that is possible.
+        if known.total == nil { try await checkSpace(for: nil, keeping: 0) }
         await engine.disk.run(key: job.task.rawValue) {
             for writer in writers { _ = writer.flush() }
         }

@@ -100,7 +100,9 @@ extension Transfer {
         case .redirect(let location):
             return .success(.redirected(to: location, from: engine.network.reach(of: outcome)))
         case .askAgain(let next, let version): return .success(.ended(.again(next, version)))
-        case .fail(let failure): return .failure(.failed(failure))
+        case .fail(let failure):
+            noteRest(failure, at: connection.hop)
+            return .failure(.failed(failure))
         case .complete(let version):
             known = version
             return .success(.ended(.complete))

@@ -13,6 +13,7 @@ extension Transfer {
     /// Sends one request and sees its response through, with all connections that join it.
     func request(_ ask: Ask, at hop: Hop) async throws(TransferEnd) -> RequestEnd {
         guard !brake.isPulled else { throw .stopped }
+        try leaveAlone(hop)
         live.activity = .connecting
         let inbox = TransferInbox()
         joining = nil

@@ -3,8 +3,6 @@
 import iDownState
 
 extension Transfer {
-    /// Room that stays free on the disk beside the file.
-    static let reservedSpace: Int64 = 16 << 20
     /// Files below this are written at once; a reservation would only cost.
     static let smallestPreallocation: Int64 = 1 << 20
 
@@ -37,6 +35,8 @@ extension Transfer {
             self.file = nil
             forget()
         }
+        // Known beforehand, it need not cost a request.
+        if let total = known.total { try await checkSpace(for: total, keeping: stored.byteCount) }
     }
 
     /// Whether the file stands complete under its name already: an earlier attempt renamed it and
@@ -115,23 +115,6 @@ extension Transfer {
         }
         try await checkSpace(for: version.total, keeping: stored.byteCount)
         return SegmentWriter(part, from: start, to: end, comparing: compared)
-    }
-
-    func checkSpace(
-        for total: Int64?,
-        keeping kept: Int64
-    ) async throws(TransferEnd) {
-        guard let folder, let total else { return }
-        // What an earlier attempt reserved for this file is not free, and not missing either.
-        let part = part
-        let (free, allocated) = try await onDisk { () throws(FileError) in
-            (try folder.freeBytes(), try part?.allocatedBytes() ?? 0)
-        }
-        let missing = max(0, total - max(kept, allocated))
-        guard free - Self.reservedSpace < missing else { return }
-        throw .failed(
-            Failure(.fileNoSpace, "the disk has \(free) bytes free, and \(missing) are to come")
-        )
     }
 
     private func preallocate() async throws(TransferEnd) {

@@ -88,7 +88,11 @@ actor Transfer {
             try await publish()
         } catch {
             await keepWhatIsThere()
-            if case .failed(let reason) = error { failure = reason }
+            switch error {
+            case .stopped, .superseded: break
+            case .held(let obstacle): failure = await stepAside(for: obstacle)
+            case .failed(let reason): failure = await measuringNeed(reason)
+            }
         }
         digests?.restart()
         digests = nil
@@ -189,7 +193,7 @@ actor Transfer {
             recorded = kept
             recordedVersion = version
         case .checkpointed(let segments): recorded = segments
-        case .publishing, .completed, .failed: break
+        case .publishing, .completed, .failed, .held: break
         }
     }
 

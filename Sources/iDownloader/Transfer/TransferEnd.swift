@@ -9,4 +9,6 @@ enum TransferEnd: Error {
     /// The task has moved on; nobody waits for this transfer.
     case superseded
     case failed(Failure)
+    /// It cannot go on for now, and that is not the task's fault.
+    case held(Obstacle)
 }

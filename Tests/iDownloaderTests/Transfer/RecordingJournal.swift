@@ -151,7 +151,7 @@ final class RecordingJournal: TransferJournal {
 
 /// A transfer's events without what they carry.
 enum EventKind: CaseIterable {
-    case opened, checkpointed, publishing, completed, failed
+    case opened, checkpointed, publishing, completed, failed, held
 
     init(_ event: TransferEvent) {
         switch event {
@@ -160,6 +160,7 @@ enum EventKind: CaseIterable {
         case .publishing: self = .publishing
         case .completed: self = .completed
         case .failed: self = .failed
+        case .held: self = .held
         }
     }
 }

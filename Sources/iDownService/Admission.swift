@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import iDownData
+import iDownState
+
+/// Lets candidates have their slots, or has them wait for what is in their way.
+///
+/// Valid for one transaction.
+struct Admission {
+    /// So many tasks at most are told what they wait for.
+    ///
+    /// The rest of a queue of thousands waits in the queue and is passed over there: it costs no
+    /// write when the obstacle comes or goes.
+    static let mostHeld = 256
+
+    private let transaction: Transaction
+    private let surroundings: Surroundings
+    /// Those that get no slot in this transaction.
+    private(set) var passedOver = PassedOver()
+    /// How many more tasks may be told; nil until somebody has to be.
+    private var room: Int?
+
+    init(_ transaction: Transaction, _ surroundings: Surroundings) {
+        self.transaction = transaction
+        self.surroundings = surroundings
+    }
+
+    /// Starts a candidate, or holds it, or passes it over with all its kind.
+    ///
+    /// - Returns: what changed; nil where the candidate stays in the queue.
+    mutating func admit(_ candidate: Candidate, order: Int64) throws -> Change? {
+        let obstacle = surroundings.obstacle(
+            for: candidate.origin,
+            directory: candidate.directory,
+            hasFile: candidate.hasFile
+        )
+        guard let obstacle else { return try change(candidate, .slotGranted(order: order)) }
+        let room = try self.room ?? Self.mostHeld - transaction.countOfHeld()
+        self.room = room - 1
+        guard room <= 0 else { return try change(candidate, .held(by: obstacle)) }
+        switch obstacle {
+        case .offline:
+            passedOver.remote = true
+        case .hostRests:
+            if let origin = candidate.origin { passedOver.origins.insert(origin) }
+        case .diskFull:
+            passedOver.directories.insert(candidate.directory)
+        }
+        return nil
+    }
+
+    /// A record that cannot be read is passed over.
+    private mutating func change(_ candidate: Candidate, _ event: Event) throws -> Change? {
+        let changes = try transaction.changeIfReadable(candidate.id) {
+            $0.apply(event, at: .now, jitter: 0)
+        }
+        if changes.isEmpty { passedOver.ids.insert(candidate.id) }
+        return changes.first
+    }
+}

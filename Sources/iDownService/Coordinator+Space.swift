@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logging
+import iDownData
+import iDownState
+import iDownloader
+
+// Tasks that wait for room on a disk.
+extension Coordinator {
+    /// A full disk is looked at again so often while a task waits for it, and never otherwise.
+    package static let spaceInterval: Duration = .seconds(10)
+
+    /// Looks after the disk that a task waits for.
+    func noteSpaceHold(of record: TaskRecord) {
+        guard !isStopping else { return }
+        let directory = record.request.directory
+        if spaceMeasures[directory] == nil {
+            spaceMeasures[directory] = Task {
+                await measure([directory])
+                spaceMeasures[directory] = nil
+            }
+        }
+        hasNewSpaceHold = true
+        guard spaceWatch == nil else { return }
+        spaceWatch = Task {
+            while (try? await Task.sleep(for: spaceInterval)) != nil, await isSpaceWanted() {}
+            fullDirectories = []
+            spaceWatch = nil
+        }
+    }
+
+    /// Lets go on whoever fits, and says whether anybody still waits.
+    private func isSpaceWanted() async -> Bool {
+        hasNewSpaceHold = false
+        let waiting = await spaceWaiters()
+        let measured = await measure(Set(waiting.map(\.request.directory)))
+        let free = Dictionary(measured.values.map { ($0.device, $0.bytes) }) { min($0, $1) }
+        let waiters = waiting.map { record in
+            SpacePolicy.Waiter(
+                id: record.id,
+                // A folder that cannot be looked at: the transfer says what is wrong with it.
+                device: measured[record.request.directory]?.device ?? .max,
+                neededSpace: record.failure?.neededSpace ?? 0
+            )
+        }
+        let released = SpacePolicy.released(waiters, free: free)
+        if !released.isEmpty {
+            log.notice("there is room again for \(released.count) tasks")
+            await release { _ in released }
+        }
+        return released.count < waiting.count || hasNewSpaceHold
+    }
+
+    private func spaceWaiters() async -> [TaskRecord] {
+        let records = try? await store.read { snapshot throws(StoreFailure) in
+            try snapshot.held(by: .space).compactMap { try? snapshot.task($0) }
+        }
+        return records ?? []
+    }
+
+    /// Asks what is free, and takes note of the folders where not even the reserve is left:
+    /// nothing new starts there.
+    @discardableResult
+    private func measure(
+        _ directories: Set<String>
+    ) async -> [String: (device: UInt64, bytes: Int64)] {
+        var measured: [String: (device: UInt64, bytes: Int64)] = [:]
+        for directory in directories {
+            let space = await engine.freeSpace(in: directory)
+            measured[directory] = space
+            if let space, space.bytes < SpacePolicy.reserve {
+                fullDirectories.insert(directory)
+            } else {
+                fullDirectories.remove(directory)
+            }
+        }
+        return measured
+    }
+}

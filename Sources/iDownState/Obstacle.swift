@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What keeps a task from starting or going on although nothing is wrong with the task itself.
+///
+/// No try is burned by it.
+package enum Obstacle: Hashable, Sendable {
+    /// The host asked to be left alone for this long, whoever asks (RFC 9110 section 10.2.3).
+    case hostRests(for: Duration)
+    /// There is no network at all; the failure that showed it, if there was one.
+    case offline(Failure?)
+    /// The file system has no room; the failure says how much is needed.
+    case diskFull(Failure)
+}
+
+extension TaskRecord {
+    /// Steps aside until the obstacle is gone.
+    ///
+    /// - Returns: what is to be done about it; the slot that may be free now is the caller's.
+    mutating func hold(by obstacle: Obstacle, at now: WallTime) -> [Effect] {
+        switch obstacle {
+        case .hostRests(let rest):
+            state = .waiting(.retry(at: now.advanced(by: rest)))
+            return [.persist, .announce, .scheduleRetry(after: rest)]
+        case .offline(let failure):
+            self.failure = failure ?? self.failure
+            state = .waiting(.offline)
+        case .diskFull(let failure):
+            self.failure = failure
+            state = .waiting(.space)
+        }
+        return [.persist, .announce]
+    }
+}

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Scheme, host and port of a URL: what a server's wish to be left alone holds for.
+package struct Origin: Hashable, Sendable {
+    /// For example `https://example.org:443`; the host in small letters, without the dot that may
+    /// end an absolute name.
+    package let text: String
+    /// Whether it is this computer, which is there without any network.
+    package let isLoopback: Bool
+
+    /// - Parameters:
+    ///   - scheme: in small letters.
+    ///   - host: in small letters, an IPv6 address in brackets.
+    ///   - port: nil where the scheme has none of its own and the URL gives none.
+    package init(scheme: String, host: String, port: Int?) {
+        let name = host.hasSuffix(".") ? String(host.dropLast()) : host
+        text = "\(scheme)://\(name)" + (port.map { ":\($0)" } ?? "")
+        isLoopback = Self.isLoopback(name)
+    }
+
+    /// Reads a URL in the normal form in which it is recorded; nil for what is none.
+    package init?(url: String) {
+        guard let separator = url.firstRange(of: "://") else { return nil }
+        let scheme = String(url[..<separator.lowerBound])
+        let authority = url[separator.upperBound...].prefix { !"/?#".contains($0) }
+        // Behind the last @: a password may hold another one.
+        let address = authority.split(separator: "@", omittingEmptySubsequences: false).last ?? ""
+        var host = address
+        var port = Self.port(of: scheme)
+        let end = address.lastIndex(of: "]") ?? address.startIndex
+        if let colon = address[end...].lastIndex(of: ":") {
+            host = address[..<colon]
+            port = Int(address[address.index(after: colon)...])
+        }
+        guard !host.isEmpty else { return nil }
+        self.init(scheme: scheme, host: String(host), port: port)
+    }
+
+    /// The port that a URL means when it gives none (IANA's registry).
+    private static func port(of scheme: String) -> Int? {
+        switch scheme {
+        case "http": 80
+        case "https": 443
+        case "ftp": 21
+        case "ftps": 990
+        case "sftp": 22
+        default: nil
+        }
+    }
+
+    /// 127.0.0.0/8, ::1, and the names that RFC 6761 section 6.3 keeps for them.
+    private static func isLoopback(_ host: String) -> Bool {
+        if host == "localhost" || host.hasSuffix(".localhost") || host == "[::1]" { return true }
+        let parts = host.split(separator: ".", omittingEmptySubsequences: false)
+        return parts.count == 4 && parts[0] == "127" && parts.allSatisfy { UInt8($0) != nil }
+    }
+}
+
+extension TaskRequest {
+    /// Where the first request goes; nil where the URL is none.
+    package var origin: Origin? { Origin(url: url) }
+}

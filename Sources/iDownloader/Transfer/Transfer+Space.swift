@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import iDownState
+
+// A full disk is no failed try: the bytes wait until there is room.
+extension Transfer {
+    /// Makes sure that the rest of the file fits, and the reserve beside it.
+    ///
+    /// - Parameters:
+    ///   - total: the whole file; nil where nobody knows, and the reserve alone has to do.
+    ///   - kept: the bytes that are on disk already.
+    /// - Throws: a failure that says how much is needed.
+    func checkSpace(for total: Int64?, keeping kept: Int64) async throws(TransferEnd) {
+        guard let folder else { return }
+        // What an earlier attempt reserved for this file is not free, and not missing either.
+        let part = part
+        let (free, allocated) = try await onDisk { () throws(FileError) in
+            (try folder.freeBytes(), try part?.allocatedBytes() ?? 0)
+        }
+        let missing = max(0, (total ?? 0) - max(kept, allocated))
+        // One that is complete, or has its place already, takes nothing away from anybody.
+        if total != nil, missing == 0 { return }
+        let needed = missing.addingCapped(SpacePolicy.reserve)
+        guard free < needed else { return }
+        throw .failed(
+            Failure(
+                .fileNoSpace,
+                "the disk has \(free) bytes free, and \(missing) are to come",
+                neededSpace: needed
+            )
+        )
+    }
+
+    /// Says of a disk that refused how much must be free before it is worth another try.
+    func measuringNeed(_ failure: Failure) async -> Failure {
+        guard failure.neededSpace == 0 else { return failure }
+        var failure = failure
+        let part = part
+        let allocated = try? await onDisk { () throws(FileError) in
+            try part?.allocatedBytes() ?? 0
+        }
+        let there = max(stored.byteCount, allocated ?? 0)
+        let missing = max(0, (known.total ?? there) - there)
+        failure.neededSpace = missing.addingCapped(SpacePolicy.reserve)
+        return failure
+    }
+}
+
+extension Int64 {
+    fileprivate func addingCapped(_ other: Int64) -> Int64 {
+        let (sum, overflow) = addingReportingOverflow(other)
+        return overflow ? .max : sum
+    }
+}

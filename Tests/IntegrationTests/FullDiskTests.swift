@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+import iDownBus
+import iDownTesting
+
+/// A disk that is full, and gets room later.
+@Suite(.timeLimit(.minutes(3)), .enabled("needs to mount a tmpfs") { await Privilege.canMount() })
+struct FullDiskTests {
+    private let large = TestContent(seed: 90, count: 20 << 20)
+    private let small = TestContent(seed: 91, count: 100_000)
+
+    @Test func `a file that does not fit is held, others run, and it goes on when there is room`()
+        async throws
+    {
+        let host = try FaultServer(
+            script: .init { request in
+                ServedFile(request.path == "/large" ? large : small).answer(to: request)
+            }
+        )
+        defer { host.stop() }
+        try await withSmallDisk(mebibytes: 8) { disk in
+            try await withService { service in
+                let held = try await service.add(host.url("/large")) { $0.directory = disk.path }
+                try await service.waitForHold(.space, of: held)
+                let other = try await service.add(host.url("/small"))
+                try await service.waitForState("completed", of: other)
+
+                let task = try await service.client.getTask(held)
+                #expect(task.state == .waiting && task.hold == .space)
+                #expect(task.errorCode == "File.NoSpace")
+                #expect(task.attempts == 0)
+
+                try await disk.resize(mebibytes: 64)
+                try await service.waitForState("completed", of: held, limit: .seconds(60))
+                #expect(try large.firstDifference(fromFile: "\(disk.path)/large") == nil)
+                #expect(try await service.client.getTask(held).errorCode == "")
+            }
+        }
+    }
+
+    @Test func `a disk that fills up under a download keeps its bytes`() async throws {
+        // No length: nobody can know beforehand that it will not fit.
+        let sends = FaultServer.Gate()
+        let first = large.bytes(in: 0..<(4 << 20))
+        let rest = large.bytes(in: (4 << 20)..<large.count)
+        let host = try FaultServer(
+            script: .init { request in
+                request.number == 1
+                    ? [
+                        .head("200 OK", [("ETag", "\"v1\"")]), .send(first), .wait(for: sends),
+                        .send(rest), .close,
+                    ] : ServedFile(large).answer(to: request)
+            }
+        )
+        defer { host.stop() }
+        try await withSmallDisk(mebibytes: 24) { disk in
+            try await withService { service in
+                let id = try await service.add(host.url("/large")) { $0.directory = disk.path }
+                try await service.waitForBytes(3 << 20, of: id)
+                // What is still free is less than what is to come.
+                let filler = [UInt8](repeating: 7, count: 14 << 20)
+                try TestFile.write(
+                    String(decoding: filler, as: UTF8.self),
+                    to: "\(disk.path)/other"
+                )
+                sends.open()
+                try await service.waitForHold(.space, of: id)
+                #expect(TestFile.names(in: disk.path).contains("large.part"))
+                try await disk.resize(mebibytes: 128)
+                try await service.waitForState("completed", of: id, limit: .seconds(60))
+                #expect(try large.firstDifference(fromFile: "\(disk.path)/large") == nil)
+            }
+        }
+    }
+}

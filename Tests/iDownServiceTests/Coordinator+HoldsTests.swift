@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+import iDownData
+import iDownState
+import iDownTesting
+
+@testable import iDownService
+
+/// Tasks that wait for a host or for the network.
+@Suite(.timeLimit(.minutes(2))) struct CoordinatorHoldsTests {
+    private static let busy: [(String, String)] = [("Content-Length", "0"), ("Retry-After", "600")]
+
+    /// A host that wants to be left alone for ten minutes, and another one.
+    private func withHosts(
+        slots: Int = 1,
+        _ body: (Hub, _ busy: FaultServer, _ other: FaultServer) async throws -> Void
+    ) async throws {
+        let busy = try FaultServer(
+            script: .init { request in
+                request.number == 1
+                    ? [.head("503 Busy", Self.busy)] : ServedFile(.small).answer(to: request)
+            }
+        )
+        defer { busy.stop() }
+        let other = try FaultServer.serving(ServedFile(.small))
+        defer { other.stop() }
+        try await withHub(slots: slots) { try await body($0, busy, other) }
+    }
+
+    // MARK: Hosts
+
+    @Test func `the other tasks of a host that rests wait as long, and those of others run`()
+        async throws
+    {
+        try await withHosts { hub, busy, other in
+            let first = try await hub.add(busy.url("/a"))
+            try await hub.announced.wait(for: first, hold: "retry")
+            let second = try await hub.add(busy.url("/b"))
+            let third = try await hub.add(other.url("/c"))
+            try await hub.announced.wait(for: third, .completed)
+            try await hub.announced.wait(for: second, hold: "retry")
+            let deadline = try #require(try await hub.deadline(of: first))
+            let held = try #require(try await hub.deadline(of: second))
+            // The wish counts from the answer; the spread comes on top for the first alone.
+            #expect(held <= deadline)
+            #expect(deadline.since(held) < .seconds(5))
+            #expect(try await hub.record(second)?.tries == 0)
+            #expect(busy.requests.count == 1)
+        }
+    }
+
+    @Test func `a redirect to a host that rests is not followed yet, and costs no try`()
+        async throws
+    {
+        try await withHosts { hub, busy, _ in
+            let first = try await hub.add(busy.url("/a"))
+            try await hub.announced.wait(for: first, hold: "retry")
+            let target = busy.url("/c")
+            let door = try FaultServer(
+                script: .init { _ in
+                    [.head("302 Found", [("Location", target), ("Content-Length", "0")])]
+                }
+            )
+            defer { door.stop() }
+            let id = try await hub.add(door.url("/c"))
+            try await hub.announced.wait(for: id, hold: "retry")
+            let record = try #require(try await hub.record(id))
+            #expect(record.tries == 0)
+            #expect(record.failure == nil)
+            #expect(busy.requests.count == 1)
+            await hub.transferEnd(of: id)
+        }
+    }
+
+    @Test func `a try by hand asks the host all the same, and wakes the others of it`()
+        async throws
+    {
+        try await withHosts { hub, busy, _ in
+            let first = try await hub.add(busy.url("/a"))
+            try await hub.announced.wait(for: first, hold: "retry")
+            let second = try await hub.add(busy.url("/b"))
+            try await hub.announced.wait(for: second, hold: "retry")
+            try await hub.coordinator.carryOut(.retry, on: first)
+            try await hub.announced.wait(for: first, .completed)
+        }
+    }
+
+    @Test func `the rest of a host outlives a restart`() async throws {
+        try await withTemporaryFolder { folder in
+            try await withHosts { _, busy, _ in
+                let first = try await withHub(in: folder, slots: 1) { hub in
+                    let first = try await hub.add(busy.url("/a"))
+                    try await hub.announced.wait(for: first, hold: "retry")
+                    return first
+                }
+                try await withHub(in: folder, slots: 1) { hub in
+                    let second = try await hub.add(busy.url("/b"))
+                    try await hub.announced.wait(for: second, hold: "retry")
+                    let deadline = try #require(try await hub.deadline(of: first))
+                    let held = try #require(try await hub.deadline(of: second))
+                    #expect(deadline.since(held) < .seconds(5))
+                }
+                #expect(busy.requests.count == 1)
+            }
+        }
+    }
+
+    @Test func `of a queue of thousands only some are told, and the others of it are passed over`()
+        async throws
+    {
+        try await withHosts { hub, busy, other in
+            let first = try await hub.add(busy.url("/a"))
+            try await hub.announced.wait(for: first, hold: "retry")
+            let wishes = (0..<1_000).map { hub.wish(busy.url("/\($0)"), priority: 1) }
+            _ = try await hub.coordinator.add(wishes, token: nil)
+            let last = try await hub.add(other.url("/last"))
+            try await hub.announced.wait(for: last, .completed)
+            let records = try await hub.records
+            let held = records.count { $0.isInBackOff }
+            #expect(held > 1 && held <= Admission.mostHeld)
+            #expect(records.count { $0.state == .waiting(.queue) } == 1_001 - held)
+            let queued = try #require(records.last { $0.state == .waiting(.queue) })
+            let reason = try await hub.coordinator.reasons(for: queued.id).first
+            #expect(reason == "retry in 10 min (the server asked to be left alone)")
+            #expect(busy.requests.count == 1)
+        }
+    }
+
+    // MARK: The network
+
+    @Test func `without a network other hosts wait, and this computer is asked`() async throws {
+        let server = try FaultServer.serving(ServedFile(.small))
+        defer { server.stop() }
+        try await withHub(slots: 1) { hub in
+            await hub.coordinator.setOnline(false)
+            let far = try await hub.add("http://idown-test.invalid/a")
+            let near = try await hub.add(server.url("/b"))
+            try await hub.announced.wait(for: near, .completed)
+            try await hub.announced.wait(for: far, hold: "offline")
+            #expect(try await hub.record(far)?.failure == nil)
+            #expect(try await hub.record(far)?.attempt == AttemptNumber.none)
+        }
+    }
+
+    @Test func `what fails for want of a network burns no try and goes on when it is back`()
+        async throws
+    {
+        try await withHub { hub in
+            let coordinator = hub.coordinator
+            hub.announced.after { announcement in
+                // Its transfer starts behind this.
+                if announcement.kind == .downloading { await coordinator.setOnline(false) }
+            }
+            let id = try await hub.add("http://idown-test.invalid/a")
+            try await hub.announced.wait(for: id, hold: "offline")
+            hub.announced.after { _ in }
+            let record = try #require(try await hub.record(id))
+            #expect(record.tries == 0)
+            let mark = hub.announced.all.count
+            await hub.coordinator.setOnline(true)
+            try await hub.announced.wait(for: id, .downloading, after: mark)
+            try await hub.announced.wait(for: id, hold: "retry", after: mark)
+            let failure = try await hub.record(id)?.failure
+            #expect(failure?.code == .networkDNS, "\(String(describing: failure))")
+        }
+    }
+
+    @Test func `a verb ends the wait for a network, and a pause holds`() async throws {
+        try await withHub { hub in
+            await hub.coordinator.setOnline(false)
+            let id = try await hub.add("http://idown-test.invalid/a")
+            try await hub.announced.wait(for: id, hold: "offline")
+            try await hub.coordinator.carryOut(.pause, on: id)
+            let mark = hub.announced.all.count
+            await hub.coordinator.setOnline(true)
+            // A commit later nothing has moved.
+            try await hub.coordinator.carryOut(.pause, on: id)
+            #expect(try await hub.record(id)?.state == .paused)
+            #expect(!hub.announced.all.dropFirst(mark).contains { $0.id == id })
+        }
+    }
+
+    @Test func `a restart looks at the network anew`() async throws {
+        try await withTemporaryFolder { folder in
+            let id = try await withHub(in: folder) { hub in
+                await hub.coordinator.setOnline(false)
+                let id = try await hub.add("http://idown-test.invalid/a")
+                try await hub.announced.wait(for: id, hold: "offline")
+                return id
+            }
+            let state = try await withHub(in: folder, begins: false) { hub in
+                try await hub.record(id)?.state
+            }
+            #expect(state == .waiting(.queue))
+        }
+    }
+}

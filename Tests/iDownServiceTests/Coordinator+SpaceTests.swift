@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import Testing
+import iDownData
+import iDownState
+import iDownTesting
+import iDownloader
+
+@testable import iDownService
+
+/// Tasks that wait for room on a disk.
+@Suite(.timeLimit(.minutes(2))) struct CoordinatorSpaceTests {
+    @Test func `a task that found the disk full goes on by itself when there is room`()
+        async throws
+    {
+        let server = try FaultServer.serving(ServedFile(.large))
+        defer { server.stop() }
+        // Somewhere in the first download the disk is full.
+        let faults = FaultPlan(failing: 12, with: ENOSPC)
+        try await withHub(fileFaults: faults, spaceInterval: .milliseconds(20)) { hub in
+            let id = try await hub.add(server.url("/a"))
+            try await hub.announced.wait(for: id, hold: "space")
+            try await hub.announced.wait(for: id, .completed)
+            #expect(hub.holds(.large, as: "a"))
+            #expect(try await hub.record(id)?.tries == 0)
+            try await waitUntil("the disk not to be looked at any more") {
+                await hub.coordinator.spaceWatch == nil
+            }
+        }
+    }
+
+    @Test func `while it waits others run, and the slot is free`() async throws {
+        let huge: Int64 = 1 << 50
+        let server = try FaultServer(
+            script: .init { request in
+                request.path == "/huge"
+                    ? [.head("200 OK", [("Content-Length", "\(huge)")]), .text("x"), .stall]
+                    : ServedFile(.small).answer(to: request)
+            }
+        )
+        defer { server.stop() }
+        try await withHub(slots: 1, spaceInterval: .milliseconds(20)) { hub in
+            let large = try await hub.add(server.url("/huge"))
+            let small = try await hub.add(server.url("/small"))
+            try await hub.announced.wait(for: large, hold: "space")
+            try await hub.announced.wait(for: small, .completed)
+            let record = try #require(try await hub.record(large))
+            #expect(record.state == .waiting(.space))
+            #expect(record.failure?.code == .fileNoSpace)
+            let reasons = try await hub.coordinator.reasons(for: large)
+            #expect(reasons.count == 1)
+            #expect(reasons.first?.hasPrefix("disk full: 1.") == true, "\(reasons)")
+            #expect(reasons.first?.hasSuffix(" PB missing") == true, "\(reasons)")
+            // Looking at the disk is not asking the server.
+            let requests = server.requests.count { $0.path == "/huge" }
+            #expect(requests == 1)
+        }
+    }
+
+    @Test func `a try by hand does not wait for the next look`() async throws {
+        let server = try FaultServer.serving(ServedFile(.large))
+        defer { server.stop() }
+        let faults = FaultPlan(failing: 12, with: ENOSPC)
+        try await withHub(fileFaults: faults, spaceInterval: .seconds(3600)) { hub in
+            let id = try await hub.add(server.url("/a"))
+            try await hub.announced.wait(for: id, hold: "space")
+            try await hub.coordinator.carryOut(.retry, on: id)
+            try await hub.announced.wait(for: id, .completed)
+        }
+    }
+
+    @Test func `what waited for room when the service ended is tried anew`() async throws {
+        let server = try FaultServer.serving(ServedFile(.large))
+        defer { server.stop() }
+        try await withTemporaryFolder { folder in
+            let faults = FaultPlan(failing: 12, with: ENOSPC)
+            let id = try await withHub(
+                in: folder,
+                fileFaults: faults,
+                spaceInterval: .seconds(3600)
+            ) { hub in
+                let id = try await hub.add(server.url("/a"))
+                try await hub.announced.wait(for: id, hold: "space")
+                return id
+            }
+            try await withHub(in: folder) { hub in
+                try await hub.announced.wait(for: id, .completed)
+            }
+        }
+    }
+}

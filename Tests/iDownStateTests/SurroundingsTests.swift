@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+import iDownState
+
+@Suite struct SurroundingsTests {
+    private static let far = Origin(scheme: "https", host: "far.example", port: 443)
+    private static let here = Origin(scheme: "http", host: "127.0.0.1", port: 8080)
+
+    private func obstacle(
+        _ surroundings: Surroundings,
+        _ origin: Origin? = far,
+        hasFile: Bool = false
+    ) -> Obstacle? {
+        surroundings.obstacle(for: origin, directory: "/full", hasFile: hasFile)
+    }
+
+    @Test func `usually nothing is in the way`() {
+        #expect(obstacle(Surroundings()) == nil)
+        #expect(obstacle(Surroundings(), nil) == nil)
+    }
+
+    @Test func `without a network only this computer is asked`() {
+        let offline = Surroundings(isOnline: false)
+        #expect(obstacle(offline) == .offline(nil))
+        #expect(obstacle(offline, nil) == .offline(nil))
+        #expect(obstacle(offline, Self.here) == nil)
+    }
+
+    @Test func `a host that rests holds its own tasks, on this computer too`() {
+        let surroundings = Surroundings(rests: [Self.here: .seconds(3)])
+        #expect(obstacle(surroundings, Self.here) == .hostRests(for: .seconds(3)))
+        #expect(obstacle(surroundings) == nil)
+    }
+
+    @Test func `a full disk holds what has no file there yet`() {
+        let surroundings = Surroundings(fullDirectories: ["/full"])
+        guard case .diskFull(let failure) = obstacle(surroundings) else {
+            Issue.record("nothing is in the way")
+            return
+        }
+        #expect(failure.code == .fileNoSpace)
+        #expect(failure.neededSpace == SpacePolicy.reserve)
+        // Its room may be reserved already.
+        #expect(obstacle(surroundings, hasFile: true) == nil)
+        let elsewhere = surroundings.obstacle(for: Self.far, directory: "/other", hasFile: false)
+        #expect(elsewhere == nil)
+    }
+
+    @Test(
+        arguments: [
+            FailureCode.networkDNS, .networkUnreachable, .networkTimeout, .networkStalled,
+            .networkReset, .networkTLS,
+        ]
+    )
+    func `what a missing network explains is no failed try`(code: FailureCode) {
+        let failure = Failure(code, "?", isTransient: true)
+        let event = TransferEvent.failed(failure)
+        #expect(event.whileOffline(from: Self.far) == .held(by: .offline(failure)))
+        #expect(event.whileOffline(from: Self.here) == event)
+    }
+
+    @Test(
+        arguments: [
+            .failed(Failure(.serverBusy, "503", isTransient: true)),
+            .failed(Failure(.networkTLS, "a certificate that is not to be trusted")),
+            .failed(Failure(.fileNoSpace, "full", neededSpace: 1)),
+            .checkpointed(SegmentMap()),
+        ] as [TransferEvent]
+    )
+    func `nothing else is explained by it`(event: TransferEvent) {
+        #expect(event.whileOffline(from: Self.far) == event)
+    }
+}
