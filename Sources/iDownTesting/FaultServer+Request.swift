@@ -37,7 +37,8 @@ package struct RecordedRequest: Sendable {
         guard parts.count == 2 else { return nil }
         switch (Int64(parts[0]), Int64(parts[1])) {
         case (let first?, let last?) where first <= last:
-            return (first..<(min(last, count - 1) + 1)).checked(within: count)
+            // What lies behind the end of the file is no range at all.
+            return first < count ? first..<(min(last, count - 1) + 1) : 0..<0
         case (let first?, nil) where parts[1].isEmpty:
             return (min(first, count)..<count).checked(within: count)
         case (nil, let suffix?) where parts[0].isEmpty:

@@ -38,10 +38,10 @@ extension ServerFault {
             ) {
                 other.undated.withoutConditions($0)
             },
-            ServerFault("replaced, no validators", file.bare, resumed: new, segmented: both) {
+            ServerFault("replaced, no validators", file.bare, resumed: new, segmented: nil) {
                 other.bare.answer(to: $0)
             },
-            ServerFault("replaced, weak tags", file.weak, resumed: new, segmented: both) {
+            ServerFault("replaced, weak tags", file.weak, resumed: new, segmented: nil) {
                 other.weak.answer(to: $0)
             },
             ServerFault("replaced, ranges given up", file, resumed: new, segmented: both) {
@@ -92,13 +92,13 @@ extension ServerFault {
             ServerFault("tags that turn weak", file, resumed: right, segmented: right) {
                 file.weak.with { $0.lastModified = monday }.withoutConditions($0)
             },
-            ServerFault("no validators", file.bare, resumed: right, segmented: right) {
+            ServerFault("no validators", file.bare, resumed: right, segmented: nil) {
                 file.bare.answer(to: $0)
             },
-            ServerFault("weak tags", file.weak, resumed: right, segmented: right) {
+            ServerFault("weak tags", file.weak, resumed: right, segmented: nil) {
                 file.weak.answer(to: $0)
             },
-            ServerFault("a date that is too young", file.young, resumed: right, segmented: right) {
+            ServerFault("a date that is too young", file.young, resumed: right, segmented: nil) {
                 file.young.answer(to: $0)
             },
             ServerFault("200 to every If-Range", file, resumed: right, segmented: right) {
