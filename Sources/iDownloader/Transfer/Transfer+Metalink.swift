@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Curl
 import iDownState
 
 extension Transfer {
@@ -30,7 +31,11 @@ extension Transfer {
             throw .failed(.badResponse("is a metalink that \(fault.message)"))
         }
         let (request, home) = (job.request, home)
-        let listed = metalink.files.map { ListedFile($0, of: request, at: home) }
+        let listed = metalink.files.compactMap { file in
+            var file = file
+            file.urls = file.urls.filter { mayBeListed($0) }
+            return file.urls.isEmpty ? nil : ListedFile(file, of: request, at: home)
+        }
         do {
             try await journal.add(listed, listedBy: job.task)
         } catch {
@@ -38,6 +43,17 @@ extension Transfer {
                 Failure(.fileFailed, "the listed files cannot be added yet", isTransient: true)
             )
         }
+    }
+}
+
+extension Transfer {
+    /// Whether a URL leads no nearer than to where its metalink came from.
+    ///
+    /// A site out there has no business in sending us to this machine. A name tells nothing before
+    /// it is looked up.
+    private func mayBeListed(_ url: String) -> Bool {
+        guard let furthestHost, let url = try? URLReference(url) else { return true }
+        return Hop(url: url, home: home, reach: nil).apparentReach >= furthestHost
     }
 }
 
