@@ -40,6 +40,10 @@ package struct HostLimits: Sendable {
         return max(0, limit - known.open)
     }
 
+    /// Whether first connections, which are never held back, have made them too many: transfers
+    /// with several give some up.
+    package func isOverfull(_ host: String) -> Bool { open(host) > Self.most }
+
     /// The number of connections to one file that was found to be of use; nil if none was.
     package func useful(_ host: String, at now: Duration) -> Int? {
         guard let known = hosts[host], isFresh(known, at: now) else { return nil }

@@ -21,6 +21,16 @@ import iDownState
         #expect(limits.room("https://other:443", at: .zero) == 16)
     }
 
+    @Test func `first connections are not held back, but others give way to them`() {
+        var limits = limits(open: 16)
+        #expect(!limits.isOverfull(host))
+        limits.opened(host, at: .zero)
+        #expect(limits.isOverfull(host))
+        #expect(limits.room(host, at: .zero) == 0)
+        limits.closed(host, at: .zero)
+        #expect(!limits.isOverfull(host))
+    }
+
     @Test func `each refusal leaves those that are open`() {
         var limits = limits(open: 8)
         for left in stride(from: 7, through: 2, by: -1) {

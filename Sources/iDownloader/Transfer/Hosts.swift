@@ -30,6 +30,11 @@ final class Hosts: Sendable {
         return limits.withLock { $0.room(host.key, at: now) }
     }
 
+    /// Whether transfers with several connections have to give some up.
+    func isOverfull(_ host: URLReference.Origin) -> Bool {
+        limits.withLock { $0.isOverfull(host.key) }
+    }
+
     /// The number of connections to one file that was found to be of use; nil if none was.
     func useful(_ host: URLReference.Origin) -> Int? {
         let now = now

@@ -44,7 +44,8 @@ extension Transfer {
             bytesLeft: total - count,
             headTime: joining.headTime
         )
-        let ceiling = ceiling
+        var ceiling = ceiling
+        if engine.hosts.isOverfull(host) { ceiling = max(1, min(ceiling, pieces.count - 1)) }
         let finding = joining.rampUp.finding
         joining.rampUp.advance(reading, ceiling: ceiling, at: now)
         if let found = joining.rampUp.finding, found != finding {

@@ -106,6 +106,33 @@ private final class Door: Sendable {
         }
     }
 
+    @Test func `all tasks together leave a host in peace`() async throws {
+        let hold = ServedFile.Hold(afterBytes: 64 << 10)
+        let held = Large.file.with { $0.hold = hold }
+        try await withServer({ held.answer(to: $0) }) { server in
+            try await withSite { site in
+                var running: [(RecordingJournal, RunningTransfer)] = []
+                for id in 1...3 {
+                    let journal = try site.task(server.url("/\(id).bin"), id: Int64(id)) {
+                        $0.connections = 8
+                    }
+                    running.append((journal, try site.start(journal)))
+                    await server.waitForRequest(count: running.count)
+                }
+                func open() -> Int { running.reduce(0) { $0 + $1.1.live.connections } }
+                await server.waitForRequest(count: 16)
+                // A first connection may come when there are sixteen: then another one goes.
+                while open() > 16 { await Task.yield() }
+                #expect(running.allSatisfy { $0.1.live.connections > 0 })
+                hold.until.open()
+                for (journal, transfer) in running {
+                    await transfer.ended()
+                    #expect(journal.record.state == .completed)
+                }
+            }
+        }
+    }
+
     enum Oddity: CaseIterable, Sendable {
         case wholeFile, anotherTag, anotherDate, noContentRange, wrongOffset, wrongTotal, notFound
         case multipart, encoded, closed

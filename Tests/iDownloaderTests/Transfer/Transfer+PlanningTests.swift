@@ -223,4 +223,46 @@ import iDownloader
             }
         }
     }
+
+    // MARK: A disk that fails
+
+    /// Downloads the file by several connections, twice at most, with a fault on the way, and then
+    /// without.
+    private func walk(_ plan: FaultPlan, _ comment: Comment) async throws {
+        let content = TestContent(seed: 23, count: 3 << 20)
+        try await withServer({ ServedFile(content).answer(to: $0) }) { server in
+            try await withTemporaryFolder { folder in
+                var known: RecordingJournal?
+                try await withSite(in: folder, faults: plan) { site in
+                    let journal = try site.task(server.url("/file.bin")) { $0.connections = 3 }
+                    known = journal
+                    for _ in 0..<2 where journal.record.state != .completed {
+                        try await site.run(journal)
+                        expectTrueClaims(content, site, journal, comment)
+                    }
+                }
+                let journal = try #require(known)
+                try await withSite(in: folder) { site in
+                    _ = await site.engine.measurePartial(of: journal.record)
+                    for _ in 0..<4 where journal.record.state != .completed {
+                        try await site.run(journal)
+                        expectTrueClaims(content, site, journal, comment)
+                    }
+                    #expect(journal.record.state == .completed, comment)
+                    #expect(site.holds(content, as: journal.record.file?.name ?? ""), comment)
+                }
+            }
+        }
+    }
+
+    @Test func `whatever call fails while several connections write, no byte is wrong`()
+        async throws
+    {
+        let count = FaultPlan()
+        try await walk(count, "no fault")
+        for call in stride(from: 1, through: count.calls + 4, by: 5) {
+            let times = call % 2 == 0 ? 3 : 1
+            try await walk(FaultPlan(failing: call, times: times), "\(times) from \(call) on")
+        }
+    }
 }
