@@ -60,6 +60,12 @@ package struct RateBudget: Sendable {
     package func limit(for task: TaskID) -> Int64? {
         [pool.limit, tasks[task]?.limit ?? 0].filter { $0 > 0 }.min()
     }
+
+    /// What a task gets, in bytes a second, while all others take theirs too; nil for no limit.
+    package func share(of task: TaskID) -> Int64? {
+        let equal = pool.limit > 0 ? max(1, pool.limit / Int64(max(1, tasks.count))) : 0
+        return [equal, tasks[task]?.limit ?? 0].filter { $0 > 0 }.min()
+    }
 }
 
 // MARK: Limits

@@ -30,8 +30,10 @@ import iDownTesting
             budget.join(task, limit: limit, at: .zero)
         }
         #expect(tasks.map { budget.limit(for: $0) } == [500, 100, 500, 500])
+        #expect(tasks.map { budget.share(of: $0) } == [166, 100, 166, 166])
         budget.setLimit(0, at: .zero)
         #expect(tasks.map { budget.limit(for: $0) } == [nil, 100, 900, nil])
+        #expect(tasks.map { budget.share(of: $0) } == [nil, 100, 900, nil])
         #expect(budget.isLimited)
         budget.leave(tasks[1])
         budget.setLimit(of: tasks[2], to: 0, at: .zero)

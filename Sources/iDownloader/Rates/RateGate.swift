@@ -69,6 +69,12 @@ final class RateGate: Sendable {
         return state.withLock { $0.budget.limit(for: task) }
     }
 
+    /// What a task gets, in bytes a second, while all others take theirs too; nil for no limit.
+    func share(of task: TaskID) -> Int64? {
+        guard limits.load(ordering: .relaxed) else { return nil }
+        return state.withLock { $0.budget.share(of: task) }
+    }
+
     private func change(_ body: (inout RateBudget) -> Void) {
         state.withLock { state in
             body(&state.budget)

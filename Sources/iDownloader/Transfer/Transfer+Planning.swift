@@ -42,7 +42,8 @@ extension Transfer {
             pending: pieces.count { !$0.isJudged },
             bytesPerSecond: joining.meter.perSecond,
             bytesLeft: total - count,
-            headTime: joining.headTime
+            headTime: joining.headTime,
+            isThrottled: isThrottled(joining.meter.perSecond)
         )
         var ceiling = ceiling
         if engine.hosts.isOverfull(host) { ceiling = max(1, min(ceiling, pieces.count - 1)) }
@@ -65,6 +66,12 @@ extension Transfer {
             typical: joining.typical,
             mayReplace: joining.replacementsLeft > 0 && joining.isOpen(at: now)
         )
+    }
+
+    /// Whether a rate limit, and not the number of connections, is what holds the transfer back.
+    private func isThrottled(_ rate: Int64?) -> Bool {
+        guard let share = engine.rates.share(of: job.task) else { return false }
+        return Double(rate ?? 0) >= Double(share) * 0.9
     }
 
     private func perform(_ step: SegmentPlan.Step, _ inbox: TransferInbox) {
