@@ -246,7 +246,7 @@ struct CommandTests {
                 "idown:?url=javascript%3Aalert(1)", "idown:?url=idown%3A%3Furl%3D\(good)",
                 "idown:?url=\(good)#fragment", "idown:?url=\(good)%0A", "idown:?url=\(good)%00",
                 "idown:?url=\(good)%ZZ", "idown:?url=\(good)%", "idown:?url=\(good)%C3",
-                "idown:?url=ftp%3A%2F%2F127.0.0.1%2Fx",
+                "idown:?url=gopher%3A%2F%2F127.0.0.1%2Fx",
                 "javascript:alert(1)", "file:///etc/passwd", "/etc/passwd",
             ]
             for link in links {
