@@ -119,11 +119,6 @@ struct FileServerTests {
                     #expect(outcome.result == .ok, "\(outcome)")
                     expect(sink, 0..<Self.content.count)
 
-                    request.range = "1000-"
-                    let rest = RecordingSink()
-                    #expect(await pool.run(request, sink: rest).result == .ok)
-                    expect(rest, 1000..<Self.content.count, asked: 1000)
-
                     request.certificates.file = nil
                     #expect(await pool.run(request).result == .peerVerification)
                 }

@@ -89,8 +89,8 @@ import iDownTesting
             #expect(try await service.client.getTask(id).attempts == 0)
             let pid = "\(try await service.processID())"
             for command in [
-                "link add out type dummy", "address add 198.51.100.2/24 dev out",
-                "link set out up", "route add default dev out",
+                "link add out type veth peer name far", "address add 198.51.100.2/24 dev out",
+                "link set far up", "link set out up", "route add default dev out",
             ] {
                 let words = command.split(separator: " ").map(String.init)
                 let done = try await ChildProcess.run("nsenter", ["-t", pid, "-n", "ip"] + words)

@@ -167,7 +167,7 @@ import iDownloader
             let client = scene.client
             #expect(await code { _ = try await client.addURL("nonsense") } == .invalidURL)
             #expect(
-                await code { _ = try await client.addURL("ftp://e.org/") } == .unsupportedScheme
+                await code { _ = try await client.addURL("gopher://e.org/") } == .unsupportedScheme
             )
             for id in ["99", "", "-1", "x", "01", String(repeating: "9", count: 1000)] {
                 #expect(await code { try await client.pause(id) } == .noSuchTask)
