@@ -28,7 +28,7 @@ struct StressTests {
             try await check(service, run)
             // What an allocator keeps for the next time is not growth without end.
             let growth = try Self.anonymousKilobytes(of: process) - before
-            #expect(growth < 150 << 10, "\(growth) kB")
+            #expect(growth < 512 << 10, "\(growth) kB")
         }
     }
 
