@@ -11,7 +11,7 @@ struct WireSize {
         switch value {
         case .byte: append(1, alignment: 1)
         case .int16, .uint16: append(2, alignment: 2)
-        case .boolean, .int32, .uint32: append(4, alignment: 4)
+        case .boolean, .int32, .uint32, .descriptor: append(4, alignment: 4)
         case .int64, .uint64, .double: append(8, alignment: 8)
         case .string(let text): append(4 + text.utf8.count + 1, alignment: 4)
         case .objectPath(let path): append(4 + path.rawValue.utf8.count + 1, alignment: 4)

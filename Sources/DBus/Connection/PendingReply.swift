@@ -101,7 +101,7 @@ final class PendingReply {
     private func content(of reply: OpaquePointer) -> Result<[Value], BusError> {
         let arguments: [Value]
         do throws(DecodingFailure) {
-            arguments = try Decoder.arguments(of: reply)
+            arguments = try Decoder.arguments(of: reply, takingDescriptors: true)
         } catch {
             return .failure(.inconsistentMessage("the reply holds \(error)"))
         }

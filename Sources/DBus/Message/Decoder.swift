@@ -14,15 +14,22 @@ struct Decoder {
     static let maximumValues = 16 << 20
 
     private var values = 0
+    /// Nobody may fill this process's table of open files without being asked for one.
+    private let takesDescriptors: Bool
+
+    private init(takesDescriptors: Bool) { self.takesDescriptors = takesDescriptors }
 
     /// All arguments of a message.
     ///
-    /// - Throws: ``DecodingFailure`` if there is a Unix descriptor in it, or more values than we
-    ///   take. Descriptors stay with the message and are closed with it.
-    static func arguments(of message: OpaquePointer) throws(DecodingFailure) -> [Value] {
+    /// - Throws: ``DecodingFailure`` if there is a Unix descriptor in it that is not taken, or more
+    ///   values than we take. Such descriptors stay with the message and are closed with it.
+    static func arguments(
+        of message: OpaquePointer,
+        takingDescriptors takesDescriptors: Bool = false
+    ) throws(DecodingFailure) -> [Value] {
         var iterator = DBusMessageIter()
         guard dbus_message_iter_init(message, &iterator) != 0 else { return [] }
-        var decoder = Decoder()
+        var decoder = Decoder(takesDescriptors: takesDescriptors)
         return try decoder.rest(of: &iterator)
     }
 
@@ -70,7 +77,13 @@ struct Decoder {
             return .variant(try value(at: &inner))
         case .array: return try array(at: &iterator)
         case .unixDescriptor:
-            throw DecodingFailure("a Unix descriptor, which is not taken")
+            guard takesDescriptors else {
+                throw DecodingFailure("a Unix descriptor, which is not taken")
+            }
+            var number: CInt = -1
+            dbus_message_iter_get_basic(&iterator, &number)
+            guard number >= 0 else { throw DecodingFailure("a Unix descriptor that is none") }
+            return .descriptor(OpenDescriptor(owning: number))
         case .structureStart, .structureEnd, .dictionaryStart, .dictionaryEnd, nil:
             throw DecodingFailure("a value of unknown type \(code)")
         }

@@ -64,6 +64,9 @@ struct Encoder {
         case .objectPath(let path): try append(.objectPath, text: path.rawValue, to: &iterator)
         case .signature(let value):
             try append(.signature, text: try checked(value).rawValue, to: &iterator)
+        case .descriptor(let descriptor):
+            // libdbus sends a copy of its own.
+            try append(.unixDescriptor, descriptor.number, to: &iterator)
         case .array(let element, let values):
             try append(values, of: element, to: &iterator)
         case .dictionary(let key, let value, let entries):

@@ -2,8 +2,7 @@
 
 /// Any value that a message can carry: D-Bus specification, "Type System".
 ///
-/// Containers say their element types, so that an empty one keeps its signature. Unix descriptors
-/// (`h`) are not carried. Whether elements have the type that their container says is checked when
+/// Containers say their element types, so that an empty one keeps its signature. Whether elements have the type that their container says is checked when
 /// the value is encoded.
 public enum Value: Hashable, Sendable {
     /// The type `y`.
@@ -30,6 +29,8 @@ public enum Value: Hashable, Sendable {
     case objectPath(ObjectPath)
     /// The type `g`.
     case signature(Signature)
+    /// `h`: sent in any message, taken in replies only.
+    case descriptor(OpenDescriptor)
     /// `a` and the type of every element; at most 60 MiB are sent.
     case array(of: Signature, [Value])
     /// `a{…}`: the types of key and value, and the entries in their order on the wire.
@@ -68,6 +69,7 @@ public enum Value: Hashable, Sendable {
         case .string: Signature(.string)
         case .objectPath: Signature(.objectPath)
         case .signature: Signature(.signature)
+        case .descriptor: Signature(.unixDescriptor)
         case .array(let element, _): .array(of: element)
         case .dictionary(let key, let value, _): .dictionary(key, value)
         case .structure(let members):
