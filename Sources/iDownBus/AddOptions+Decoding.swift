@@ -30,10 +30,11 @@ extension AddOptions {
         case .referrer: referrer = try Self.fieldValue(key, try Self.read(key, value))
         case .userAgent: userAgent = try Self.fieldValue(key, try Self.read(key, value))
         case .token: token = try Self.token(try Self.read(key, value))
-        case .onExisting: onExisting = try Self.onExisting(try Self.read(key, value))
+        case .onExisting: onExisting = try Self.word(key, try Self.read(key, value))
         case .speedLimit: speedLimit = try Self.speedLimit(try Self.read(key, value))
         case .mirrors: mirrors = try Self.mirrors(try Self.read(key, value))
         case .checksum: checksum = try Self.read(key, value)
+        case .whenDone: whenDone = try Self.word(key, try Self.read(key, value))
         case .expectedSize: expectedSize = try Self.size(try Self.read(key, value))
         }
     }
@@ -150,11 +151,17 @@ extension AddOptions {
         return token
     }
 
-    private static func onExisting(_ word: String) throws(ManagerError) -> OnExisting {
-        guard let choice = OnExisting(rawValue: word) else {
-            let words = OnExisting.allCases.map(\.rawValue).joined(separator: " or ")
-            throw ManagerError(.invalidOption, "on-existing is \(words), not \(QuotedText(word))")
+    private static func word<Word: CaseIterable & RawRepresentable<String>>(
+        _ key: Key,
+        _ text: String
+    ) throws(ManagerError) -> Word {
+        guard let word = Word(rawValue: text) else {
+            let words = Word.allCases.map(\.rawValue).joined(separator: " or ")
+            throw ManagerError(
+                .invalidOption,
+                "\(key.rawValue) is \(words), not \(QuotedText(text))"
+            )
         }
-        return choice
+        return word
     }
 }

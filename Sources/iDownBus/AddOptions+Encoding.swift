@@ -22,6 +22,7 @@ extension AddOptions {
         case .userAgent: userAgent?.busValue
         case .token: token?.busValue
         case .onExisting: onExisting?.rawValue.busValue
+        case .whenDone: whenDone?.rawValue.busValue
         case .speedLimit: speedLimit?.busValue
         case .mirrors: mirrors.isEmpty ? nil : mirrors.busValue
         case .checksum: checksum?.busValue

@@ -30,6 +30,8 @@ public struct AddOptions: Hashable, Sendable {
     public var checksum: String?
     /// The length that the file is to have, in bytes.
     public var expectedSize: UInt64?
+    /// What is to be done with the finished file; not for callers from a sandbox.
+    public var whenDone: WhenDone?
 
     /// No options at all.
     public init() {
@@ -43,6 +45,14 @@ public struct AddOptions: Hashable, Sendable {
         case rename
         /// Refuse.
         case fail
+    }
+
+    /// What is to be done with the finished file.
+    public enum WhenDone: String, CaseIterable, Hashable, Sendable {
+        /// Open it with the program for its kind.
+        case open
+        /// Show it in its folder.
+        case reveal
     }
 
     /// A request header.
@@ -89,5 +99,6 @@ extension AddOptions {
         case mirrors
         case checksum
         case expectedSize = "expected-size"
+        case whenDone = "when-done"
     }
 }

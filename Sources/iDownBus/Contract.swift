@@ -125,6 +125,10 @@ extension Contract {
         public static let speedLimit: MemberName = "SpeedLimit"
         /// Where downloads go that name no folder.
         public static let downloadDirectory: MemberName = "DownloadDirectory"
+        /// Whether downloads wait for a network that is not metered.
+        public static let holdOnMetered: MemberName = "HoldOnMetered"
+        /// Whether downloads wait while the battery is low.
+        public static let holdOnLowBattery: MemberName = "HoldOnLowBattery"
         /// How long completed tasks stay in the list.
         public static let keepCompleted: MemberName = "KeepCompleted"
         /// How many tasks are in the list.

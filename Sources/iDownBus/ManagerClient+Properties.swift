@@ -50,6 +50,26 @@ extension ManagerClient {
         try await set(Name.downloadDirectory, to: path)
     }
 
+    /// Whether downloads wait for a network that is not metered.
+    public func holdOnMetered() async throws(ManagerError) -> Bool {
+        try await get(Name.holdOnMetered)
+    }
+
+    /// Changes whether downloads wait for a network that is not metered.
+    public func setHoldOnMetered(_ holds: Bool) async throws(ManagerError) {
+        try await set(Name.holdOnMetered, to: holds)
+    }
+
+    /// Whether downloads wait while the battery is low.
+    public func holdOnLowBattery() async throws(ManagerError) -> Bool {
+        try await get(Name.holdOnLowBattery)
+    }
+
+    /// Changes whether downloads wait while the battery is low.
+    public func setHoldOnLowBattery(_ holds: Bool) async throws(ManagerError) {
+        try await set(Name.holdOnLowBattery, to: holds)
+    }
+
     /// How many days a completed task stays in the list; 0 is for ever.
     public func keepCompleted() async throws(ManagerError) -> UInt32 {
         try await get(Name.keepCompleted)

@@ -149,6 +149,18 @@ public protocol ManagerHandling: Sendable {
     ///   that the option `directory` would not take either.
     func setDownloadDirectory(_ path: String, call: Call) async throws(ManagerError)
 
+    /// Whether downloads wait for a network that is not metered.
+    var holdOnMetered: Bool { get async throws(ManagerError) }
+
+    /// Changes whether downloads wait for a network that is not metered.
+    func setHoldOnMetered(_ holds: Bool, call: Call) async throws(ManagerError)
+
+    /// Whether downloads wait while the battery is low.
+    var holdOnLowBattery: Bool { get async throws(ManagerError) }
+
+    /// Changes whether downloads wait while the battery is low.
+    func setHoldOnLowBattery(_ holds: Bool, call: Call) async throws(ManagerError)
+
     /// How many days a completed task stays in the list; 0 is for ever.
     var keepCompleted: UInt32 { get async throws(ManagerError) }
 

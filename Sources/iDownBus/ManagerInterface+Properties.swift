@@ -66,6 +66,30 @@ extension ManagerInterface {
                 }
             ),
             .property(
+                Name.holdOnMetered,
+                get: { (_: Call) async throws -> Bool in
+                    try await answer { () throws(ManagerError) in try await handler.holdOnMetered }
+                },
+                set: { (call: Call, holds: Bool) async throws in
+                    try await answer { () throws(ManagerError) in
+                        try await handler.setHoldOnMetered(holds, call: call)
+                    }
+                }
+            ),
+            .property(
+                Name.holdOnLowBattery,
+                get: { (_: Call) async throws -> Bool in
+                    try await answer { () throws(ManagerError) in
+                        try await handler.holdOnLowBattery
+                    }
+                },
+                set: { (call: Call, holds: Bool) async throws in
+                    try await answer { () throws(ManagerError) in
+                        try await handler.setHoldOnLowBattery(holds, call: call)
+                    }
+                }
+            ),
+            .property(
                 Name.keepCompleted,
                 get: { (_: Call) async throws -> UInt32 in
                     try await answer { () throws(ManagerError) in try await handler.keepCompleted }

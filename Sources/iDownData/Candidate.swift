@@ -22,6 +22,8 @@ package struct PassedOver: Hashable, Sendable {
     package var directories: Set<String> = []
     /// All whose host is another computer.
     package var remote = false
+    /// Everything.
+    package var all = false
 
     package init() {}
 

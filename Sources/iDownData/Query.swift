@@ -20,7 +20,8 @@ enum Query: String, CaseIterable {
         ORDER BY priority DESC, id
         """
     case held = """
-        SELECT id FROM task WHERE hold = ? AND hold IN ('offline', 'space')
+        SELECT id FROM task
+        WHERE hold = ? AND hold IN ('offline', 'metered', 'battery', 'space')
         ORDER BY priority DESC, id
         """
     /// No more than so many, since more are never asked about; `someHeld` too.
@@ -28,7 +29,7 @@ enum Query: String, CaseIterable {
         SELECT id FROM task WHERE hold = 'retry' LIMIT 300
         """
     case someHeld = """
-        SELECT id FROM task WHERE hold IN ('offline', 'space') LIMIT 300
+        SELECT id FROM task WHERE hold IN ('offline', 'metered', 'battery', 'space') LIMIT 300
         """
     case inBackOff = """
         SELECT id, retryAt FROM task WHERE hold = 'retry' ORDER BY retryAt, id

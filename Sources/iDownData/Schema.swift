@@ -45,6 +45,7 @@ enum Schema {
             expectedSize INTEGER,
             hasPieceHashes INTEGER NOT NULL,
             usesStoredLogins INTEGER NOT NULL,
+            whenDone TEXT,
             fileDevice INTEGER,
             fileInode INTEGER,
             servesRanges INTEGER NOT NULL,
@@ -81,7 +82,7 @@ enum Schema {
         CREATE INDEX taskInBackOff ON task(retryAt)
             WHERE hold = 'retry';
         CREATE INDEX taskHeld ON task(hold, priority DESC)
-            WHERE hold IN ('offline', 'space');
+            WHERE hold IN ('offline', 'metered', 'battery', 'space');
         CREATE INDEX taskRunning ON task(startOrder, priority)
             WHERE state = 'downloading';
         CREATE INDEX taskWithIntent ON task(intent)

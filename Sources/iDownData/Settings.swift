@@ -19,6 +19,18 @@ package struct Settings: Hashable, Sendable {
     package var downloadDirectory: String?
     /// Whether clients may name folders below hidden ones, and so among the programs' own files.
     package var allowsHiddenFolders: Bool
+    /// Whether downloads wait for a network that does not cost by the byte.
+    package var holdsOnMetered = false
+    /// Whether downloads wait while the battery is low.
+    package var holdsOnLowBattery = false
+    /// Whether the user is told of what was added, completed and failed.
+    package var notifies = true
+    /// Whether an idle computer stays awake while something downloads.
+    package var staysAwake = false
+    /// A program and its arguments for every completed file; nil for none.
+    ///
+    /// `{path}` and `{url}` in them stand for what they say.
+    package var whenDoneCommand: [String]?
     /// The proxy for everything, as curl(1) takes it; empty for none at all; nil leaves it to the
     /// environment.
     package var proxy: String?

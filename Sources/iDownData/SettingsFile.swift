@@ -76,6 +76,8 @@ package struct SettingsFile: Sendable {
             .integer(Int64(settings.maxConnectionsPerDownload))
         content[Key.speedLimit] = .integer(settings.speedLimit)
         content[Key.keepCompleted] = .integer(Int64(settings.keepCompleted))
+        content[Key.holdOnMetered] = .boolean(settings.holdsOnMetered)
+        content[Key.holdOnLowBattery] = .boolean(settings.holdsOnLowBattery)
         content[Key.downloadDirectory] = settings.downloadDirectory.map { .text($0) }
         content[Key.allowHiddenFolders] = .boolean(settings.allowsHiddenFolders)
         // What could not be read back is not written.
@@ -99,11 +101,16 @@ package struct SettingsFile: Sendable {
         static let keepCompleted = "KeepCompleted"
         static let downloadDirectory = "DownloadDirectory"
         static let allowHiddenFolders = "AllowHiddenFolders"
+        static let holdOnMetered = "HoldOnMetered"
+        static let holdOnLowBattery = "HoldOnLowBattery"
         // These are the user's alone: no property on the bus stands for them, and they are never
         // written, so that they stay as they are.
         static let proxy = "Proxy"
         static let noProxy = "NoProxy"
         static let cookieFile = "CookieFile"
+        static let notifications = "Notifications"
+        static let stayAwake = "StayAwake"
+        static let whenDoneCommand = "WhenDoneCommand"
     }
 
     /// The object in the file; nil without a file.
@@ -148,12 +155,12 @@ package struct SettingsFile: Sendable {
             }
             settings.downloadDirectory = path
         }
-        if let value = content[Key.allowHiddenFolders] {
-            guard case .boolean(let allows) = value else {
-                throw invalid(Key.allowHiddenFolders, "true or false")
-            }
-            settings.allowsHiddenFolders = allows
-        }
+        settings.allowsHiddenFolders = try flag(content, Key.allowHiddenFolders) ?? false
+        settings.holdsOnMetered = try flag(content, Key.holdOnMetered) ?? false
+        settings.holdsOnLowBattery = try flag(content, Key.holdOnLowBattery) ?? false
+        settings.notifies = try flag(content, Key.notifications) ?? true
+        settings.staysAwake = try flag(content, Key.stayAwake) ?? false
+        settings.whenDoneCommand = try command(content[Key.whenDoneCommand])
         settings.proxy = try text(content[Key.proxy], Key.proxy, "the URL of a proxy")
         settings.proxyExceptions =
             try text(content[Key.noProxy], Key.noProxy, "hosts between commas") ?? ""
@@ -162,6 +169,34 @@ package struct SettingsFile: Sendable {
             throw invalid(Key.cookieFile, "an absolute path")
         }
         return settings
+    }
+
+    /// A truth value, or nil for a key that is not there.
+    private func flag(
+        _ content: [String: JSONValue],
+        _ key: String
+    ) throws(SettingsFailure) -> Bool? {
+        guard let value = content[key] else { return nil }
+        guard case .boolean(let flag) = value else { throw invalid(key, "true or false") }
+        return flag
+    }
+
+    /// A program and its arguments; no shell reads them.
+    private func command(_ value: JSONValue?) throws(SettingsFailure) -> [String]? {
+        guard let value, value != .null else { return nil }
+        let expected = "an array of texts, the first of them a program"
+        guard case .array(let values) = value, (1...256).contains(values.count) else {
+            throw invalid(Key.whenDoneCommand, expected)
+        }
+        var command: [String] = []
+        for value in values {
+            guard let text = try text(value, Key.whenDoneCommand, expected) else {
+                throw invalid(Key.whenDoneCommand, expected)
+            }
+            command.append(text)
+        }
+        guard command.first?.isEmpty == false else { throw invalid(Key.whenDoneCommand, expected) }
+        return command
     }
 
     /// A text, or nil for a key that is not there or null.

@@ -13,7 +13,7 @@ extension StoreAccess {
         limit: Int,
         passingOver passedOver: PassedOver = PassedOver()
     ) throws(StoreFailure) -> [Candidate] {
-        guard limit > 0 else { return [] }
+        guard limit > 0, !passedOver.all else { return [] }
         return try translatingErrors {
             var waiting: [Candidate] = []
             let rows = try queue(passingOver: passedOver)
@@ -50,9 +50,9 @@ extension StoreAccess {
         String(decoding: try JSONEncoder().encode(values), as: UTF8.self)
     }
 
-    /// The tasks that wait for the network or for room, by priority, then in the order of ids.
+    /// The tasks that wait for the network, for power or for room, by priority, then in the order of ids.
     ///
-    /// - Parameter hold: `offline` or `space`; none waits otherwise.
+    /// - Parameter hold: `offline`, `metered`, `battery` or `space`; none waits otherwise.
     /// - Returns: their ids.
     /// - Throws: `StoreFailure.database`.
     package func held(by hold: Hold) throws(StoreFailure) -> [TaskID] {

@@ -11,7 +11,7 @@ enum TaskColumn: Int, CaseIterable {
     case id, state, hold, retryAt, intent, intentName, priority, speedLimit, attempt, startOrder
     case tries, stretchStart, createdAt, finishedAt, bytesOnDisk, total, integrity, urlHash
     case originHash, isLoopback, onExisting, connections, expectedSize, hasPieceHashes
-    case usesStoredLogins, fileDevice, fileInode
+    case usesStoredLogins, whenDone, fileDevice, fileInode
     case servesRanges, refusesRanges, dislikesIfRange, restsOnProof, needsProof
     case failureCode, failureIsTransient, failureRetryAfter, failureNeededSpace, entityTagIsWeak
     case lastModifiedIsStrong, lastModified, remoteChecksum, mimeType, fileName, wantedName
@@ -55,6 +55,7 @@ enum TaskColumn: Int, CaseIterable {
         case .expectedSize: record.request.expectedSize
         case .hasPieceHashes: record.request.hasPieceHashes
         case .usesStoredLogins: record.request.usesStoredLogins
+        case .whenDone: record.request.whenDone?.rawValue
         case .fileDevice: record.file.map { Int64(bitPattern: $0.device) }
         case .fileInode: record.file.map { Int64(bitPattern: $0.inode) }
         case .servesRanges: record.remote.servesRanges
@@ -109,7 +110,7 @@ enum TaskColumn: Int, CaseIterable {
     private static let plain = allCases.filter { !plainNulls.contains($0) }
     private static let plainNulls: Set<TaskColumn> = [
         .retryAt, .intent, .intentName, .finishedAt, .total, .integrity, .connections,
-        .expectedSize, .fileDevice, .fileInode, .failureCode, .failureIsTransient,
+        .expectedSize, .whenDone, .fileDevice, .fileInode, .failureCode, .failureIsTransient,
         .failureRetryAfter, .entityTagIsWeak, .lastModifiedIsStrong, .lastModified,
         .remoteChecksum, .fileName, .wantedName, .checksum, .entityTag, .failureMessage, .userAgent,
         .referrer, .headers,
@@ -165,13 +166,15 @@ extension Hold {
         case .queue: "queue"
         case .retry: "retry"
         case .offline: "offline"
+        case .metered: "metered"
+        case .battery: "battery"
         case .space: "space"
         }
     }
 
     fileprivate var retryAt: WallTime? {
         switch self {
-        case .queue, .offline, .space: nil
+        case .queue, .offline, .metered, .battery, .space: nil
         case .retry(let time): time
         }
     }

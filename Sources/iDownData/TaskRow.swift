@@ -59,6 +59,7 @@ struct TaskRow {
             expectedSize: try optional(.expectedSize),
             hasPieceHashes: try flag(.hasPieceHashes),
             usesStoredLogins: try flag(.usesStoredLogins),
+            whenDone: try name(.whenDone),
             owner: try optional(.owner)
         )
     }
@@ -85,6 +86,8 @@ struct TaskRow {
         case "queue": .queue
         case "retry": .retry(at: WallTime(microseconds: try integer(.retryAt)))
         case "offline": .offline
+        case "metered": .metered
+        case "battery": .battery
         case "space": .space
         default: throw corrupt(.hold)
         }

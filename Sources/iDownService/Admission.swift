@@ -39,7 +39,9 @@ struct Admission {
         self.room = room - 1
         guard room <= 0 else { return try change(candidate, .held(by: obstacle)) }
         switch obstacle {
-        case .offline:
+        case .batteryLow:
+            passedOver.all = true
+        case .offline, .metered:
             passedOver.remote = true
         case .hostRests:
             if let origin = candidate.origin { passedOver.origins.insert(origin) }

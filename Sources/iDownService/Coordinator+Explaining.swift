@@ -26,6 +26,10 @@ extension Coordinator {
             return ["retry in \(Self.shown(left))\(Self.inBrackets(record.failure))"]
         case .waiting(.offline):
             return ["offline"]
+        case .waiting(.metered):
+            return ["metered network"]
+        case .waiting(.battery):
+            return ["low battery"]
         case .waiting(.space):
             return ["disk full\(await missingSpace(of: record).map { ": \($0) missing" } ?? "")"]
         }
@@ -41,6 +45,8 @@ extension Coordinator {
         return switch obstacle {
         case nil: nil
         case .offline: "offline"
+        case .metered: "metered network"
+        case .batteryLow: "low battery"
         case .diskFull: "disk full"
         case .hostRests(let rest):
             "retry in \(Self.shown(rest)) (the server asked to be left alone)"

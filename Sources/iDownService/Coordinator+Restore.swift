@@ -70,7 +70,7 @@ extension Coordinator {
         return try await commit { transaction in
             let ids =
                 try transaction.running().map(\.id) + transaction.retrying().map(\.id)
-                + transaction.held(by: .offline) + transaction.held(by: .space)
+                + Hold.byTheWorld.flatMap { try transaction.held(by: $0) }
             let changes = try ids.flatMap { id in
                 try transaction.changeIfReadable(id) {
                     $0.apply(.serviceStarted, at: now, jitter: 0)

@@ -15,7 +15,7 @@ extension Coordinator {
         isStopping = true
         backOffTimer?.cancel()
         publisher?.cancel()
-        networkReturn?.cancel()
+        adjuster?.cancel()
         spaceWatch?.cancel()
         for work in repeats.values { work.cancel() }
         releaseFileWaiters()

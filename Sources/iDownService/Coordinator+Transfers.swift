@@ -20,10 +20,10 @@ extension Coordinator: TransferJournal {
         case .failed: jitter = Double.random(in: 0..<1, using: &random)
         case .opened, .checkpointed, .publishing, .completed, .held: jitter = 0
         }
-        let isOnline = isOnline
+        let hasNetwork = conditions.isOnline && !conditions.isCaptive
         return try await commit { transaction in
             let change = try transaction.change(task) { record in
-                let seen = isOnline ? event : event.whileOffline(from: record.request.origin)
+                let seen = hasNetwork ? event : event.whileOffline(from: record.request.origin)
                 return record.apply(.transfer(seen, of: attempt), at: now, jitter: jitter)
             }
             guard let change, !change.effects.isEmpty else { return (false, []) }

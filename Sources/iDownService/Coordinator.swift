@@ -3,7 +3,7 @@
 package import DBus
 package import Logging
 package import iDownData
-import iDownState
+package import iDownState
 package import iDownloader
 
 /// The hub: has every change decided and committed, and then carries out its effects in order.
@@ -38,10 +38,15 @@ package actor Coordinator {
     var unsettled: [TaskRecord] = []
     var backOffs = BackOffs()
     var backOffTimer: Task<Void, Never>?
-    /// Whether there is a network; the one who knows tells (`setOnline`).
-    var isOnline = true
-    /// Lets those go on that waited for the network.
-    var networkReturn: Task<Void, Never>?
+    /// What the computer is like; those who know tell.
+    var conditions = Conditions()
+    /// What the user wants to wait for.
+    var holdWishes: HoldWishes
+    /// Brings the tasks in line with both; nil while they are.
+    var adjuster: Task<Void, Never>?
+    var needsAdjustment = false
+    /// Between the announcement of a sleep and the awakening nothing starts.
+    var isAsleep = false
     /// Looks after full disks; nil while no task waits for one.
     var spaceWatch: Task<Void, Never>?
     var hasNewSpaceHold = false
@@ -86,6 +91,7 @@ package actor Coordinator {
         store: Store,
         engine: Engine,
         slots: Int,
+        holdWishes: HoldWishes = HoldWishes(),
         executor: QueueExecutor,
         spaceInterval: Duration = Coordinator.spaceInterval,
         log: Logger
@@ -93,6 +99,7 @@ package actor Coordinator {
         self.store = store
         self.engine = engine
         self.slots = slots
+        self.holdWishes = holdWishes
         self.executor = executor
         self.spaceInterval = spaceInterval
         self.log = log
@@ -165,7 +172,7 @@ extension Coordinator {
             busy: Set(running.keys),
             firstOrder: startOrder + 1,
             isWanted: wantsSlots,
-            mayStart: hasBegun && !isStopping,
+            mayStart: hasBegun && !isStopping && !isAsleep,
             surroundings: surroundings
         )
         wantsSlots = false

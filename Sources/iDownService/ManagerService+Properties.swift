@@ -70,6 +70,30 @@ extension ManagerService {
         }
     }
 
+    package var holdOnMetered: Bool {
+        get async throws(ManagerError) { settings.holdsOnMetered }
+    }
+
+    package func setHoldOnMetered(_ holds: Bool, call: Call) async throws(ManagerError) {
+        try await permit(call)
+        try await change(Contract.Property.holdOnMetered, .boolean(holds)) {
+            $0.holdsOnMetered = holds
+        }
+        await coordinator.setHoldWishes(HoldWishes(settings))
+    }
+
+    package var holdOnLowBattery: Bool {
+        get async throws(ManagerError) { settings.holdsOnLowBattery }
+    }
+
+    package func setHoldOnLowBattery(_ holds: Bool, call: Call) async throws(ManagerError) {
+        try await permit(call)
+        try await change(Contract.Property.holdOnLowBattery, .boolean(holds)) {
+            $0.holdsOnLowBattery = holds
+        }
+        await coordinator.setHoldWishes(HoldWishes(settings))
+    }
+
     package var keepCompleted: UInt32 {
         get async throws(ManagerError) { UInt32(clamping: settings.keepCompleted) }
     }

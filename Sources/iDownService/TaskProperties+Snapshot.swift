@@ -46,6 +46,8 @@ extension TaskProperties {
             hold = .retry
             retryAt = UInt64(clamping: deadline.microseconds)
         case .waiting(.offline): hold = .offline
+        case .waiting(.metered): hold = .metered
+        case .waiting(.battery): hold = .battery
         case .waiting(.space): hold = .space
         case .downloading, .paused, .completed, .failed, .cancelled: break
         }

@@ -17,6 +17,9 @@ struct Wishes: Sendable {
     func judge(_ urls: [String], _ options: AddOptions) async throws -> [NewTask] {
         let references = try await Self.references(urls)
         if let name = options.filename { try Self.check(name) }
+        if options.whenDone != nil, owner != nil {
+            throw ManagerError(.invalidOption, "when-done is not for a caller from a sandbox")
+        }
         let mirrors = try Self.mirrors(options.mirrors)
         let checksum = try Self.checksum(options.checksum)
         let directory = try await engine.prepareFolder(
@@ -48,6 +51,7 @@ struct Wishes: Sendable {
                     expectedSize: options.expectedSize.map { Int64(clamping: $0) },
                     // What the user has stored is not for a sandbox to use.
                     usesStoredLogins: owner == nil,
+                    whenDone: options.whenDone.flatMap { WhenDone(rawValue: $0.rawValue) },
                     owner: owner
                 ),
                 priority: options.priority,

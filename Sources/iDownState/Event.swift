@@ -27,9 +27,9 @@ package enum Event: Hashable, Sendable {
     case slotGranted(order: Int64)
     /// The scheduler takes its slot away.
     case displaced
-    /// It would have got a slot, but for this.
+    /// It would have got a slot, or has one and loses it, because of this.
     case held(by: Obstacle)
-    /// The network is back, or there is room on the disk.
+    /// What it waits for is there: the network, power, room on the disk.
     case released
     /// The time of the back-off is over.
     case retryDue

@@ -8,6 +8,10 @@ package enum Obstacle: Hashable, Sendable {
     case hostRests(for: Duration)
     /// There is no network at all; the failure that showed it, if there was one.
     case offline(Failure?)
+    /// The network costs by the byte, and the user wants to wait for another.
+    case metered
+    /// The battery is low, and the user wants to save it.
+    case batteryLow
     /// The file system has no room; the failure says how much is needed.
     case diskFull(Failure)
 }
@@ -24,6 +28,10 @@ extension TaskRecord {
         case .offline(let failure):
             self.failure = failure ?? self.failure
             state = .waiting(.offline)
+        case .metered:
+            state = .waiting(.metered)
+        case .batteryLow:
+            state = .waiting(.battery)
         case .diskFull(let failure):
             self.failure = failure
             state = .waiting(.space)

@@ -2,19 +2,21 @@
 
 /// What the computer, the network and the hosts allow at one moment, whoever asks.
 package struct Surroundings: Hashable, Sendable {
-    /// False where there is no network at all.
-    package var isOnline: Bool
+    package var conditions: Conditions
+    package var wishes: HoldWishes
     /// How long hosts are still to be left alone.
     package var rests: [Origin: Duration]
     /// Folders on file systems that have not even the reserve left.
     package var fullDirectories: Set<String>
 
     package init(
-        isOnline: Bool = true,
+        conditions: Conditions = Conditions(),
+        wishes: HoldWishes = HoldWishes(),
         rests: [Origin: Duration] = [:],
         fullDirectories: Set<String> = []
     ) {
-        self.isOnline = isOnline
+        self.conditions = conditions
+        self.wishes = wishes
         self.rests = rests
         self.fullDirectories = fullDirectories
     }
@@ -32,13 +34,37 @@ package struct Surroundings: Hashable, Sendable {
         directory: String,
         hasFile: Bool
     ) -> Obstacle? {
-        if !isOnline, origin?.isLoopback != true { return .offline(nil) }
+        if let obstacle = interruption(for: origin) { return obstacle }
+        if !conditions.isOnline, origin?.isLoopback != true { return .offline(nil) }
         if let origin, let rest = rests[origin] { return .hostRests(for: rest) }
         guard !hasFile, fullDirectories.contains(directory) else { return nil }
         return .diskFull(
             Failure(.fileNoSpace, "the disk is full", neededSpace: SpacePolicy.reserve)
         )
     }
+
+    /// What ends also a transfer that runs; nil where nothing does.
+    ///
+    /// A network that is gone does not: a transfer fails by itself if it stays away. A portal does,
+    /// for its page must not be taken for the file.
+    package func interruption(for origin: Origin?) -> Obstacle? {
+        if isBatteryInTheWay { return .batteryLow }
+        guard origin?.isLoopback != true else { return nil }
+        if conditions.isCaptive { return .offline(nil) }
+        return isMeterInTheWay ? .metered : nil
+    }
+
+    /// The holds that nobody has to wait in any more; of those for room on a disk others know.
+    package var lifted: [Hold] {
+        var lifted: [Hold] = []
+        if conditions.isOnline, !conditions.isCaptive { lifted.append(.offline) }
+        if !isMeterInTheWay { lifted.append(.metered) }
+        if !isBatteryInTheWay { lifted.append(.battery) }
+        return lifted
+    }
+
+    private var isMeterInTheWay: Bool { conditions.isMetered && wishes.onMetered }
+    private var isBatteryInTheWay: Bool { conditions.isBatteryLow && wishes.onLowBattery }
 }
 
 extension TransferEvent {

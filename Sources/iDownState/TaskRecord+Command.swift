@@ -51,7 +51,7 @@ extension TaskRecord {
         switch state {
         case .waiting(.queue), .downloading:
             return []
-        case .waiting(.retry), .waiting(.offline), .waiting(.space), .paused, .failed, .cancelled:
+        case .waiting, .paused, .failed, .cancelled:
             return restart()
         case .completed:
             // The finished file stays where it is; the next one gets a free name beside it.

@@ -40,13 +40,22 @@ extension TaskRecord {
     }
 
     private mutating func meet(_ obstacle: Obstacle, at now: WallTime) -> [Effect] {
-        guard state == .waiting(.queue), intent == nil else { return [] }
-        return hold(by: obstacle, at: now)
+        guard intent == nil else { return [] }
+        switch state {
+        case .waiting(.queue):
+            return hold(by: obstacle, at: now)
+        case .downloading:
+            var effects = hold(by: obstacle, at: now)
+            effects.insert(.stopTransfer(attempt), at: 1)
+            return effects + [.fillSlots]
+        case .waiting, .paused, .completed, .failed, .cancelled:
+            return []
+        }
     }
 
     private mutating func release() -> [Effect] {
         switch state {
-        case .waiting(.offline), .waiting(.space):
+        case .waiting(.offline), .waiting(.metered), .waiting(.battery), .waiting(.space):
             state = .waiting(.queue)
             return [.persist, .announce, .fillSlots]
         case .waiting(.queue), .waiting(.retry), .downloading, .paused, .completed, .failed,
@@ -63,7 +72,8 @@ extension TaskRecord {
 
     private mutating func comeBack(at now: WallTime) -> [Effect] {
         switch state {
-        case .downloading, .waiting(.offline), .waiting(.space):
+        case .downloading, .waiting(.offline), .waiting(.metered), .waiting(.battery),
+            .waiting(.space):
             // What held it is looked at again before it starts; with an open publication the
             // file is looked for first.
             state = .waiting(.queue)

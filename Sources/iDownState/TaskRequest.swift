@@ -19,6 +19,14 @@ package enum OnExisting: String, Sendable {
     case fail
 }
 
+/// What is to be done with the finished file, for the user to see.
+package enum WhenDone: String, Sendable {
+    /// Open it with the program for its kind.
+    case open
+    /// Show it in its folder.
+    case reveal
+}
+
 /// What a client asked for.
 ///
 /// Secrets stand in it: it is stored, but never announced.
@@ -46,6 +54,8 @@ package struct TaskRequest: Hashable, Sendable {
     /// Whether netrc, stored logins and cookies may be used for it; not for what any web page
     /// can have added.
     package var usesStoredLogins: Bool
+    /// What the finished file is for; nil leaves it alone.
+    package var whenDone: WhenDone?
     /// The application from a sandbox that asked, or the connection of one that cannot be told; nil
     /// for the user's own programs.
     package var owner: String?
@@ -64,6 +74,7 @@ package struct TaskRequest: Hashable, Sendable {
         expectedSize: Int64? = nil,
         hasPieceHashes: Bool = false,
         usesStoredLogins: Bool = true,
+        whenDone: WhenDone? = nil,
         owner: String? = nil
     ) {
         self.url = url
@@ -79,6 +90,7 @@ package struct TaskRequest: Hashable, Sendable {
         self.expectedSize = expectedSize
         self.hasPieceHashes = hasPieceHashes
         self.usesStoredLogins = usesStoredLogins
+        self.whenDone = whenDone
         self.owner = owner
     }
 }

@@ -8,8 +8,17 @@ package enum Hold: Hashable, Sendable {
     case retry(at: WallTime)
     /// There is no network, and its host is another computer.
     case offline
+    /// The network is metered, its host is another computer, and the user wants to wait.
+    case metered
+    /// The battery is low, and the user wants to wait.
+    case battery
     /// Its file system has no room for it.
     case space
+}
+
+extension Hold {
+    /// Those that end when the world changes, not by a slot or a time.
+    package static let byTheWorld: [Hold] = [.offline, .metered, .battery, .space]
 }
 
 /// Where a task stands.

@@ -57,6 +57,7 @@ struct Daemon {
             store: store,
             engine: engine,
             slots: settings.maxConcurrentDownloads,
+            holdWishes: HoldWishes(settings),
             executor: connection.executor,
             log: log
         )

@@ -34,6 +34,7 @@ struct GuaranteeTests {
             #expect(try await client.listTasks().map(\.id) == Array(ids[5...]))
 
             try await client.setKeepCompleted(30)
+            try await client.setHoldOnMetered(true)
             try await service.restartAfterKill()
             #expect(try await client.keepCompleted() == 30)
 

@@ -112,7 +112,8 @@ struct IntrospectionTests {
             #expect(
                 Set(properties.keys) == [
                     "Version", "MaxConcurrentDownloads", "MaxConnectionsPerDownload", "SpeedLimit",
-                    "DownloadDirectory", "KeepCompleted", "TaskCount", "WaitingCount",
+                    "DownloadDirectory", "HoldOnMetered", "HoldOnLowBattery", "KeepCompleted",
+                    "TaskCount", "WaitingCount",
                     "ActiveCount", "Speed",
                 ]
             )

@@ -84,7 +84,7 @@ struct RefusalTests {
             ("speed", .uint32(1)),
             ("Paused", .boolean(true)),
             // Without effect so far, so not taken.
-            ("when-done", .string("open")),
+            ("when-done-command", .string("rm")), ("when-done", .string("run")),
             ("checksum", .string("sha-256=00")),
             ("checksum", .string("crc32=00000000")),
             ("mirrors", .string("http://127.0.0.1/")),

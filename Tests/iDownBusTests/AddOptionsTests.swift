@@ -36,14 +36,15 @@ import iDownBus
         options.mirrors = ["https://a.org/", "https://b.org/"]
         options.checksum = "md5=00"
         options.expectedSize = 0
-        #expect(options.dictionary.count == 14)
+        options.whenDone = .reveal
+        #expect(options.dictionary.count == 15)
         #expect(try AddOptions(options.dictionary) == options)
         #expect(AddOptions().dictionary.isEmpty)
         #expect(try AddOptions([:]) == AddOptions())
     }
 
     @Test(arguments: [
-        "when-done", "Directory", "", "x",
+        "when-done-command", "Directory", "", "x",
     ])
     func `what has no effect is not accepted`(key: String) throws {
         let error = try #require(refusal([key: .string("")]))
@@ -78,7 +79,7 @@ import iDownBus
             ("user-agent", .string(String(repeating: "a", count: 8193))),
             ("token", .string("")), ("token", .string(String(repeating: "ä", count: 128))),
             ("on-existing", .string("overwrite")), ("speed-limit", .uint64(1 << 63)),
-            ("expected-size", .uint64(.max)),
+            ("expected-size", .uint64(.max)), ("when-done", .string("sh -c x")),
         ] as [(String, Value)]
     )
     func `a bad value is refused and its key named`(key: String, value: Value) throws {

@@ -162,6 +162,18 @@ final class FakeManager: ManagerHandling {
         return ["paused by the user"]
     }
 
+    var holdOnMetered: Bool { get async throws(ManagerError) { true } }
+
+    func setHoldOnMetered(_ holds: Bool, call: Call) async throws(ManagerError) {
+        note("metered \(holds)", call)
+    }
+
+    var holdOnLowBattery: Bool { get async throws(ManagerError) { false } }
+
+    func setHoldOnLowBattery(_ holds: Bool, call: Call) async throws(ManagerError) {
+        note("battery \(holds)", call)
+    }
+
     var keepCompleted: UInt32 { get async throws(ManagerError) { 7 } }
 
     func setKeepCompleted(_ days: UInt32, call: Call) async throws(ManagerError) {

@@ -50,7 +50,7 @@ import iDownTesting
         try await withFakeManager { scene in
             let proxy = try await self.proxy(scene)
             let error = await #expect(throws: BusError.self) {
-                let options: [String: Value] = ["when-done": .string("open")]
+                let options: [String: Value] = ["when-done-command": .string("rm")]
                 _ = try await proxy.call(
                     "AddURLWithOptions",
                     "https://e.org/",

@@ -46,6 +46,7 @@ struct RandomRecord {
             expectedSize: maybe { $0.size() },
             hasPieceHashes: pick([true, false]),
             usesStoredLogins: pick([true, false]),
+            whenDone: maybe { $0.pick([.open, .reveal]) },
             owner: maybe { $0.text() }
         )
     }
@@ -64,6 +65,7 @@ struct RandomRecord {
     private mutating func state() -> TaskState {
         pick([
             .waiting(.queue), .waiting(.retry(at: time())), .waiting(.offline), .waiting(.space),
+            .waiting(.metered), .waiting(.battery),
             .downloading, .paused, .completed, .failed, .cancelled,
         ])
     }

@@ -57,6 +57,8 @@ import iDownTesting
                     {
                       "AllowHiddenFolders" : true,
                       "DownloadDirectory" : "/mnt/big",
+                      "HoldOnLowBattery" : false,
+                      "HoldOnMetered" : false,
                       "KeepCompleted" : 30,
                       "Later" : {
                         "a" : [
@@ -77,6 +79,24 @@ import iDownTesting
         }
     }
 
+    @Test func `what is the user's alone is read and never written`() async throws {
+        try await withTemporaryFolder { folder in
+            let content = """
+                {"Notifications": false, "StayAwake": true, "WhenDoneCommand": ["mv", "{path}"]}
+                """
+            try write(content, in: folder)
+            let settings = SettingsFile(folder: folder).read().settings
+            #expect(!settings.notifies)
+            #expect(settings.staysAwake)
+            #expect(settings.whenDoneCommand == ["mv", "{path}"])
+            var changed = settings
+            changed.whenDoneCommand = ["rm"]
+            changed.notifies = true
+            try SettingsFile(folder: folder).write(changed, now: .someTime)
+            #expect(SettingsFile(folder: folder).read().settings == settings)
+        }
+    }
+
     @Test(arguments: [
         "", "{", "[]", "null", "{\"MaxConcurrentDownloads\": 0}",
         "{\"MaxConcurrentDownloads\": 65}", "{\"MaxConcurrentDownloads\": \"3\"}",
@@ -85,6 +105,10 @@ import iDownTesting
         "{\"MaxConnectionsPerDownload\": 0}", "{\"MaxConnectionsPerDownload\": 17}",
         "{\"KeepCompleted\": -1}", "{\"KeepCompleted\": 4294967296}", "{\"SpeedLimit\": -1}",
         "{\"SpeedLimit\": \"fast\"}", "{\"SpeedLimit\": 1.5}",
+        "{\"HoldOnMetered\": 1}", "{\"HoldOnLowBattery\": \"yes\"}", "{\"StayAwake\": 0}",
+        "{\"Notifications\": null}", "{\"WhenDoneCommand\": \"rm -rf {path}\"}",
+        "{\"WhenDoneCommand\": []}", "{\"WhenDoneCommand\": [\"\"]}",
+        "{\"WhenDoneCommand\": [\"sh\", null]}", "{\"WhenDoneCommand\": [\"a\\u0000b\"]}",
         "{\"AllowHiddenFolders\": true, \"MaxConcurrentDownloads\": 65}",
     ])
     func `a wrong file is told, left alone by reading, and moved aside by writing`(

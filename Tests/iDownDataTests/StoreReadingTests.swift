@@ -30,7 +30,7 @@ import iDownState
 
     @Test(arguments: [
         TaskState.waiting(.queue), .waiting(.retry(at: .someTime)), .waiting(.offline),
-        .waiting(.space), .downloading, .paused, .failed,
+        .waiting(.metered), .waiting(.battery), .waiting(.space), .downloading, .paused, .failed,
     ])
     func `every unfinished state is found`(state: TaskState) async throws {
         try await withStore { store in
@@ -152,6 +152,30 @@ import iDownState
             #expect(candidates.map(\.directory) == ["/x", "/home/me/Downloads"])
             #expect(candidates.map(\.hasFile) == [false, true])
             #expect(candidates.map(\.origin?.isLoopback) == [false, true])
+        }
+    }
+
+    @Test(arguments: [Hold.metered, .battery])
+    func `what waits for a cheap network or power is found`(hold: Hold) async throws {
+        try await withStore { store in
+            let (held, count) = try await store.commit { transaction in
+                _ = try transaction.addTask("http://a/f") { $0.state = .waiting(hold) }
+                return (try transaction.held(by: hold), try transaction.countOfHeld())
+            }
+            #expect(held.map(\.rawValue) == [1])
+            #expect(count == 1)
+        }
+    }
+
+    @Test func `where everything is passed over nothing starts`() async throws {
+        try await withStore { store in
+            let candidates = try await store.commit { transaction in
+                _ = try transaction.addTask("http://a/f")
+                var passedOver = PassedOver()
+                passedOver.all = true
+                return try transaction.nextWaiting(limit: 9, passingOver: passedOver)
+            }
+            #expect(candidates.isEmpty)
         }
     }
 

@@ -178,6 +178,79 @@ import iDownTesting
         }
     }
 
+    // MARK: The desktop's services
+
+    @Test func `a meter stops what comes from elsewhere, and its end lets it go on`()
+        async throws
+    {
+        try await withHub { hub in
+            let coordinator = hub.coordinator
+            await coordinator.setHoldWishes(HoldWishes(onMetered: true))
+            hub.announced.after { announcement in
+                guard announcement.kind == .downloading else { return }
+                await coordinator.setConditions(
+                    isCaptive: false,
+                    isMetered: true,
+                    isBatteryLow: false
+                )
+            }
+            let id = try await hub.add("http://idown-test.invalid/a")
+            try await hub.announced.wait(for: id, hold: "metered")
+            hub.announced.after { _ in }
+            await hub.transferEnd(of: id)
+            #expect(try await hub.record(id)?.tries == 0)
+            #expect(try await coordinator.reasons(for: id) == ["metered network"])
+            let mark = hub.announced.all.count
+            await coordinator.setHoldWishes(HoldWishes())
+            try await hub.announced.wait(for: id, .downloading, after: mark)
+        }
+    }
+
+    @Test func `a low battery stops all, keeps the bytes, and what waits is passed over`()
+        async throws
+    {
+        let (file, hold) = ServedFile.held()
+        let server = try FaultServer.serving(file)
+        defer { server.stop() }
+        try await withHub(slots: 1) { hub in
+            await hub.coordinator.setHoldWishes(HoldWishes(onLowBattery: true))
+            let id = try await hub.add(server.url("/a"))
+            try await hub.arrival(of: 1 << 20, for: id)
+            let other = try await hub.add(server.url("/b"))
+            await hub.coordinator.setConditions(
+                isCaptive: false,
+                isMetered: false,
+                isBatteryLow: true
+            )
+            try await hub.announced.wait(for: id, hold: "battery")
+            try await hub.announced.wait(for: other, hold: "battery")
+            await hub.transferEnd(of: id)
+            #expect(try await hub.record(id)?.segments.byteCount ?? 0 >= 1 << 20)
+            #expect(try await hub.coordinator.reasons(for: other) == ["low battery"])
+            hold.until.open()
+            await hub.coordinator.setConditions(
+                isCaptive: false,
+                isMetered: false,
+                isBatteryLow: false
+            )
+            try await hub.announced.wait(for: id, .completed)
+            try await hub.announced.wait(for: other, .completed)
+        }
+    }
+
+    @Test func `behind a portal nothing is asked for, and no try is burned`() async throws {
+        try await withHub { hub in
+            await hub.coordinator.setConditions(
+                isCaptive: true,
+                isMetered: false,
+                isBatteryLow: false
+            )
+            let id = try await hub.add("http://idown-test.invalid/a")
+            try await hub.announced.wait(for: id, hold: "offline")
+            #expect(try await hub.record(id)?.attempt == AttemptNumber.none)
+        }
+    }
+
     @Test func `a restart looks at the network anew`() async throws {
         try await withTemporaryFolder { folder in
             let id = try await withHub(in: folder) { hub in

@@ -6,7 +6,7 @@ import iDownTesting
 @testable import iDownService
 
 extension RecordingAnnouncer {
-    /// Returns once a task was told to wait for something: `retry`, `offline` or `space`.
+    /// Returns once a task was told to wait for something: `retry`, `offline`, `metered`, `battery` or `space`.
     func wait(for id: TaskID, hold: String, after mark: Int = 0) async throws {
         try await wait("task \(id) to wait for \(hold)") { all in
             all.dropFirst(mark).contains { announcement in
@@ -16,6 +16,8 @@ extension RecordingAnnouncer {
                 return switch task.record.state {
                 case .waiting(.retry): hold == "retry"
                 case .waiting(.offline): hold == "offline"
+                case .waiting(.metered): hold == "metered"
+                case .waiting(.battery): hold == "battery"
                 case .waiting(.space): hold == "space"
                 case .waiting(.queue), .downloading, .paused, .completed, .failed, .cancelled:
                     false

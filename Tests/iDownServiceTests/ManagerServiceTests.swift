@@ -212,7 +212,13 @@ import iDownloader
             #expect(scene.engine.connectionsPerDownload == 16)
             try await scene.client.setSpeedLimit(1 << 40)
             #expect(try await scene.client.speedLimit() == 1 << 40)
-            for name in ["MaxConnectionsPerDownload", "SpeedLimit"] {
+            try await scene.client.setHoldOnMetered(true)
+            #expect(try await scene.client.holdOnMetered())
+            try await scene.client.setHoldOnLowBattery(true)
+            #expect(try await scene.client.holdOnLowBattery())
+            for name in [
+                "MaxConnectionsPerDownload", "SpeedLimit", "HoldOnMetered", "HoldOnLowBattery",
+            ] {
                 try await scene.signals.first("PropertiesChanged") { signal in
                     signal.member == "PropertiesChanged" && "\(signal.arguments)".contains(name)
                 }
@@ -225,6 +231,7 @@ import iDownloader
             #expect(stored.settings.maxConnectionsPerDownload == 16)
             #expect(stored.settings.speedLimit == 1 << 40)
             #expect(stored.settings.downloadDirectory == folder)
+            #expect(stored.settings.holdsOnMetered && stored.settings.holdsOnLowBattery)
             for count in [0, 65, .max] as [UInt32] {
                 #expect(
                     await code { try await scene.client.setMaxConcurrentDownloads(count) }

@@ -60,7 +60,10 @@ import iDownState
         #expect(task.attempts == 2)
     }
 
-    @Test(arguments: [(Hold.offline, TaskProperties.Hold.offline), (.space, .space)])
+    @Test(arguments: [
+        (Hold.offline, TaskProperties.Hold.offline), (.metered, .metered), (.battery, .battery),
+        (.space, .space),
+    ])
     func `what a task waits for is shown`(_ hold: Hold, _ word: TaskProperties.Hold) {
         let task = properties { $0.state = .waiting(hold) }
         #expect(task.state == .waiting)

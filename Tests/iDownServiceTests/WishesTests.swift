@@ -13,6 +13,7 @@ import iDownloader
     private func judge(
         _ urls: [String],
         rules: FolderRules = FolderRules(),
+        owner: String? = nil,
         options change: (inout AddOptions) -> Void = { _ in }
     ) async throws -> [NewTask] {
         try await withTemporaryFolder { folder in
@@ -20,7 +21,8 @@ import iDownloader
             let wishes = Wishes(
                 engine: Engine(pool: pool, userAgent: "test"),
                 downloadDirectory: folder + "/new",
-                rules: rules
+                rules: rules,
+                owner: owner
             )
             var options = AddOptions()
             change(&options)
@@ -38,10 +40,11 @@ import iDownloader
     private func refusal(
         of urls: [String],
         rules: FolderRules = FolderRules(),
+        owner: String? = nil,
         options change: (inout AddOptions) -> Void = { _ in }
     ) async -> ManagerError? {
         do {
-            _ = try await judge(urls, rules: rules, options: change)
+            _ = try await judge(urls, rules: rules, owner: owner, options: change)
             return nil
         } catch {
             return ManagerError(error)
@@ -62,6 +65,7 @@ import iDownloader
             options.mirrors = ["HTTP://Mirror.org/a b", "https://other.org/"]
             options.checksum = "MD5=" + String(repeating: "Ab", count: 16)
             options.expectedSize = 0
+            options.whenDone = .open
         }
         let task = try #require(tasks.first)
         #expect(tasks.count == 1)
@@ -79,6 +83,7 @@ import iDownloader
         #expect(task.request.mirrors == ["http://mirror.org/a%20b", "https://other.org/"])
         #expect(task.request.checksum == Checksum(.md5, Array(repeating: 0xab, count: 16)))
         #expect(task.request.expectedSize == 0)
+        #expect(task.request.whenDone == .open)
         #expect(task.request.usesStoredLogins)
         #expect(task.takenName == nil)
     }
@@ -111,6 +116,13 @@ import iDownloader
         let error = await refusal(of: [url])
         #expect(error?.code == .invalidURL)
         #expect(error?.message.contains("SECRET") == false, "\(error?.message ?? "")")
+    }
+
+    @Test(arguments: ["org.example.App", ":1.7"])
+    func `what opens on the user's desktop is not for a sandbox to say`(owner: String) async {
+        let error = await refusal(of: ["http://e.org/a"], owner: owner) { $0.whenDone = .reveal }
+        #expect(error?.code == .invalidOption)
+        #expect(error?.message.contains("when-done") == true)
     }
 
     @Test func `a bad one of many is named by its place`() async {

@@ -10,6 +10,8 @@ enum Situation: String, CaseIterable, Sendable {
     case queuedWithBytes
     case backingOff
     case offline
+    case metered
+    case drained
     case withoutSpace
     /// Downloading, no answer yet.
     case connecting
@@ -62,7 +64,8 @@ enum Situation: String, CaseIterable, Sendable {
             record.segments = Sample.first(Sample.total)
             record.integrity = .validators
             record.finishedAt = Sample.now
-        case .queued, .queuedWithBytes, .offline, .connecting, .downloading, .paused,
+        case .queued, .queuedWithBytes, .offline, .metered, .drained, .connecting, .downloading,
+            .paused,
             .pausedWithBytes, .cancelled, .discarding, .queuedWhileDiscarding,
             .pausedWhileDiscarding, .removing:
             break
@@ -76,6 +79,8 @@ enum Situation: String, CaseIterable, Sendable {
             .waiting(.queue)
         case .backingOff: .waiting(.retry(at: Sample.deadline))
         case .offline: .waiting(.offline)
+        case .metered: .waiting(.metered)
+        case .drained: .waiting(.battery)
         case .withoutSpace: .waiting(.space)
         case .connecting, .downloading, .publishing: .downloading
         case .paused, .pausedWithBytes, .pausedWhileDiscarding: .paused
@@ -90,7 +95,8 @@ enum Situation: String, CaseIterable, Sendable {
         case .publishing, .publicationInterrupted: .publish(name: Sample.name)
         case .discarding, .queuedWhileDiscarding, .pausedWhileDiscarding: .discard
         case .removing: .remove
-        case .queued, .queuedWithBytes, .backingOff, .offline, .withoutSpace, .connecting,
+        case .queued, .queuedWithBytes, .backingOff, .offline, .metered, .drained, .withoutSpace,
+            .connecting,
             .downloading, .paused, .pausedWithBytes, .failed, .spoiled, .completed, .cancelled:
             nil
         }
@@ -99,7 +105,8 @@ enum Situation: String, CaseIterable, Sendable {
     private var hasFile: Bool {
         switch self {
         case .queued, .connecting, .paused, .cancelled: false
-        case .queuedWithBytes, .backingOff, .offline, .withoutSpace, .downloading, .publishing,
+        case .queuedWithBytes, .backingOff, .offline, .metered, .drained, .withoutSpace,
+            .downloading, .publishing,
             .publicationInterrupted, .pausedWithBytes, .failed, .spoiled, .completed, .discarding,
             .queuedWhileDiscarding, .pausedWhileDiscarding, .removing:
             true

@@ -21,10 +21,50 @@ import iDownState
     }
 
     @Test func `without a network only this computer is asked`() {
-        let offline = Surroundings(isOnline: false)
+        let offline = Surroundings(conditions: Conditions(isOnline: false))
         #expect(obstacle(offline) == .offline(nil))
         #expect(obstacle(offline, nil) == .offline(nil))
         #expect(obstacle(offline, Self.here) == nil)
+    }
+
+    @Test func `a portal is as good as no network, and ends what runs`() {
+        let captive = Surroundings(conditions: Conditions(isCaptive: true))
+        #expect(obstacle(captive) == .offline(nil))
+        #expect(obstacle(captive, Self.here) == nil)
+        #expect(captive.interruption(for: Self.far) == .offline(nil))
+        #expect(captive.interruption(for: Self.here) == nil)
+        #expect(Surroundings(conditions: Conditions(isOnline: false)).interruption(for: nil) == nil)
+    }
+
+    @Test(arguments: [true, false])
+    func `a meter holds other computers' files, if the user wants it so`(isWanted: Bool) {
+        let metered = Surroundings(
+            conditions: Conditions(isMetered: true),
+            wishes: HoldWishes(onMetered: isWanted)
+        )
+        #expect(obstacle(metered) == (isWanted ? .metered : nil))
+        #expect(metered.interruption(for: Self.far) == (isWanted ? .metered : nil))
+        #expect(obstacle(metered, Self.here) == nil)
+    }
+
+    @Test(arguments: [true, false])
+    func `a low battery holds everything, if the user wants it so`(isWanted: Bool) {
+        let low = Surroundings(
+            conditions: Conditions(isMetered: true, isBatteryLow: true),
+            wishes: HoldWishes(onMetered: true, onLowBattery: isWanted)
+        )
+        #expect(obstacle(low) == (isWanted ? .batteryLow : .metered))
+        #expect(obstacle(low, Self.here) == (isWanted ? .batteryLow : nil))
+    }
+
+    @Test func `nobody waits for what is not in the way`() {
+        #expect(Surroundings().lifted == [.offline, .metered, .battery])
+        let all = Conditions(isOnline: false, isMetered: true, isBatteryLow: true)
+        #expect(Surroundings(conditions: all).lifted == [.metered, .battery])
+        let wishes = HoldWishes(onMetered: true, onLowBattery: true)
+        #expect(Surroundings(conditions: all, wishes: wishes).lifted.isEmpty)
+        let captive = Conditions(isCaptive: true)
+        #expect(Surroundings(conditions: captive).lifted == [.metered, .battery])
     }
 
     @Test func `a host that rests holds its own tasks, on this computer too`() {

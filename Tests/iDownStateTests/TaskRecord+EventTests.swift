@@ -10,7 +10,7 @@ import iDownState
         case partialWhole, partialShort, partialGone, publicationFound, partialDeleted
         case opened, checkpointed, publishing, completed
         case failedForNow, failedForGood, failedSpoiling, vanished, diskFilled, disconnected
-        case postponed, heldBack, heldOffline, released
+        case postponed, heldBack, heldOffline, metered, drained, released
 
         func event(of attempt: AttemptNumber) -> Event {
             switch self {
@@ -44,6 +44,8 @@ import iDownState
             case .postponed: .transfer(.held(by: .hostRests(for: .seconds(1))), of: attempt)
             case .heldBack: .held(by: .hostRests(for: .seconds(1)))
             case .heldOffline: .held(by: .offline(nil))
+            case .metered: .held(by: .metered)
+            case .drained: .held(by: .batteryLow)
             case .released: .released
             }
         }
@@ -77,6 +79,8 @@ import iDownState
     private static let backOff = TaskState.waiting(.retry(at: Sample.deadline))
     private static let retry = TaskState.waiting(.retry(at: Sample.now.advanced(by: .seconds(1))))
     private static let offline = TaskState.waiting(.offline)
+    private static let meter = TaskState.waiting(.metered)
+    private static let battery = TaskState.waiting(.battery)
     private static let space = TaskState.waiting(.space)
     private static let publish = Intent.publish(name: Sample.name)
     private static let publishOther = Intent.publish(name: Sample.otherName)
@@ -84,6 +88,10 @@ import iDownState
     private static let start = Effect.startTransfer(Sample.attempt.next)
     private static let told: [Effect] = [.persist, .announce]
     private static let freed: [Effect] = [.persist, .announce, .fillSlots]
+    private static let stopped: [Effect] = [.persist, stop, .announce, .fillSlots]
+    private static let stoppedForNow: [Effect] = [
+        .persist, stop, .announce, .scheduleRetry(after: .seconds(1)), .fillSlots,
+    ]
     private static let retried: [Effect] = [
         .persist, .announce, .scheduleRetry(after: .seconds(1)), .fillSlots,
     ]
@@ -94,9 +102,13 @@ import iDownState
 
         row(.queued, .heldBack, retry, told + [.scheduleRetry(after: .seconds(1))]),
         row(.queued, .heldOffline, offline, told),
+        row(.queued, .metered, meter, told),
+        row(.queued, .drained, battery, told),
 
         row(.queuedWithBytes, .heldBack, retry, told + [.scheduleRetry(after: .seconds(1))]),
         row(.queuedWithBytes, .heldOffline, offline, told),
+        row(.queuedWithBytes, .metered, meter, told),
+        row(.queuedWithBytes, .drained, battery, told),
         row(.queuedWithBytes, .slotGranted, .downloading, told + [start]),
         row(.queuedWithBytes, .partialShort, queue, told),
         row(.queuedWithBytes, .partialGone, queue, told),
@@ -119,6 +131,18 @@ import iDownState
         row(.offline, .partialGone, offline, told),
         row(.offline, .checkpointed, offline, told),
 
+        row(.metered, .released, queue, freed),
+        row(.metered, .serviceStarted, queue, told),
+        row(.metered, .partialShort, meter, told),
+        row(.metered, .partialGone, meter, told),
+        row(.metered, .checkpointed, meter, told),
+
+        row(.drained, .released, queue, freed),
+        row(.drained, .serviceStarted, queue, told),
+        row(.drained, .partialShort, battery, told),
+        row(.drained, .partialGone, battery, told),
+        row(.drained, .checkpointed, battery, told),
+
         row(.withoutSpace, .released, queue, freed),
         row(.withoutSpace, .serviceStarted, queue, told),
         row(.withoutSpace, .partialShort, space, told),
@@ -126,6 +150,10 @@ import iDownState
         row(.withoutSpace, .checkpointed, space, told),
 
         row(.connecting, .displaced, queue, [.persist, stop, .announce]),
+        row(.connecting, .heldBack, retry, stoppedForNow),
+        row(.connecting, .heldOffline, offline, stopped),
+        row(.connecting, .metered, meter, stopped),
+        row(.connecting, .drained, battery, stopped),
         row(.connecting, .serviceStarted, queue, told),
         row(.connecting, .opened, .downloading, told),
         row(.connecting, .failedForNow, retry, retried),
@@ -137,6 +165,10 @@ import iDownState
         row(.connecting, .postponed, retry, retried),
 
         row(.downloading, .displaced, queue, [.persist, stop, .announce]),
+        row(.downloading, .heldBack, retry, stoppedForNow),
+        row(.downloading, .heldOffline, offline, stopped),
+        row(.downloading, .metered, meter, stopped),
+        row(.downloading, .drained, battery, stopped),
         row(.downloading, .serviceStarted, queue, told),
         row(.downloading, .opened, .downloading, told),
         row(.downloading, .checkpointed, .downloading, [.persist]),

@@ -25,7 +25,7 @@ import iDownState
     static func outcome(in situation: Situation) -> Outcome {
         switch situation {
         case .queued, .queuedWithBytes, .queuedWhileDiscarding: queued
-        case .backingOff, .offline, .withoutSpace, .failed, .spoiled: restart
+        case .backingOff, .offline, .metered, .drained, .withoutSpace, .failed, .spoiled: restart
         case .connecting, .downloading: stop
         case .paused, .pausedWithBytes, .pausedWhileDiscarding: paused
         case .publishing, .publicationInterrupted: .refused(.publishing)

@@ -75,7 +75,8 @@ struct Walk: Sendable {
         let record = node.record
         let events: [Event] = [
             .slotGranted(order: 1), .displaced, .retryDue, .serviceStarted, .partialDeleted,
-            .held(by: .offline(nil)), .held(by: .hostRests(for: .seconds(9))), .released,
+            .held(by: .offline(nil)), .held(by: .hostRests(for: .seconds(9))), .held(by: .metered),
+            .held(by: .batteryLow), .released,
         ]
         let disk: [Event] = [
             .partialFound(size: Sample.total), .partialFound(size: Sample.half),
