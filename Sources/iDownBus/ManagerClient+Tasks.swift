@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import DBus
+
 extension ManagerClient {
     private typealias Name = Contract.Method
 
@@ -89,6 +91,30 @@ extension ManagerClient {
     /// Gives a task another place in the queue; higher first.
     public func setPriority(_ priority: Int32, of id: String) async throws(ManagerError) {
         try await call(Name.setPriority, id, priority)
+    }
+
+    /// Changes the most bytes a second of a task; 0 for no limit.
+    public func setSpeedLimit(_ limit: UInt64, of id: String) async throws(ManagerError) {
+        guard let path = TaskPath(id: TaskPath.id(meantBy: id)) else {
+            throw ManagerError(.noSuchTask, "there is no task \(QuotedText(id))")
+        }
+        let task = Proxy(
+            manager.connection,
+            Contract.busName,
+            path.objectPath,
+            Contract.taskInterface
+        )
+        do {
+            try await asking { () throws(BusError) in
+                try await task.set(
+                    TaskProperty.speedLimit.memberName,
+                    to: limit,
+                    timeout: patience
+                )
+            }
+        } catch  where error.code == .unknownObject {
+            throw ManagerError(.noSuchTask, "there is no task \(path.id)")
+        }
     }
 
     /// Takes all completed tasks off the list, and counts them.

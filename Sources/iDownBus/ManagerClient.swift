@@ -30,10 +30,14 @@ public import DBus
 ///
 /// Whoever only wants the end calls ``wait(for:)``; ``findTasks(_:)`` gives long lists in pages.
 public struct ManagerClient: Sendable {
-    private let manager: Proxy
+    let manager: Proxy
+    let patience: Duration
 
     /// Speaks over a connection that is there already; closing it is its owner's.
-    public init(_ connection: Connection) {
+    ///
+    /// Patience is how long to wait for an answer.
+    public init(_ connection: Connection, patience: Duration = Self.patience) {
+        self.patience = patience
         manager = Proxy(
             connection,
             Contract.busName,
@@ -46,10 +50,11 @@ public struct ManagerClient: Sendable {
     ///
     /// - Throws: An error that ``ManagerError/isUnreachable``.
     public static func connect(
-        to bus: BusAddress = .session
+        to bus: BusAddress = .session,
+        patience: Duration = Self.patience
     ) async throws(ManagerError) -> ManagerClient {
         do throws(BusError) {
-            return ManagerClient(try await Connection.open(bus))
+            return ManagerClient(try await Connection.open(bus), patience: patience)
         } catch {
             throw ManagerError(
                 .noServer,
@@ -86,14 +91,14 @@ public struct ManagerClient: Sendable {
         _ member: MemberName,
         _ arguments: repeat each Input,
         returning types: repeat (each Output).Type,
-        patience: Duration = Self.patience
+        patience: Duration? = nil
     ) async throws(ManagerError) -> (repeat each Output) {
         try await asking { () throws(BusError) in
             try await manager.call(
                 member,
                 repeat each arguments,
                 returning: repeat each types,
-                timeout: patience
+                timeout: patience ?? self.patience
             )
         }
     }
@@ -102,19 +107,23 @@ public struct ManagerClient: Sendable {
         _ property: MemberName,
         as type: Content.Type = Content.self
     ) async throws(ManagerError) -> Content {
-        try await asking { () throws(BusError) in try await manager.get(property) }
+        try await asking { () throws(BusError) in
+            try await manager.get(property, timeout: patience)
+        }
     }
 
     func set(_ property: MemberName, to content: some BusType) async throws(ManagerError) {
-        try await asking { () throws(BusError) in try await manager.set(property, to: content) }
+        try await asking { () throws(BusError) in
+            try await manager.set(property, to: content, timeout: patience)
+        }
     }
 
     /// How long to wait for an answer: a commit on a busy disk may take its time, 100,000 URLs too.
-    private static let patience: Duration = .seconds(60)
+    public static let patience: Duration = .seconds(60)
 
     /// Turns an error reply into the contract's error; one that says that nobody answered gets a
     /// text that tells what to do.
-    private func asking<Output>(
+    func asking<Output>(
         _ body: () async throws(BusError) -> Output
     ) async throws(ManagerError) -> Output {
         do throws(BusError) {

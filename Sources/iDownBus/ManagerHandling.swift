@@ -94,7 +94,7 @@ public protocol ManagerHandling: Sendable {
     /// All tasks in the order of adding.
     ///
     /// - Throws: `LimitExceeded` where the list would be too long for an answer.
-    func listTasks(call: Call) async throws(ManagerError) -> TaskList
+    func listTasks(call: Call) async throws(ManagerError) -> TaskListing
 
     /// One page of the tasks that are looked for, and how many there are in all.
     ///
@@ -102,7 +102,7 @@ public protocol ManagerHandling: Sendable {
     func findTasks(
         _ query: TaskQuery,
         call: Call
-    ) async throws(ManagerError) -> (page: TaskList, total: UInt32)
+    ) async throws(ManagerError) -> (page: TaskListing, total: UInt32)
 
     /// Returns once the task is completed, failed, cancelled or removed, with the word for it.
     func wait(for id: String, call: Call) async throws(ManagerError) -> String

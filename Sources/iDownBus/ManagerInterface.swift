@@ -118,13 +118,13 @@ extension ManagerInterface {
                 }
             },
             .method(Name.listTasks, out: ["tasks"]) {
-                (call: Call) async throws -> TaskList in
+                (call: Call) async throws -> TaskListing in
                 try await answer { () throws(ManagerError) in
                     try await handler.listTasks(call: call)
                 }
             },
             .method(Name.findTasks, in: ["query"], out: ["tasks", "total"]) {
-                (call: Call, query: [String: Value]) async throws -> (TaskList, UInt32) in
+                (call: Call, query: [String: Value]) async throws -> (TaskListing, UInt32) in
                 try await answer { () throws(ManagerError) in
                     try await handler.findTasks(try TaskQuery(query), call: call)
                 }

@@ -87,10 +87,10 @@ extension ManagerService: ManagerHandling {
         }
     }
 
-    package func listTasks(call: Call) async throws(ManagerError) -> TaskList {
+    package func listTasks(call: Call) async throws(ManagerError) -> TaskListing {
         try await named {
             let view = await view(for: call)
-            return try await coordinator.tasks(into: TaskList()) { list, task in
+            return try await coordinator.tasks(into: TaskListing()) { list, task in
                 try list.append(view(task))
             }
         }

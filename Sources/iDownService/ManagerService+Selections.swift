@@ -133,7 +133,7 @@ extension ManagerService {
     package func findTasks(
         _ query: TaskQuery,
         call: Call
-    ) async throws(ManagerError) -> (page: TaskList, total: UInt32) {
+    ) async throws(ManagerError) -> (page: TaskListing, total: UInt32) {
         try await named {
             var search = TaskSearch()
             if !query.states.isEmpty {
@@ -152,7 +152,7 @@ extension ManagerService {
             let view = await view(for: call)
             let (page, total) = try await coordinator.find(
                 search,
-                into: TaskList()
+                into: TaskListing()
             ) { list, task in
                 try list.append(view(task))
             }

@@ -5,6 +5,9 @@
 /// Binary prefixes (IEC 80000-13) with one decimal, rounded half up; what would round to 1024.0 is
 /// 1.0 of the next unit.
 package struct ByteCount: Hashable, Sendable, CustomStringConvertible {
+    /// What stands before the decimals; a person's own, where a person reads.
+    @TaskLocal package static var decimalSign = "."
+
     package let bytes: UInt64
 
     package init(_ bytes: UInt64) {
@@ -16,7 +19,7 @@ package struct ByteCount: Hashable, Sendable, CustomStringConvertible {
         for (place, unit) in Self.units.enumerated() {
             let tenths = tenths(ofUnitAt: place)
             guard tenths >= 10 * 1024, place < Self.units.count - 1 else {
-                return "\(tenths / 10).\(tenths % 10) \(unit)"
+                return "\(tenths / 10)\(Self.decimalSign)\(tenths % 10) \(unit)"
             }
         }
         return "\(bytes) B"

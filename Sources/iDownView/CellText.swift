@@ -11,6 +11,12 @@ package struct CellText: Hashable, Sendable, CustomStringConvertible {
     package let width: Int
 
     package init(_ text: String) {
+        // Most of what is shown, and lists are long.
+        if text.utf8.allSatisfy({ (0x20...0x7E).contains($0) }) {
+            description = text
+            width = text.utf8.count
+            return
+        }
         var scalars = String.UnicodeScalarView()
         for scalar in text.unicodeScalars {
             scalars.append(scalar.isShown ? scalar : "\u{FFFD}")

@@ -6,8 +6,20 @@ private import FoundationEssentials
 package enum JSONText {
     /// The text of one value, without an end of line.
     package static func of(_ value: some Encodable) throws -> String {
+        try text(value, [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes])
+    }
+
+    /// The text of one value in one line, without its end.
+    package static func line(of value: some Encodable) throws -> String {
+        try text(value, [.sortedKeys, .withoutEscapingSlashes])
+    }
+
+    private static func text(
+        _ value: some Encodable,
+        _ format: JSONEncoder.OutputFormatting
+    ) throws -> String {
         let encoder = JSONEncoder()
-        encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+        encoder.outputFormatting = format
         return String(decoding: try encoder.encode(value), as: UTF8.self)
     }
 }

@@ -8,14 +8,17 @@ package import iDownBus
 /// as on the bus. Segments are pairs of first byte and length.
 package struct TaskJSON: Encodable, Sendable {
     private let task: TaskProperties
+    private let properties: [TaskProperty]
 
-    package init(_ task: TaskProperties) {
+    /// Takes a task; all of it, or only some of its properties.
+    package init(_ task: TaskProperties, only properties: [TaskProperty] = TaskProperty.allCases) {
         self.task = task
+        self.properties = properties
     }
 
     package func encode(to encoder: any Encoder) throws {
         var object = encoder.container(keyedBy: Key.self)
-        for property in TaskProperty.allCases {
+        for property in properties {
             try encode(property, into: &object)
         }
     }
@@ -54,6 +57,39 @@ package struct TaskJSON: Encodable, Sendable {
         case .referrer: try object.encode(task.referrer, forKey: key)
         case .createdAt: try object.encode(task.createdAt, forKey: key)
         case .finishedAt: try object.encode(task.finishedAt, forKey: key)
+        }
+    }
+
+    /// One property as JSON has it, but words without quotes.
+    static func text(of property: TaskProperty, in task: TaskProperties) -> String {
+        switch property {
+        case .id: task.id
+        case .url: task.url
+        case .fileName: task.fileName
+        case .directory: task.directory
+        case .path: task.path
+        case .state: task.state.rawValue
+        case .activity: task.activity.rawValue
+        case .hold: task.hold.rawValue
+        case .downloadedBytes: "\(task.downloadedBytes)"
+        case .totalBytes: "\(task.totalBytes)"
+        case .speed: "\(task.speed)"
+        case .progress: "\(task.progress.isFinite ? task.progress : -1)"
+        case .errorCode: task.errorCode
+        case .errorMessage: task.errorMessage
+        case .attempts: "\(task.attempts)"
+        case .retryAt: "\(task.retryAt)"
+        case .connections: "\(task.connections)"
+        case .segments: task.byteRanges.map { "\($0.first)+\($0.length)" }.joined(separator: ",")
+        case .resumable: "\(task.resumable)"
+        case .priority: "\(task.priority)"
+        case .speedLimit: "\(task.speedLimit)"
+        case .integrity: task.integrity.rawValue
+        case .mimeType: task.mimeType
+        case .checksum: task.checksum
+        case .referrer: task.referrer
+        case .createdAt: "\(task.createdAt)"
+        case .finishedAt: "\(task.finishedAt)"
         }
     }
 

@@ -2,6 +2,7 @@
 
 import ArgumentParser
 import iDownBus
+import iDownView
 
 /// `idown add`: hands URLs over and prints their ids.
 struct AddCommand: AsyncParsableCommand {
@@ -13,14 +14,33 @@ struct AddCommand: AsyncParsableCommand {
             all are added or none. An unfinished download of the same URL into the same folder \
             goes on instead of being added again.
 
+            A list holds a URL a line, mirrors of it behind tabs, and its options in indented \
+            lines below, as aria2's input files do: out=, dir=, checksum=, referer=, header=, \
+            user-agent=, split=, max-connection-per-server=, max-download-limit=, pause=, and \
+            priority=. Lines that start with # are comments. What idown export --json writes is \
+            read as well. An option of the list goes before the same one of the command line. The \
+            list is read wholly before anything is added.
+
             Examples:
               idown add https://example.org/disk.iso
               idown add -d ~/Music --paused https://example.org/1.ogg https://example.org/2.ogg
-              idown add --header "Authorization: Bearer $TOKEN" https://example.org/private.zip
+              idown add -H "Authorization: Bearer $TOKEN" https://example.org/private.zip
+              idown add -i urls.txt
+              ssh other idown export | idown add -i -
             """
     )
 
     @OptionGroup var adding: AddingArguments
+
+    @Option(
+        name: [.customShort("i"), .long],
+        help: ArgumentHelp(
+            "A list of downloads; - is standard input.",
+            valueName: "file"
+        ),
+        completion: .file()
+    )
+    var inputFile: String?
 
     @Flag(help: "Adds without starting.")
     var paused = false
@@ -29,21 +49,38 @@ struct AddCommand: AsyncParsableCommand {
     var json = false
 
     @Argument(help: ArgumentHelp("http, https, ftp, ftps and sftp URLs.", valueName: "url"))
-    var urls: [String]
+    var urls: [String] = []
 
     func validate() throws {
-        if urls.count > 1, let option = adding.optionOfOneFile {
-            throw ValidationError("\(option) is for one URL, and \(urls.count) are given")
+        if inputFile == nil, urls.isEmpty {
+            throw ValidationError("give URLs, or a list of them with --input-file")
         }
+        // With a list there may be many.
+        try adding.check(urlCount: inputFile == nil ? urls.count : 2)
     }
 
     func run() async throws {
         try URLArgument.check(urls)
         let options = try adding.options(isPaused: paused)
+        let list = try inputFile.map { try ListFile.read($0) }
         try await Service.use { client in
-            let ids = try await add(options, client)
-            if json { try Output.json(ids) } else { try Output.data(lines: ids) }
+            var ids: [String] = []
+            if !urls.isEmpty { ids = try await add(options, client) }
+            if let list {
+                let reading = ListImport(list: list, defaults: options)
+                let (added, failure) = try await reading.run(client)
+                ids += added
+                if let failure {
+                    try print(ids)
+                    throw failure.exit
+                }
+            }
+            try print(ids)
         }
+    }
+
+    private func print(_ ids: [String]) throws {
+        if json { try Output.json(ids) } else { try Output.data(lines: ids) }
     }
 
     /// A single URL goes by its own method, whose errors need not name a place.

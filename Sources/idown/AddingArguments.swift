@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
-import Glibc
 import iDownBus
+import iDownView
 
 /// The options that every command has which adds downloads.
 struct AddingArguments: ParsableArguments {
@@ -34,7 +34,7 @@ struct AddingArguments: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "The most bytes a second, such as 500k or 2M; 0 for no limit.",
+            "The most bytes a second, such as 500k, 2M or 1.5MiB/s; off for none.",
             valueName: "rate"
         )
     )
@@ -57,6 +57,7 @@ struct AddingArguments: ParsableArguments {
     var mirror: [String] = []
 
     @Option(
+        name: [.customShort("H"), .long],
         help: ArgumentHelp(
             "A request header; may be given several times.",
             valueName: "name: value"
@@ -95,8 +96,14 @@ struct AddingArguments: ParsableArguments {
         _ = try headers()
     }
 
+    /// Refuses what says something of one file where there are several.
+    func check(urlCount: Int) throws {
+        guard urlCount > 1, let option = optionOfOneFile else { return }
+        throw ValidationError("\(option) is for one URL, and \(urlCount) are given")
+    }
+
     /// The option given that says something of one file, and so goes with one URL only.
-    var optionOfOneFile: String? {
+    private var optionOfOneFile: String? {
         if output != nil { return "--output" }
         if checksum != nil { return "--checksum" }
         return mirror.isEmpty ? nil : "--mirror"
@@ -107,7 +114,7 @@ extension AddingArguments {
     /// The options as the service takes them.
     func options(isPaused: Bool = false) throws -> AddOptions {
         var options = AddOptions()
-        options.directory = try directory.map(Self.absolute)
+        options.directory = try directory.map(WorkingFolder.absolute)
         options.filename = output
         options.paused = isPaused ? true : nil
         options.priority = priority
@@ -127,15 +134,13 @@ extension AddingArguments {
     private func headers() throws -> [AddOptions.Header] {
         var names: Set<String> = []
         return try header.map { line in
-            guard let colon = line.firstIndex(of: ":"), colon != line.startIndex else {
+            guard let header = RequestHeader(line)?.header else {
                 throw ValidationError("--header takes \"Name: value\"")
             }
-            let name = String(line[..<colon])
-            guard names.insert(name.lowercased()).inserted else {
-                throw ValidationError("--header names \(name) twice; join the values in one")
+            guard names.insert(header.name.lowercased()).inserted else {
+                throw ValidationError("--header names \(header.name) twice; join the values in one")
             }
-            let value = line[line.index(after: colon)...].drop { $0 == " " }
-            return AddOptions.Header(name: name, value: String(value))
+            return header
         }
     }
 
@@ -144,16 +149,5 @@ extension AddingArguments {
             throw ValidationError("it is rename or fail")
         }
         return choice
-    }
-
-    /// The service does not know where this command was started: getcwd(3).
-    private static func absolute(_ path: String) throws -> String {
-        guard !path.hasPrefix("/") else { return path }
-        guard let folder = getcwd(nil, 0) else {
-            throw ValidationError("the current folder is gone; give --directory from / on")
-        }
-        defer { free(folder) }
-        let current = String(cString: folder)
-        return current == "/" ? "/" + path : current + "/" + path
     }
 }

@@ -14,12 +14,20 @@ struct CancelCommand: TaskVerb {
 
             Examples:
               idown cancel 7
+              idown cancel failed
             """
     )
 
-    @OptionGroup var ids: TaskIDs
+    @OptionGroup var selection: SelectionArguments
 
     func apply(to id: String, _ client: ManagerClient) async throws(ManagerError) {
         try await client.cancel(id)
+    }
+
+    func apply(
+        to tasks: [TaskProperties],
+        _ client: ManagerClient
+    ) async throws(ManagerError) -> UInt32 {
+        try await client.cancelTasks(tasks.map(\.id))
     }
 }

@@ -4,67 +4,95 @@ import ArgumentParser
 import iDownBus
 import iDownView
 
-/// `idown get`: adds a download, shows how it goes, and waits for its end.
+/// `idown get`: adds downloads, shows how they go, and waits for their ends.
 struct GetCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "get",
-        abstract: "Downloads a file and waits for it.",
+        abstract: "Downloads files and waits for them.",
         discussion: """
-            Shows the progress on standard error and prints the path of the finished file. Ctrl-C \
-            ends only this command: the download goes on in the service.
+            Shows the progress on standard error and prints the paths of the finished files, in \
+            the order of the URLs. Of several URLs all are added or none; the exit code is that of \
+            the first that failed. Ctrl-C ends only this command: the downloads go on in the \
+            service.
 
             Examples:
               idown get https://example.org/disk.iso
-              idown get -d . -o disk.iso https://example.org/download?id=7
-              idown get --limit 2M https://example.org/disk.iso
-              file=$(idown get https://example.org/disk.iso) && sha256sum "$file"
+              idown get -d . -o disk.iso 'https://example.org/download?id=7'
+              idown get --limit 2M https://example.org/1.iso https://example.org/2.iso
+              file=$(idown get -q https://example.org/disk.iso) && sha256sum "$file"
             """
     )
 
     @OptionGroup var adding: AddingArguments
 
-    @Flag(help: "Prints the finished download as a JSON object, as idown show does.")
+    @Flag(name: .shortAndLong, help: "Shows no progress.")
+    var quiet = false
+
+    @Flag(
+        help: """
+            Prints the finished download as a JSON object, as idown show does; of several an array.
+            """
+    )
     var json = false
 
-    @Argument(help: "An http or https URL.")
-    var url: String
+    @OptionGroup var color: ColorOption
+
+    @Argument(help: ArgumentHelp("http, https, ftp, ftps and sftp URLs.", valueName: "url"))
+    var urls: [String]
+
+    func validate() throws {
+        try adding.check(urlCount: urls.count)
+    }
 
     func run() async throws {
-        try URLArgument.check([url])
+        try URLArgument.check(urls)
         let options = try adding.options()
         try await Service.use { client in
-            let watch = try await TaskWatch.start(over: client) { () throws(ManagerError) in
-                try await client.addURL(url, options: options)
+            let watch = try await TaskWatch.start(over: client, handlesInterrupts: true) {
+                () throws(ManagerError) in
+                guard urls.count == 1, let url = urls.first else {
+                    return try await client.addURLs(urls, options: options)
+                }
+                return [try await client.addURL(url, options: options)]
             }
-            switch try await watch.run(display: ProgressDisplay(.talk)) {
-            case .ended(let task): try finish(task)
-            case .removed: try fail("the download was removed", .abandoned)
-            case .interrupted:
-                let id = watch.id
-                Output.talk("The download goes on as \(id). Follow it: idown show \(id)")
-                Output.talk("Cancel it: idown cancel \(id)")
-                throw ExitStatus.interrupted.exit
-            }
-        }
-    }
-
-    private func finish(_ task: TaskProperties) throws {
-        if json { try Output.json(TaskJSON(task)) }
-        switch task.state {
-        case .completed:
-            if !json { try Output.data(task.path) }
-        case .cancelled:
-            try fail("the download was cancelled; idown resume \(task.id) starts it", .abandoned)
-        default:
-            try fail(
-                "\(task.errorCode): \(task.errorMessage); idown retry \(task.id) tries again",
-                ExitStatus(errorCode: task.errorCode)
+            var display = ProgressDisplay(
+                .talk,
+                style: color.style(of: .talk),
+                count: watch.ids.count,
+                isQuiet: quiet
             )
+            // Also after an error nothing may stand in the middle of a bar.
+            defer { display.end() }
+            let (standings, isInterrupted) = try await watch.run { display.show($0) }
+            display.end()
+            try finish(watch.ids, standings, isInterrupted)
         }
     }
 
-    private func fail(_ text: String, _ status: ExitStatus) throws -> Never {
-        Output.complain(text)
-        throw status.exit
+    private func finish(
+        _ ids: [String],
+        _ standings: [String: TaskWatch.Standing],
+        _ isInterrupted: Bool
+    ) throws {
+        let ends = ids.map { id in
+            guard case .task(let task) = standings[id] else { return TaskEnd(task: nil, id: id) }
+            return TaskEnd(task: task, id: id)
+        }
+        let tasks = ends.compactMap(\.task)
+        if json, !isInterrupted {
+            if urls.count == 1, let task = tasks.first {
+                try Output.json(TaskJSON(task))
+            } else {
+                try Output.json(tasks.map { TaskJSON($0) })
+            }
+        } else {
+            try Output.data(lines: tasks.filter { $0.state == .completed }.map(\.path))
+        }
+        guard isInterrupted else { return try TaskEnd.conclude(ends) }
+        let left = ends.filter { $0.task?.hasEnded == false }.map(\.id)
+        let names = left.joined(separator: " ")
+        Output.talk("In the background \(left.count == 1 ? "goes" : "go") on: \(names)")
+        Output.talk("Follow: idown wait \(names)   Cancel: idown cancel \(names)")
+        throw ExitStatus.interrupted.exit
     }
 }

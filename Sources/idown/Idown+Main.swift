@@ -6,8 +6,10 @@ import Glibc
 extension Idown {
     /// Runs the command that the arguments name; its errors are told in this program's own form.
     static func main() async {
+        // As libdbus does it once it is there: a closed pipe is an error of the writing.
+        signal(SIGPIPE, SIG_IGN)
         do {
-            var command = try parseAsRoot()
+            var command = try await asyncParseAsRoot()
             if var command = command as? any AsyncParsableCommand {
                 try await command.run()
             } else {
@@ -19,11 +21,14 @@ extension Idown {
         }
     }
 
-    /// Leaves help and version to the parser, which knows where they go.
+    /// What was asked for goes to standard output, as help, version and completions are.
     private static func tell(_ error: any Error) {
         let text = fullMessage(for: error)
-        guard exitCode(for: error) != .success else { exit(withError: error) }
         guard !text.isEmpty else { return }
+        guard exitCode(for: error) != .success else {
+            do { try Output.data(text) } catch { Glibc.exit(exitCode(for: error).rawValue) }
+            return
+        }
         let prefix = "Error: "
         Output.talk("idown: \(text.hasPrefix(prefix) ? text.dropFirst(prefix.count) : text[...])")
     }

@@ -12,25 +12,36 @@ struct Idown: AsyncParsableCommand {
         discussion: """
             The service starts when it is first needed and goes on when this command has ended. \
             What it prints on standard output is data; everything else goes to standard error.
+            IDOWN_TIMEOUT is how many seconds to wait for an answer of the service, 60 if not \
+            given. NO_COLOR and CLICOLOR_FORCE are heeded.
+
+            Downloads are named by IDs such as 7, ranges such as 3-7, states such as failed, \
+            or all.
 
             \(ExitStatus.documentation)
             """,
         version: Contract.version,
         subcommands: [
-            AddCommand.self,
             GetCommand.self,
+            AddCommand.self,
             OpenCommand.self,
             ListCommand.self,
             ShowCommand.self,
+            ExplainCommand.self,
+            WaitCommand.self,
+            FollowCommand.self,
             PauseCommand.self,
             ResumeCommand.self,
             RetryCommand.self,
-            SetURLCommand.self,
             CancelCommand.self,
             RemoveCommand.self,
+            EditCommand.self,
+            SetURLCommand.self,
             StartAllCommand.self,
             PauseAllCommand.self,
             ClearCommand.self,
+            ExportCommand.self,
+            ConfigCommand.self,
         ]
     )
 }

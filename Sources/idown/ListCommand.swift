@@ -4,21 +4,32 @@ import ArgumentParser
 import iDownBus
 import iDownView
 
-/// `idown list`: all tasks, or those in some states.
+/// `idown list`: all tasks, or those that are asked for.
 struct ListCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "list",
         abstract: "Lists the downloads.",
         discussion: """
-            In the order of adding. Downloading stands in green, paused in blue, failed in red. On \
-            a terminal the lines are cut to its width; in a pipe they are whole.
+            In the order of adding, or as --sort says. Downloading stands in green, paused in blue, \
+            failed in red. On a terminal the lines are cut to its width; in a pipe they are whole.
 
             Examples:
               idown list
-              idown list --state failed --state paused
+              idown list failed paused
+              idown list --search iso --sort size --reverse
+              idown list completed --format '{Path}'
               idown list --json | jq -r '.[] | select(.State == "completed") | .Path'
             """
     )
+
+    @Argument(
+        help: ArgumentHelp(
+            "Only these: IDs, ranges such as 3-7, states, or all.",
+            valueName: "selection"
+        ),
+        completion: TaskCompletion.selections
+    )
+    var words: [String] = []
 
     @Option(
         help: ArgumentHelp(
@@ -29,8 +40,28 @@ struct ListCommand: AsyncParsableCommand {
     )
     var state: [String] = []
 
-    @Flag(help: "Prints a JSON array; its keys are the names of the D-Bus properties.")
-    var json = false
+    @Option(help: ArgumentHelp("Only those with this in name or URL.", valueName: "text"))
+    var search: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "The order: \(TaskQuery.Sort.allCases.map(\.rawValue).joined(separator: ", ")).",
+            valueName: "order"
+        ),
+        completion: .list(TaskQuery.Sort.allCases.map(\.rawValue)),
+        transform: Self.sort
+    )
+    var sort: TaskQuery.Sort?
+
+    @Flag(help: "The other way round.")
+    var reverse = false
+
+    @Option(help: ArgumentHelp("At most so many.", valueName: "count"))
+    var limit: UInt32?
+
+    @OptionGroup var format: FormatOptions
+
+    @OptionGroup var color: ColorOption
 
     func validate() throws {
         let known = TaskProperties.State.known.map(\.rawValue)
@@ -39,17 +70,67 @@ struct ListCommand: AsyncParsableCommand {
                 "there is no state \(unknown); there are \(known.joined(separator: ", "))"
             )
         }
+        _ = try selection()
     }
 
     func run() async throws {
         try await Service.use { client in
-            var tasks = try await client.listTasks()
-            if !state.isEmpty { tasks.removeAll { !state.contains($0.state.rawValue) } }
-            guard !json else { return try Output.json(tasks.map(TaskJSON.init)) }
+            let selection = try selection()
+            var tasks = try await found(selection, client)
+            if let limit { tasks = Array(tasks.prefix(Int(limit))) }
+            guard try !format.print(tasks) else { return }
             guard !tasks.isEmpty else { return Output.talk("No downloads.") }
             let terminal = Terminal.output
-            let table = TaskTable(tasks, width: terminal.width, style: terminal.style)
+            let table = TaskTable(
+                tasks,
+                width: terminal.width,
+                style: color.style(of: terminal)
+            )
             try Output.data(lines: table.lines)
         }
+    }
+
+    /// The service looks, as far as it can; ids and ranges are picked here.
+    private func found(
+        _ selection: TaskSelection,
+        _ client: ManagerClient
+    ) async throws(ManagerError) -> [TaskProperties] {
+        var query = TaskQuery()
+        query.text = search
+        query.sort = sort
+        query.descending = reverse ? true : nil
+        let states = state.map { TaskProperties.State(rawValue: $0) }
+        guard !selection.words.isEmpty else {
+            query.states = states
+            guard let limit, limit > 0 else { return try await client.allTasks(query) }
+            query.limit = limit
+            return try await client.findTasks(query).page
+        }
+        if let named = selection.plainStates { query.states = named }
+        do {
+            let tasks = try selection.tasks(of: try await client.allTasks(query))
+            return states.isEmpty ? tasks : tasks.filter { states.contains($0.state) }
+        } catch let error as TaskSelection.Missing {
+            throw ManagerError(.noSuchTask, error.description)
+        } catch let error as ManagerError {
+            throw error
+        } catch {
+            throw ManagerError(.failed, "\(error)")
+        }
+    }
+
+    private func selection() throws -> TaskSelection {
+        do {
+            return try TaskSelection(words)
+        } catch {
+            throw ValidationError(error.description)
+        }
+    }
+
+    private static func sort(_ word: String) throws -> TaskQuery.Sort {
+        guard let sort = TaskQuery.Sort(rawValue: word) else {
+            throw ValidationError("there is no such order")
+        }
+        return sort
     }
 }

@@ -22,6 +22,11 @@ enum Output {
         try data(try JSONText.of(value))
     }
 
+    /// Writes a value as JSON of one line.
+    static func jsonLine(_ value: some Encodable) throws {
+        try data(try JSONText.line(of: value))
+    }
+
     /// Says something to the person; nothing is to be done if nobody can hear it.
     static func talk(_ line: String) {
         try? write(line + "\n", to: STDERR_FILENO)
@@ -32,15 +37,10 @@ enum Output {
         talk("idown: \(CellText(text))")
     }
 
-    /// Replaces the live line on the terminal.
-    static func redraw(_ line: String) {
-        // Back to the first column, the line, and the rest of the old one erased (ECMA-48 EL).
-        try? write("\r\(line)\u{1B}[K", to: STDERR_FILENO)
-    }
-
-    /// Ends the live line.
-    static func endRedrawing() {
-        try? write("\n", to: STDERR_FILENO)
+    /// Draws on the terminal that the person looks at.
+    static func draw(_ text: String) {
+        guard !text.isEmpty else { return }
+        try? write(text, to: STDERR_FILENO)
     }
 
     /// Writes all bytes, write(2).

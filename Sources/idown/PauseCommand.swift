@@ -13,13 +13,21 @@ struct PauseCommand: TaskVerb {
 
             Examples:
               idown pause 7
-              idown pause 7 8 9
+              idown pause 3-7 12
+              idown pause waiting
             """
     )
 
-    @OptionGroup var ids: TaskIDs
+    @OptionGroup var selection: SelectionArguments
 
     func apply(to id: String, _ client: ManagerClient) async throws(ManagerError) {
         try await client.pause(id)
+    }
+
+    func apply(
+        to tasks: [TaskProperties],
+        _ client: ManagerClient
+    ) async throws(ManagerError) -> UInt32 {
+        try await client.pauseTasks(tasks.map(\.id))
     }
 }

@@ -3,48 +3,60 @@
 import iDownBus
 import iDownView
 
-/// Shows how one download goes: a live line on a terminal, few plain lines elsewhere.
+/// Shows how downloads go: a live line for each on a terminal, few plain lines elsewhere.
 struct ProgressDisplay {
     private let terminal: Terminal
+    private let style: Style
+    private let isQuiet: Bool
     private let start = ContinuousClock.now
-    private var average = RateAverage()
-    private var step = 0
-    private var isDrawn = false
-    private var lastPlain: PlainMark?
+    private var bars: ProgressBars
+    private var lines = LiveLines()
+    private var lastPlain: [String: PlainMark] = [:]
+    private var lastDrawn: ContinuousClock.Instant?
 
-    init(_ terminal: Terminal) {
+    init(_ terminal: Terminal, style: Style, count: Int, isQuiet: Bool) {
         self.terminal = terminal
+        self.style = style
+        self.isQuiet = isQuiet
+        bars = ProgressBars(count: count)
     }
 
     mutating func show(_ task: TaskProperties) {
-        if task.state == .downloading {
-            average.add(task.speed, at: (ContinuousClock.now - start) / .seconds(1))
-        } else {
-            average.reset()
+        guard !isQuiet else { return }
+        let time = (ContinuousClock.now - start) / .seconds(1)
+        bars.update(task, at: time)
+        guard terminal.canMove else { return showPlain(task, at: time) }
+        // Twenty times a second is as much as an eye sees; what has ended is never left out.
+        if !task.hasEnded, let lastDrawn, ContinuousClock.now - lastDrawn < .milliseconds(50) {
+            return
         }
-        step += 1
-        let line = ProgressLine(task, rate: average.bytesPerSecond, step: step)
-        if terminal.canMove, let width = terminal.width {
-            // The last cell stays free: some terminals break the line once it is filled.
-            Output.redraw(line.text(width: width - 1, style: terminal.style))
-            isDrawn = true
-        } else {
-            showPlain(task, line)
-        }
+        draw()
     }
 
-    /// Leaves the last line where it stands.
+    /// Leaves the last lines where they stand.
     mutating func end() {
-        if isDrawn { Output.endRedrawing() }
-        isDrawn = false
+        guard !lines.isEmpty else { return }
+        draw()
+        Output.draw(lines.end())
+    }
+
+    private mutating func draw() {
+        lastDrawn = .now
+        let frame = bars.frame(
+            // The last cell stays free: some terminals break the line once it is filled.
+            width: (terminal.width ?? 80) - 1,
+            height: (terminal.height ?? 24) - 1,
+            style: style
+        )
+        Output.draw(lines.update(lasting: frame.lasting, live: frame.live))
     }
 
     /// A line a state and a line every tenth, so that a log stays short.
-    private mutating func showPlain(_ task: TaskProperties, _ line: ProgressLine) {
+    private mutating func showPlain(_ task: TaskProperties, at time: Double) {
         let mark = PlainMark(task)
-        guard mark != lastPlain else { return }
-        lastPlain = mark
-        Output.talk(line.plainText)
+        guard mark != lastPlain[task.id] else { return }
+        lastPlain[task.id] = mark
+        Output.talk(ProgressLine(task, rate: bars.rate(of: task.id)).plainText)
     }
 
     private struct PlainMark: Equatable {

@@ -9,16 +9,35 @@ struct RemoveCommand: TaskVerb {
         commandName: "remove",
         abstract: "Takes downloads off the list.",
         discussion: """
-            Partial data is deleted; a finished file stays where it is.
+            Partial data is deleted; a finished file stays where it is, or goes to the trash.
 
             Examples:
               idown remove 7 8
+              idown remove --trash 7
+              idown remove completed cancelled
             """
     )
 
-    @OptionGroup var ids: TaskIDs
+    @Flag(help: "Finished files go to the trash.")
+    var trash = false
+
+    @OptionGroup var selection: SelectionArguments
 
     func apply(to id: String, _ client: ManagerClient) async throws(ManagerError) {
-        try await client.remove(id)
+        guard trash else { return try await client.remove(id) }
+        _ = try await client.removeTasks([id], options: options)
+    }
+
+    func apply(
+        to tasks: [TaskProperties],
+        _ client: ManagerClient
+    ) async throws(ManagerError) -> UInt32 {
+        try await client.removeTasks(tasks.map(\.id), options: options)
+    }
+
+    private var options: RemoveOptions {
+        var options = RemoveOptions()
+        options.trashFiles = trash ? true : nil
+        return options
     }
 }

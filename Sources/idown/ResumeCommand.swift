@@ -13,13 +13,20 @@ struct ResumeCommand: TaskVerb {
 
             Examples:
               idown resume 7
-              idown list --json --state failed | jq -r '.[].Id' | xargs idown resume
+              idown resume failed paused
             """
     )
 
-    @OptionGroup var ids: TaskIDs
+    @OptionGroup var selection: SelectionArguments
 
     func apply(to id: String, _ client: ManagerClient) async throws(ManagerError) {
         try await client.resume(id)
+    }
+
+    func apply(
+        to tasks: [TaskProperties],
+        _ client: ManagerClient
+    ) async throws(ManagerError) -> UInt32 {
+        try await client.startTasks(tasks.map(\.id))
     }
 }

@@ -16,18 +16,13 @@ struct SetURLCommand: AsyncParsableCommand {
             """
     )
 
-    @Argument(help: ArgumentHelp("ID of a download, as idown list shows it.", valueName: "id"))
-    var id: String
+    @OptionGroup var task: TaskArgument
 
     @Argument(help: ArgumentHelp("The fresh link.", valueName: "url"))
     var url: String
 
-    func validate() throws {
-        try IDArgument.check([id])
-    }
-
     func run() async throws {
         try URLArgument.check([url])
-        try await Service.use { client in try await client.setURL(id, to: url) }
+        try await Service.use { client in try await client.setURL(task.id, to: url) }
     }
 }

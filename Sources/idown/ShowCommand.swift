@@ -4,34 +4,41 @@ import ArgumentParser
 import iDownBus
 import iDownView
 
-/// `idown show`: everything about one task.
+/// `idown show`: everything about tasks.
 struct ShowCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "show",
-        abstract: "Shows everything about a download.",
+        abstract: "Shows everything about downloads.",
         discussion: """
+            As JSON a download named by its ID is an object, a selection an array.
+
             Examples:
               idown show 7
+              idown show failed
               idown show --json 7 | jq -r .ErrorCode
+              idown show --format '{Path}' 7
             """
     )
 
-    @Flag(help: "Prints a JSON object; its keys are the names of the D-Bus properties.")
-    var json = false
+    @OptionGroup var format: FormatOptions
 
-    @Argument(help: "The download's ID, as idown list shows it.")
-    var id: String
+    @OptionGroup var color: ColorOption
 
-    func validate() throws {
-        try IDArgument.check([id])
-    }
+    @OptionGroup var selection: SelectionArguments
 
     func run() async throws {
         try await Service.use { client in
-            let task = try await client.getTask(id)
-            guard !json else { return try Output.json(TaskJSON(task)) }
-            let details = TaskDetails(task, style: Terminal.output.style, time: LocalTime.text)
-            try Output.data(lines: details.lines)
+            let tasks = try await selection.tasks(client)
+            // One that was named stands alone; a selection is an array, whatever it holds.
+            if format.json, let ids = try selection.selection().plainIDs, ids.count == 1,
+                let task = tasks.first
+            {
+                return try Output.json(TaskJSON(task))
+            }
+            guard try !format.print(tasks) else { return }
+            let style = color.style(of: .output)
+            let blocks = tasks.map { TaskDetails($0, style: style, time: LocalTime.text).lines }
+            try Output.data(lines: Array(blocks.joined(separator: [""])))
         }
     }
 }

@@ -2,40 +2,52 @@
 
 import ArgumentParser
 import iDownBus
+import iDownView
 
-/// What the commands have in common that apply one verb to tasks named by their ids.
+/// What the commands have in common that apply one verb to tasks.
 protocol TaskVerb: AsyncParsableCommand {
-    var ids: TaskIDs { get }
+    var selection: SelectionArguments { get }
 
-    /// Applies the verb to one task.
+    /// Applies the verb to one task, which was named by its id.
     func apply(to id: String, _ client: ManagerClient) async throws(ManagerError)
-}
 
-/// The ids that a verb is applied to.
-struct TaskIDs: ParsableArguments {
-    @Argument(help: ArgumentHelp("IDs of downloads, as idown list shows them.", valueName: "id"))
-    var values: [String]
-
-    func validate() throws {
-        try IDArgument.check(values)
-    }
+    /// Applies the verb to those of a selection that can take it, in as few calls as may be.
+    ///
+    /// - Returns: How many it changed.
+    func apply(
+        to tasks: [TaskProperties],
+        _ client: ManagerClient
+    ) async throws(ManagerError) -> UInt32
 }
 
 extension TaskVerb {
-    /// Goes on after a refusal, tells each, and ends with the code of the first.
+    /// Whoever names ids hears of each that cannot take the verb; whoever names a range, a state or
+    /// all means those that can.
     func run() async throws {
         try await Service.use { client in
-            var first: ExitStatus?
-            for id in ids.values {
-                do throws(ManagerError) {
-                    try await apply(to: id, client)
-                } catch {
-                    guard !error.isUnreachable else { throw error }
-                    Output.complain(error.description)
-                    first = first ?? ExitStatus(error)
-                }
+            let selection = try selection.selection()
+            if let ids = selection.plainIDs {
+                try await applyOneByOne(ids, client)
+            } else {
+                let tasks = try await selection.tasks(client)
+                let count = tasks.isEmpty ? 0 : try await apply(to: tasks, client)
+                Output.talk("\(count) of \(tasks.count) downloads changed.")
             }
-            if let first { throw first.exit }
         }
+    }
+
+    /// Goes on after a refusal, tells each, and ends with the code of the first.
+    private func applyOneByOne(_ ids: [String], _ client: ManagerClient) async throws {
+        var first: ExitStatus?
+        for id in ids {
+            do throws(ManagerError) {
+                try await apply(to: id, client)
+            } catch {
+                guard !error.isUnreachable else { throw error }
+                Output.complain(error.description)
+                first = first ?? ExitStatus(error)
+            }
+        }
+        if let first { throw first.exit }
     }
 }

@@ -2,46 +2,59 @@
 
 import iDownBus
 
-/// Follows one task to its end, over restarts of the service.
+/// Follows tasks to their ends, over restarts of the service.
 struct TaskWatch {
-    /// How it ended.
-    enum End {
-        /// Completed, failed or cancelled.
-        case ended(TaskProperties)
+    /// How one task stands.
+    enum Standing {
+        /// The task as it is or, once it has ended, as it was at its end.
+        case task(TaskProperties)
         /// Taken off the list.
         case removed
-        /// The user does not want to wait any longer.
-        case interrupted
     }
 
-    let id: String
+    /// The tasks in the order in which they were asked for, each once.
+    let ids: [String]
     private let client: ManagerClient
     private let events: ManagerEvents
     private let presence: ManagerPresence
-    private let interrupts: Interrupts
+    private let interrupts: Interrupts?
 
-    /// Listens first and adds then, so that nothing is missed.
+    /// Listens first and adds or looks then, so that nothing is missed.
+    ///
+    /// - Parameters:
+    ///   - client: The service.
+    ///   - handlesInterrupts: Whether Ctrl-C ends the watch rather than the process.
+    ///   - adding: Names the tasks.
+    /// - Returns: The watch, which misses nothing from here on.
+    /// - Throws: What the bus or `adding` throws.
     static func start(
         over client: ManagerClient,
-        adding: () async throws(ManagerError) -> String
+        handlesInterrupts: Bool,
+        adding: () async throws(ManagerError) -> [String]
     ) async throws(ManagerError) -> TaskWatch {
         let events = try await client.events()
         let presence = try await client.presence()
-        let id = try await adding()
+        var ids: [String] = []
+        var seen: Set<String> = []
+        for id in try await adding() where seen.insert(id).inserted { ids.append(id) }
         // Not before: until there is something to leave behind, Ctrl-C ends the process.
         return TaskWatch(
-            id: id,
+            ids: ids,
             client: client,
             events: events,
             presence: presence,
-            interrupts: await Interrupts.start()
+            interrupts: handlesInterrupts ? await Interrupts.start() : nil
         )
     }
 
-    /// Returns at the task's end.
-    func run(display: ProgressDisplay) async throws(ManagerError) -> End {
-        var display = display
-        defer { display.end() }
+    /// Returns once all tasks have ended, or the user does not want to wait any longer.
+    ///
+    /// - Parameter show: Is given each task as it changes.
+    /// - Throws: An error that says that nobody can be asked any more.
+    /// - Returns: How they stand, and whether an interrupt came before the end.
+    func run(
+        show: (TaskProperties) -> Void
+    ) async throws(ManagerError) -> (standings: [String: Standing], isInterrupted: Bool) {
         let (news, continuation) = AsyncStream.makeStream(of: News.self)
         let sources = [
             Task { await report(to: continuation) },
@@ -49,36 +62,53 @@ struct TaskWatch {
             Task { await reportInterrupts(to: continuation) },
         ]
         defer { for source in sources { source.cancel() } }
-        guard var task = try await current() else { return .removed }
-        display.show(task)
-        guard !task.hasEnded else { return .ended(task) }
+        var standings: [String: Standing] = [:]
+        var open = Set(ids)
+        func settle(_ id: String) async throws(ManagerError) {
+            // Signals tell the URL without its query, and somebody may have started it anew.
+            guard let task = try await current(id) else {
+                standings[id] = .removed
+                open.remove(id)
+                return
+            }
+            standings[id] = .task(task)
+            if task.hasEnded { open.remove(id) }
+            show(task)
+        }
+        for id in ids { try await settle(id) }
+        guard !open.isEmpty else { return (standings, false) }
         for await item in news {
             switch item {
-            case .event(.added(let added)): task = added
-            case .event(.changed(_, let state, let changed)):
-                task = task.applying(changed)
-                task.state = state
-            case .event(.removed): return .removed
+            case .event(let event):
+                guard open.contains(event.id) else { continue }
+                switch event {
+                case .added(let task): standings[task.id] = .task(task)
+                case .changed(let id, let state, let changed):
+                    guard case .task(var task) = standings[id] else { continue }
+                    task = task.applying(changed)
+                    task.state = state
+                    standings[id] = .task(task)
+                    if task.hasEnded { try await settle(id) } else { show(task) }
+                case .removed(let id):
+                    standings[id] = .removed
+                    open.remove(id)
+                }
             case .serviceLeft:
                 // Asking starts it again, and its answer is the newest there is.
-                guard let found = try await current() else { return .removed }
-                task = found
-            case .interrupted: return .interrupted
+                for id in ids where open.contains(id) { try await settle(id) }
+            case .interrupted: return (standings, true)
             case .lost(let error): throw error
             }
-            if task.hasEnded {
-                // Signals tell the URL without its query, and somebody may have started it anew.
-                guard let found = try await current() else { return .removed }
-                task = found
-            }
-            display.show(task)
-            if task.hasEnded { return .ended(task) }
+            if open.isEmpty { return (standings, false) }
         }
-        throw ManagerError(.disconnected, "the session bus went away; \(id) goes on without it")
+        throw ManagerError(
+            .disconnected,
+            "the session bus went away; the downloads go on without it"
+        )
     }
 
     /// The task as the service knows it; nil if it knows it no longer.
-    private func current() async throws(ManagerError) -> TaskProperties? {
+    private func current(_ id: String) async throws(ManagerError) -> TaskProperties? {
         do throws(ManagerError) {
             return try await client.getTask(id)
         } catch {
@@ -97,8 +127,9 @@ extension TaskWatch {
     }
 
     private func report(to news: AsyncStream<News>.Continuation) async {
+        let ids = Set(ids)
         do throws(ManagerError) {
-            for try await event in events where event.id == id { news.yield(.event(event)) }
+            for try await event in events where ids.contains(event.id) { news.yield(.event(event)) }
             news.finish()
         } catch {
             news.yield(.lost(error))
@@ -114,13 +145,14 @@ extension TaskWatch {
     }
 
     private func reportInterrupts(to news: AsyncStream<News>.Continuation) async {
+        guard let interrupts else { return }
         for await _ in interrupts { news.yield(.interrupted) }
     }
 }
 
 extension TaskProperties {
     /// Whether nothing more happens by itself.
-    fileprivate var hasEnded: Bool {
+    var hasEnded: Bool {
         state == .completed || state == .failed || state == .cancelled
     }
 }

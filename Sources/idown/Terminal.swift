@@ -7,6 +7,7 @@ import iDownView
 struct Terminal {
     private let descriptor: CInt
 
+    static let input = Terminal(descriptor: STDIN_FILENO)
     static let output = Terminal(descriptor: STDOUT_FILENO)
     static let talk = Terminal(descriptor: STDERR_FILENO)
 
@@ -15,14 +16,24 @@ struct Terminal {
         isatty(descriptor) == 1
     }
 
-    /// Cells in a line; nil if it is no terminal: ioctl_tty(2).
+    /// Cells in a line; nil if it is no terminal.
     var width: Int? {
         guard isTerminal else { return nil }
-        var size = winsize()
-        if ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 {
-            return Int(size.ws_col)
-        }
+        if let size, size.ws_col > 0 { return Int(size.ws_col) }
         return Self.variable("COLUMNS").flatMap(Int.init) ?? Self.usualWidth
+    }
+
+    /// Lines; nil if it is no terminal.
+    var height: Int? {
+        guard isTerminal else { return nil }
+        if let size, size.ws_row > 0 { return Int(size.ws_row) }
+        return Self.variable("LINES").flatMap(Int.init) ?? Self.usualHeight
+    }
+
+    /// What the terminal says of itself: ioctl_tty(2).
+    private var size: winsize? {
+        var size = winsize()
+        return ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0 ? size : nil
     }
 
     /// Colours on a terminal that knows them, unless the user wants none: no-color.org.
@@ -40,6 +51,7 @@ struct Terminal {
     }
 
     private static let usualWidth = 80
+    private static let usualHeight = 24
 
     private static func variable(_ name: String) -> String? {
         getenv(name).map { String(cString: $0) }

@@ -10,43 +10,6 @@ import iDownTesting
 struct CommandTests {
     private let content = TestContent(seed: 120, count: 300_000)
 
-    /// Runs the command within the session to its end.
-    private func idown(
-        _ arguments: String...,
-        in service: ServiceUnderTest,
-        folder: String? = nil
-    ) async throws -> ChildProcess.Completed {
-        try await idown(arguments, in: service, folder: folder)
-    }
-
-    private func idown(
-        _ arguments: [String],
-        in service: ServiceUnderTest,
-        folder: String? = nil
-    ) async throws -> ChildProcess.Completed {
-        let program = try BuiltProgram("idown")
-        let (environment, folder) = (service.environment, folder ?? service.home.path)
-        return try await within("idown \(arguments.first ?? "")") {
-            try await ChildProcess.run(
-                program.path,
-                arguments,
-                environment: environment,
-                workingDirectory: folder
-            )
-        }
-    }
-
-    /// What a program printed, as Python reads it.
-    private func evaluate(_ expression: String, of json: String) async throws -> String {
-        let read = try await ChildProcess.run(
-            "/usr/bin/python3",
-            ["-c", "import json, sys; x = json.load(sys.stdin); print(\(expression))"],
-            input: json
-        )
-        try #require(read.succeeded, "\(read.standardError)\(json)")
-        return read.standardOutput
-    }
-
     @Test func `get brings the file, prints its path and ends with 0`() async throws {
         try await withTemporaryFolder { root in
             try content.write(toFile: "\(root)/Grüße aus Köln.bin")
@@ -202,8 +165,9 @@ struct CommandTests {
     @Test func `every command has a help`() async throws {
         try await withService(started: false) { service in
             let commands = [
-                "add", "get", "open", "list", "show", "pause", "resume", "retry", "set-url",
-                "cancel", "remove", "start-all", "pause-all", "clear",
+                "add", "get", "open", "list", "show", "explain", "wait", "follow", "pause",
+                "resume", "retry", "cancel", "remove", "edit", "set-url", "start-all",
+                "pause-all", "clear", "export", "config",
             ]
             let help = try await idown("--help", in: service)
             #expect(help.status == .exited(0))

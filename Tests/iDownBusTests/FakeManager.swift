@@ -147,7 +147,7 @@ final class FakeManager: ManagerHandling {
     func findTasks(
         _ query: TaskQuery,
         call: Call
-    ) async throws(ManagerError) -> (page: TaskList, total: UInt32) {
+    ) async throws(ManagerError) -> (page: TaskListing, total: UInt32) {
         note("find \(query.text ?? "") \(query.states) \(query.limit ?? 0)", call)
         return (try await listTasks(call: call), 77)
     }
@@ -197,8 +197,8 @@ final class FakeManager: ManagerHandling {
         return task
     }
 
-    func listTasks(call: Call) async throws(ManagerError) -> TaskList {
-        var list = TaskList()
+    func listTasks(call: Call) async throws(ManagerError) -> TaskListing {
+        var list = TaskListing()
         for task in record.withLock({ $0.tasks }) { try list.append(task) }
         return list
     }

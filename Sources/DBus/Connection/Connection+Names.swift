@@ -46,6 +46,13 @@ extension Connection {
         return owner
     }
 
+    /// Whether the bus knows how to start the owner of a name: "ListActivatableNames".
+    public func isActivatable(_ name: BusName) async throws(BusError) -> Bool {
+        guard case .array(_, let names) = try await callBus("ListActivatableNames", []).first
+        else { throw .inconsistentMessage("ListActivatableNames answered no list") }
+        return names.contains(.string(name.rawValue))
+    }
+
     /// The process of the connection that owns a name: D-Bus specification,
     /// "GetConnectionUnixProcessID".
     ///

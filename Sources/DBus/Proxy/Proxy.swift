@@ -55,29 +55,37 @@ public struct Proxy: Sendable {
     /// The value of a property.
     public func get<Content: BusType>(
         _ property: MemberName,
-        as type: Content.Type = Content.self
+        as type: Content.Type = Content.self,
+        timeout: Duration = .seconds(25)
     ) async throws(BusError) -> Content {
         let names = [Value.string(interface.rawValue), .string(property.rawValue)]
-        let results = try await properties("Get", names)
+        let results = try await properties("Get", names, timeout)
         var reader = ReplyReader(member: property, values: results)
         return try reader.decode(try reader.next(Value.self))
     }
 
     /// All properties of the interface.
-    public func getAll() async throws(BusError) -> [String: Value] {
-        let results = try await properties("GetAll", [.string(interface.rawValue)])
+    public func getAll(
+        timeout: Duration = .seconds(25)
+    ) async throws(BusError) -> [String: Value] {
+        let results = try await properties("GetAll", [.string(interface.rawValue)], timeout)
         var reader = ReplyReader(member: "GetAll", values: results)
         return try reader.next([String: Value].self)
     }
 
     /// Sets a property.
-    public func set(_ property: MemberName, to content: some BusType) async throws(BusError) {
+    public func set(
+        _ property: MemberName,
+        to content: some BusType,
+        timeout: Duration = .seconds(25)
+    ) async throws(BusError) {
         _ = try await properties(
             "Set",
             [
                 .string(interface.rawValue), .string(property.rawValue),
                 .variant(content.busValue),
-            ]
+            ],
+            timeout
         )
     }
 
@@ -90,14 +98,16 @@ public struct Proxy: Sendable {
 
     private func properties(
         _ member: MemberName,
-        _ arguments: [Value]
+        _ arguments: [Value],
+        _ timeout: Duration
     ) async throws(BusError) -> [Value] {
         try await connection.call(
             destination,
             path,
             "org.freedesktop.DBus.Properties",
             member,
-            arguments
+            arguments,
+            timeout: timeout
         )
     }
 }

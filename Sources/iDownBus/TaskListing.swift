@@ -3,7 +3,7 @@
 public import DBus
 
 /// Tasks on their way into an answer: coded one by one, and never more than an answer may hold.
-public struct TaskList: Sendable {
+public struct TaskListing: Sendable {
     /// What an object path and an interface's name add to a task in GetManagedObjects, in bytes.
     static let objectOverhead = 112
 
@@ -35,7 +35,7 @@ public struct TaskList: Sendable {
 }
 
 /// The list as the methods of the manager give it, `aa{sv}`.
-extension TaskList: BusType {
+extension TaskListing: BusType {
     /// An array of dictionaries.
     public static var signature: Signature { [TaskProperties].signature }
 
@@ -52,7 +52,7 @@ extension TaskList: BusType {
     }
 }
 
-extension TaskList {
+extension TaskListing {
     /// The same tasks as objects, for GetManagedObjects.
     var objects: [ManagedObject] {
         tasks.compactMap { task in

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+
+private import FoundationEssentials
+private import iDownBus
+
+extension DownloadList {
+    /// Reads what `idown export --json` and `idown list --json` write: an array of tasks.
+    package init(json text: String) throws(Mistake) {
+        let tasks: [Item]
+        do {
+            tasks = try JSONDecoder().decode([Item].self, from: Data(text.utf8))
+        } catch {
+            throw Mistake(line: 1, reason: "it starts as JSON and is no array of downloads")
+        }
+        self.init(
+            entries: tasks.enumerated().map { place, task in
+                Entry(line: place + 1, url: task.url, options: task.options)
+            }
+        )
+    }
+
+    private init(entries: [Entry]) {
+        self.entries = entries
+        ignored = [:]
+    }
+
+    /// The keys of a task that say what to download; all but the first may be missing.
+    private struct Item: Decodable {
+        let url: String
+        let fileName: String?
+        let directory: String?
+        let checksum: String?
+        let referrer: String?
+        let speedLimit: UInt64?
+        let priority: Int32?
+        let state: String?
+
+        enum CodingKeys: String, CodingKey {
+            case url = "URL"
+            case fileName = "FileName"
+            case directory = "Directory"
+            case checksum = "Checksum"
+            case referrer = "Referrer"
+            case speedLimit = "SpeedLimit"
+            case priority = "Priority"
+            case state = "State"
+        }
+
+        var options: AddOptions {
+            var options = AddOptions()
+            options.directory = Self.given(directory)
+            let ofURL = url.prefix { $0 != "?" && $0 != "#" }.split(separator: "/").last
+            options.filename = Self.given(fileName).flatMap { $0 == ofURL ?? "" ? nil : $0 }
+            options.checksum = Self.given(checksum)
+            options.referrer = Self.given(referrer)
+            options.speedLimit = speedLimit.flatMap { $0 > 0 ? $0 : nil }
+            options.priority = priority.flatMap { $0 != 0 ? $0 : nil }
+            options.paused = state == TaskProperties.State.paused.rawValue ? true : nil
+            return options
+        }
+
+        private static func given(_ text: String?) -> String? {
+            text.flatMap { $0.isEmpty ? nil : $0 }
+        }
+    }
+}

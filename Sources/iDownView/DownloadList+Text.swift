@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import iDownBus
+
+extension DownloadList {
+    /// Writes tasks as an input file that ``init(_:)`` and `aria2c -i` read.
+    ///
+    /// Mirrors, headers, user and password are not told by the service, and so are not in it.
+    package static func lines(of tasks: [TaskProperties]) -> [String] {
+        tasks.flatMap { task in
+            // No byte of a value can end its line: URLs and names have no control characters.
+            [CellText(task.url).description] + options(of: task).map { "  \($0.name)=\($0.value)" }
+        }
+    }
+
+    private static func options(of task: TaskProperties) -> [(name: String, value: CellText)] {
+        var options: [(name: String, value: CellText)] = []
+        func add(_ name: String, _ value: String) { options.append((name, CellText(value))) }
+        if !task.directory.isEmpty { add("dir", task.directory) }
+        // A name that comes from the URL comes from it again, and thousands go in one call.
+        if !task.fileName.isEmpty, task.fileName != lastElement(of: task.url) {
+            add("out", task.fileName)
+        }
+        if !task.checksum.isEmpty { add("checksum", task.checksum) }
+        if !task.referrer.isEmpty { add("referer", task.referrer) }
+        if task.speedLimit > 0 { add("max-download-limit", "\(task.speedLimit)") }
+        if task.state == .paused { add("pause", "true") }
+        if task.priority != 0 { add("priority", "\(task.priority)") }
+        return options
+    }
+
+    private static func lastElement(of url: String) -> String? {
+        url.prefix { $0 != "?" && $0 != "#" }.split(separator: "/").last.map(String.init)
+    }
+}

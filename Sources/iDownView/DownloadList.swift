@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import iDownBus
+
+/// A list of downloads as a text: a URL a line, or aria2's input file (aria2c(1), "Input File").
+///
+/// URLs of one file stand in one line with tabs between them. Indented lines below are its
+/// options; lines that start with `#` are comments.
+package struct DownloadList: Hashable, Sendable {
+    /// One download.
+    package struct Entry: Hashable, Sendable {
+        /// Where it stands, counted from 1.
+        package var line: Int
+        package var url: String
+        /// `directory` as it was written: a relative one is the reader's to complete.
+        package var options: AddOptions
+
+        package init(line: Int, url: String, options: AddOptions) {
+            self.line = line
+            self.url = url
+            self.options = options
+        }
+    }
+
+    /// A line that cannot be read; never with a value, which may be a secret.
+    package struct Mistake: Error, Hashable, CustomStringConvertible {
+        package let line: Int
+        package let reason: String
+
+        package var description: String { "line \(line): \(reason)" }
+    }
+
+    package internal(set) var entries: [Entry] = []
+    /// Options that have no effect here, each with the first line that holds it.
+    package internal(set) var ignored: [String: Int] = [:]
+
+    /// Reads a list.
+    package init(_ text: String) throws(Mistake) {
+        // By bytes: lists are long, and what separates is ASCII.
+        var bytes = text.utf8[...]
+        // A mark of the byte order is no part of the first URL.
+        if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { bytes.removeFirst(3) }
+        var number = 0
+        for line in bytes.split(
+            omittingEmptySubsequences: false,
+            whereSeparator: { $0 == UInt8(ascii: "\n") }
+        ) {
+            number += 1
+            guard let first = line.first else { continue }
+            if Self.isBlank(first) {
+                try readOption(line, number)
+            } else if first != UInt8(ascii: "#") {
+                try readURLs(line, number)
+            }
+        }
+    }
+
+    /// Changes each entry.
+    package mutating func change(_ body: (inout Entry) throws -> Void) rethrows {
+        for place in entries.indices { try body(&entries[place]) }
+    }
+
+    private mutating func readURLs(
+        _ line: Substring.UTF8View,
+        _ number: Int
+    ) throws(Mistake) {
+        let urls = line.split(whereSeparator: { $0 == UInt8(ascii: "\t") }).map(Self.trimmed)
+            .filter { !$0.isEmpty }
+        guard let url = urls.first else { return }
+        var options = AddOptions()
+        options.mirrors = Array(urls.dropFirst())
+        guard options.mirrors.count <= Contract.maximumMirrors else {
+            throw Mistake(line: number, reason: "more than \(Contract.maximumMirrors) mirrors")
+        }
+        entries.append(Entry(line: number, url: url, options: options))
+    }
+
+    private mutating func readOption(
+        _ line: Substring.UTF8View,
+        _ number: Int
+    ) throws(Mistake) {
+        let text = Self.trimmed(line).utf8
+        guard let first = text.first, first != UInt8(ascii: "#") else { return }
+        guard !entries.isEmpty else {
+            throw Mistake(line: number, reason: "an option stands before the first URL")
+        }
+        guard let equals = text.firstIndex(of: UInt8(ascii: "=")) else {
+            throw Mistake(line: number, reason: "an option is name=value")
+        }
+        let name = Self.trimmed(text[..<equals])
+        let value = Self.trimmed(text[text.index(after: equals)...])
+        guard let option = Option(rawValue: name) else {
+            ignored[CellText(name).cut(to: 40).description, default: number] = number
+            return
+        }
+        do throws(Reason) {
+            try option.set(value, in: &entries[entries.count - 1])
+        } catch {
+            throw Mistake(line: number, reason: "\(name) \(error.text)")
+        }
+    }
+
+    private static func trimmed(_ text: Substring.UTF8View) -> String {
+        var text = text
+        while let last = text.last, isBlank(last) { text.removeLast() }
+        return String(Substring(text.drop(while: isBlank)))
+    }
+
+    /// Blank, tab, and the return before a line feed.
+    private static func isBlank(_ byte: UInt8) -> Bool {
+        byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t") || byte == UInt8(ascii: "\r")
+    }
+}
+
+extension DownloadList {
+    /// What is wrong with an option's value, behind its name.
+    private struct Reason: Error {
+        let text: String
+    }
+
+    /// The options that mean something here; their names are aria2's, but for the last two.
+    private enum Option: String {
+        case out, dir, checksum, referer, header, pause, split
+        case userAgent = "user-agent"
+        case connections = "max-connection-per-server"
+        case limit = "max-download-limit"
+        case priority
+        case token
+
+        func set(_ value: String, in entry: inout Entry) throws(Reason) {
+            switch self {
+            case .out:
+                // aria2 takes folders here too.
+                guard let slash = value.lastIndex(of: "/") else {
+                    entry.options.filename = value
+                    return
+                }
+                let folder = value[..<slash]
+                entry.options.directory = (entry.options.directory.map { $0 + "/" } ?? "") + folder
+                entry.options.filename = String(value[value.index(after: slash)...])
+            case .dir: entry.options.directory = value
+            case .checksum: entry.options.checksum = value
+            // An asterisk is aria2's word for the URL itself.
+            case .referer: entry.options.referrer = value == "*" ? entry.url : value
+            case .userAgent: entry.options.userAgent = value
+            case .token: entry.options.token = value
+            case .header:
+                guard let header = RequestHeader(value) else {
+                    throw Reason(text: "is a header, Name: value")
+                }
+                entry.options.headers.append(header.header)
+            case .pause:
+                guard let choice = ["true": true, "false": false][value] else {
+                    throw Reason(text: "is true or false")
+                }
+                entry.options.paused = choice ? true : nil
+            case .split, .connections:
+                guard let count = UInt32(value), count > 0 else {
+                    throw Reason(text: "is a number from 1 on")
+                }
+                // Both are upper bounds there: the lower one holds.
+                let bound = min(count, Contract.connections.upperBound)
+                entry.options.connections = min(entry.options.connections ?? bound, bound)
+            case .limit:
+                guard let rate = Quantity.rate(value) else {
+                    throw Reason(text: "is a rate such as 500K or 2M")
+                }
+                entry.options.speedLimit = rate
+            case .priority:
+                guard let number = Int32(value) else { throw Reason(text: "is a whole number") }
+                entry.options.priority = number
+            }
+        }
+    }
+}

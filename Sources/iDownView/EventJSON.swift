@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import iDownBus
+
+/// A change for programs that follow the list, an object a line.
+///
+/// `{"Event":"added","Id":"7","Task":{…}}`, `{"Changed":{…},"Event":"changed","Id":"7",
+/// "State":"…"}`, `{"Event":"removed","Id":"7"}`, `{"Event":"service","Running":false}`; with a
+/// task's own keys as in ``TaskJSON``.
+package enum EventJSON: Encodable, Sendable {
+    /// A task that was in the list before.
+    case listed(TaskProperties)
+    /// What the service told.
+    case event(ManagerEvent)
+    /// The service came or went.
+    case service(isRunning: Bool)
+
+    private enum Key: String, CodingKey {
+        case event = "Event"
+        case id = "Id"
+        case state = "State"
+        case task = "Task"
+        case changed = "Changed"
+        case running = "Running"
+    }
+
+    package func encode(to encoder: any Encoder) throws {
+        var object = encoder.container(keyedBy: Key.self)
+        switch self {
+        case .listed(let task):
+            try object.encode("listed", forKey: .event)
+            try object.encode(task.id, forKey: .id)
+            try object.encode(TaskJSON(task), forKey: .task)
+        case .event(.added(let task)):
+            try object.encode("added", forKey: .event)
+            try object.encode(task.id, forKey: .id)
+            try object.encode(TaskJSON(task), forKey: .task)
+        case .event(.changed(let id, let state, let changed)):
+            try object.encode("changed", forKey: .event)
+            try object.encode(id, forKey: .id)
+            try object.encode(state.rawValue, forKey: .state)
+            let properties = TaskProperty.allCases.filter { changed[$0.rawValue] != nil }
+            let task = TaskProperties().applying(changed)
+            try object.encode(TaskJSON(task, only: properties), forKey: .changed)
+        case .event(.removed(let id)):
+            try object.encode("removed", forKey: .event)
+            try object.encode(id, forKey: .id)
+        case .service(let isRunning):
+            try object.encode("service", forKey: .event)
+            try object.encode(isRunning, forKey: .running)
+        }
+    }
+}

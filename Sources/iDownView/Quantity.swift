@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Numbers of bytes and of days as people type them: `500k`, `10M`, `1.5GiB/s`, `off`, `30d`.
+///
+/// `K`, `M`, `G`, `T`, with or without `iB`, are powers of 1024, as all sizes are shown; `kB`, `MB`
+/// and so on are powers of 1000 (IEC 80000-13).
+package enum Quantity {
+    /// Bytes a second; `off`, `none` and 0 are no limit.
+    ///
+    /// - Returns: nil for what is no rate, or more than 63 bits hold.
+    package static func rate(_ text: String) -> UInt64? {
+        let text = text.lowercased()
+        if ["off", "none", "unlimited"].contains(text) { return 0 }
+        return bytes(text.hasSuffix("/s") ? String(text.dropLast(2)) : text)
+    }
+
+    /// A number of bytes.
+    package static func bytes(_ text: String) -> UInt64? {
+        let text = text.lowercased()
+        let letters = text.reversed().prefix { $0.isLetter }
+        let unit = String(letters.reversed())
+        guard let size = size(of: unit) else { return nil }
+        let number = text.dropLast(letters.count)
+        // Only digits and one point: Double would read much else, such as "inf" and "0x1p3".
+        guard let first = number.utf8.first, (0x30...0x39).contains(first),
+            number.utf8.allSatisfy({ (0x30...0x39).contains($0) || $0 == UInt8(ascii: ".") }),
+            let value = Double(number)
+        else { return nil }
+        let bytes = (value * size).rounded()
+        guard bytes < 0x1p63 else { return nil }
+        return UInt64(exactly: bytes)
+    }
+
+    /// A number of days; `off`, `forever` and 0 are without an end.
+    package static func days(_ text: String) -> UInt32? {
+        let text = text.lowercased()
+        if ["off", "none", "forever"].contains(text) { return 0 }
+        let (letters, factor): (String, UInt32) =
+            ["days", "day", "d"].first(where: text.hasSuffix).map { ($0, 1) }
+            ?? ["weeks", "week", "w"].first(where: text.hasSuffix).map { ($0, 7) } ?? ("", 1)
+        var number = text.dropLast(letters.count)
+        if number.last == " " { number = number.dropLast() }
+        guard number.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let count = UInt32(number)
+        else { return nil }
+        let (days, overflow) = count.multipliedReportingOverflow(by: factor)
+        return overflow ? nil : days
+    }
+
+    /// A rate so that ``rate(_:)`` reads the same number: `10M`, `1500`, `off`.
+    package static func text(ofRate rate: UInt64) -> String {
+        guard rate > 0 else { return "off" }
+        for (unit, shift) in [("T", 40), ("G", 30), ("M", 20), ("k", 10)] as [(String, UInt64)] {
+            let size: UInt64 = 1 << shift
+            if rate.isMultiple(of: size) { return "\(rate / size)\(unit)" }
+        }
+        return "\(rate)"
+    }
+
+    private static func size(of unit: String) -> Double? {
+        guard !unit.isEmpty, unit != "b" else { return 1 }
+        guard let first = unit.first, let place = Array("kmgt").firstIndex(of: first) else {
+            return nil
+        }
+        let power = Double(place + 1)
+        func raised(_ base: Double) -> Double {
+            (1...Int(power)).reduce(1) { size, _ in size * base }
+        }
+        switch unit.dropFirst() {
+        case "", "ib": return raised(1024)
+        case "b": return raised(1000)
+        default: return nil
+        }
+    }
+}

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import iDownBus
+import iDownView
+
+/// Hands a list of downloads over, in as few calls as may be.
+struct ListImport {
+    let list: DownloadList
+    /// The command line's own options, for what the list says nothing of.
+    let defaults: AddOptions
+
+    /// Adds what can be added, says which lines cannot, and goes on with the others.
+    ///
+    /// - Returns: The ids in the order of the list, and the code of the first refusal.
+    func run(_ client: ManagerClient) async throws -> (ids: [String], failure: ExitStatus?) {
+        var ids: [String] = []
+        var failure: ExitStatus?
+        // One after the other: the order of the list is the order of the queue.
+        for batch in try complete().batches {
+            do throws(ManagerError) {
+                ids += try await add(batch, client)
+            } catch {
+                guard !error.isUnreachable else { throw error }
+                Output.complain("\(Self.place(of: batch)): \(error)")
+                failure = failure ?? ExitStatus(error)
+            }
+        }
+        return (ids, failure)
+    }
+
+    private func add(
+        _ batch: DownloadList.Batch,
+        _ client: ManagerClient
+    ) async throws(ManagerError) -> [String] {
+        guard batch.urls.count == 1, let url = batch.urls.first else {
+            return try await client.addURLs(batch.urls, options: batch.options)
+        }
+        return [try await client.addURL(url, options: batch.options)]
+    }
+
+    private static func place(of batch: DownloadList.Batch) -> String {
+        guard let first = batch.lines.first, let last = batch.lines.last, first != last else {
+            return "line \(batch.lines.first ?? 1)"
+        }
+        return "lines \(first) to \(last)"
+    }
+
+    /// The list with the options of the command line filled in and its folders from `/` on.
+    private func complete() throws -> DownloadList {
+        var list = list
+        try list.change { entry in
+            if let mistake = URLArgument.mistake(in: entry.url) {
+                Output.complain("line \(entry.line): \(mistake)")
+                throw ExitStatus.refusedURL.exit
+            }
+            entry.options.directory =
+                try entry.options.directory.map(WorkingFolder.absolute) ?? defaults.directory
+            entry.options.fill(from: defaults)
+        }
+        return list
+    }
+}
+
+extension AddOptions {
+    /// Takes over what is not given here.
+    fileprivate mutating func fill(from defaults: AddOptions) {
+        paused = paused ?? defaults.paused
+        priority = priority ?? defaults.priority
+        connections = connections ?? defaults.connections
+        speedLimit = speedLimit ?? defaults.speedLimit
+        referrer = referrer ?? defaults.referrer
+        userAgent = userAgent ?? defaults.userAgent
+        onExisting = onExisting ?? defaults.onExisting
+        let names = Set(headers.map { $0.name.lowercased() })
+        headers += defaults.headers.filter { !names.contains($0.name.lowercased()) }
+    }
+}

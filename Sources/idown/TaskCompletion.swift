@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import iDownBus
+import iDownView
+
+/// What a shell offers where a task is meant: ids with their names, states, `all`.
+enum TaskCompletion {
+    static let ids = CompletionKind.custom { words, place, _ in
+        await offer(ids: true, words: [], to: typed(words, place))
+    }
+
+    static let selections = CompletionKind.custom { words, place, _ in
+        await offer(
+            ids: true,
+            words: TaskProperties.State.known.map(\.rawValue) + ["all"],
+            to: typed(words, place)
+        )
+    }
+
+    /// The most that anybody looks through.
+    private static let most: UInt32 = 500
+
+    private static func typed(_ words: [String], _ place: Int) -> String {
+        words.indices.contains(place) ? words[place] : ""
+    }
+
+    /// Nothing is offered where nobody answers, and no service is started for a tab key.
+    private static func offer(ids: Bool, words: [String], to typed: String) async -> [String] {
+        var offers: [TaskOffer] = words.map { TaskOffer(word: $0, name: "") }
+        if let client = try? await ManagerClient.connect(patience: .seconds(2)) {
+            if (try? await client.isRunning()) == true {
+                var query = TaskQuery()
+                query.limit = most
+                query.descending = true
+                let page = try? await client.findTasks(query).page
+                offers =
+                    (page ?? []).map {
+                        TaskOffer(word: $0.id, name: TaskSummary($0).name.description)
+                    } + offers
+            }
+            await client.close()
+        }
+        return TaskOffer.texts(offers, typed: typed, for: shell)
+    }
+
+    private static var shell: TaskOffer.Shell {
+        switch CompletionShell.requesting {
+        case .zsh: .zsh
+        case .fish: .fish
+        default: .bash
+        }
+    }
+}

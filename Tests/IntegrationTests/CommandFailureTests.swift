@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import DBus
+import Glibc
+import Testing
+import iDownBus
+import iDownTesting
+
+/// Every command against what can go wrong around it.
+@Suite(.timeLimit(.minutes(5)))
+struct CommandFailureTests {
+    /// Each command that asks the service, so that it has something to print where it prints.
+    private static let commands: [[String]] = [
+        ["get", "http://127.0.0.1:9/x"],
+        ["add", "http://127.0.0.1:9/x"],
+        ["list"],
+        ["show", "1"],
+        ["explain", "1"],
+        ["wait", "1"],
+        ["follow", "--list"],
+        ["pause", "1"],
+        ["resume", "1"],
+        ["retry", "1"],
+        ["cancel", "1"],
+        ["remove", "1"],
+        ["edit", "1", "--priority", "1"],
+        ["set-url", "1", "http://127.0.0.1:9/y"],
+        ["start-all"],
+        ["pause-all"],
+        ["clear"],
+        ["export", "all"],
+        ["config"],
+    ]
+
+    /// Those that print something whatever happens.
+    private static let printing: [[String]] = [
+        ["add", "http://127.0.0.1:9/x"],
+        ["list"],
+        ["list", "--json"],
+        ["list", "--format", "{Id}"],
+        ["show", "1"],
+        ["explain", "1"],
+        ["follow", "--list"],
+        ["start-all"],
+        ["pause-all"],
+        ["clear"],
+        ["export", "all"],
+        ["config"],
+        ["--help"],
+        ["list", "--help"],
+        ["--version"],
+    ]
+
+    @Test(arguments: commands) func `no bus is said, with 69`(command: [String]) async throws {
+        try await withTemporaryFolder { folder in
+            let ended = try await ChildProcess.run(
+                try BuiltProgram("idown").path,
+                command,
+                environment: ["DBUS_SESSION_BUS_ADDRESS": "unix:path=\(folder)/none"]
+            )
+            #expect(ended.status == .exited(69), "\(ended)")
+            #expect(ended.standardError.contains("no session bus"), "\(ended)")
+            #expect(ended.standardOutput == "")
+        }
+    }
+
+    @Test func `a service that is not installed is said, with 69`() async throws {
+        try await withService(started: false) { service in
+            for command in Self.commands {
+                let ended = try await idown(command, in: service)
+                #expect(ended.status == .exited(69), "\(command): \(ended)")
+                #expect(ended.standardError.contains("idownd"), "\(command): \(ended)")
+                #expect(ended.standardOutput == "", "\(command)")
+            }
+        }
+    }
+
+    @Test func `a service that does not answer is waited for only so long`() async throws {
+        try await withService { service in
+            let process = try await service.processID()
+            kill(process, SIGSTOP)
+            defer { kill(process, SIGCONT) }
+            let program = try BuiltProgram("idown").path
+            let environment = service.environment.merging(["IDOWN_TIMEOUT": "1"]) { $1 }
+            // All at once: each waits its second.
+            let ends = try await within("all commands to give up") {
+                try await withThrowingTaskGroup { group in
+                    for command in Self.commands {
+                        group.addTask {
+                            (
+                                command,
+                                try await ChildProcess.run(
+                                    program,
+                                    command,
+                                    environment: environment
+                                )
+                            )
+                        }
+                    }
+                    return try await group.reduce(into: []) { $0.append($1) }
+                }
+            }
+            for (command, ended) in ends {
+                #expect(ended.status == .exited(69), "\(command): \(ended)")
+                #expect(ended.standardError.contains("did not answer"), "\(command): \(ended)")
+            }
+        }
+    }
+
+    @Test func `an unknown id is said, with 3`() async throws {
+        try await withService { service in
+            let commands: [[String]] = [
+                ["show", "99"], ["explain", "99"], ["wait", "99"], ["follow", "99"],
+                ["pause", "99"], ["resume", "99"], ["retry", "99"], ["cancel", "99"],
+                ["remove", "99"], ["remove", "--trash", "99"], ["edit", "99", "--priority", "1"],
+                ["edit", "99", "--limit", "1M"], ["set-url", "99", "http://127.0.0.1:9/"],
+                ["list", "99"], ["export", "99"], ["pause", "90-99"], ["list", "3-4", "failed"],
+                ["show", "99", "all"],
+            ]
+            for command in commands {
+                let ended = try await idown(command, in: service)
+                #expect(ended.status == .exited(3), "\(command): \(ended)")
+                #expect(ended.standardError.contains("there is no task"), "\(command): \(ended)")
+                #expect(ended.standardOutput == "", "\(command)")
+            }
+        }
+    }
+
+    @Test func `words that select nothing are wrong use, with 64`() async throws {
+        try await withService(started: false) { service in
+            let commands: [[String]] = [
+                ["pause", "seven"], ["pause", "7-3"], ["pause", "0"], ["pause", "-7"], ["pause"],
+                ["list", "broken"], ["export", "1-"], ["follow", "failed"], ["show", ""],
+                ["edit", "1"], ["edit", "1", "--limit", "fast"],
+                ["edit", "1-2", "--url", "http://a/"],
+                ["config", "colour"], ["config", "speed-limit", "fast"],
+                ["config", "max-concurrent-downloads", "65"], ["list", "--format", "{Nothing}"],
+                ["list", "--json", "--format", "{Id}"], ["list", "--sort", "taste"], ["add"],
+                ["list", "--color", "sometimes"],
+            ]
+            for command in commands {
+                let ended = try await idown(command, in: service)
+                #expect(ended.status == .exited(64), "\(command): \(ended)")
+                #expect(ended.standardError != "", "\(command)")
+                #expect(ended.standardOutput == "", "\(command)")
+            }
+        }
+    }
+
+    @Test func `a full disk behind the output is said, with 74`() async throws {
+        try await withService { service in
+            _ = try await service.add("http://127.0.0.1:9/1") { $0.paused = true }
+            let program = try BuiltProgram("idown").path
+            for command in Self.printing {
+                let ended = try await within("\(command)") {
+                    try await ChildProcess.run(
+                        "sh",
+                        ["-c", #"exec "$@" >/dev/full"#, "sh", program] + command,
+                        environment: service.environment
+                    )
+                }
+                #expect(ended.status == .exited(74), "\(command): \(ended)")
+                #expect(ended.standardError.contains("No space left"), "\(command): \(ended)")
+            }
+        }
+    }
+
+    @Test func `a closed pipe ends every command quietly, with 141`() async throws {
+        try await withService { service in
+            _ = try await service.add("http://127.0.0.1:9/1") { $0.paused = true }
+            let program = try BuiltProgram("idown").path
+            for command in Self.printing {
+                // The pipe's one reader is gone before the command starts.
+                let ended = try await within("\(command)") {
+                    try await ChildProcess.run(
+                        "bash",
+                        [
+                            "-c",
+                            #"{ sleep 0.1; "$@"; echo $? >&2; } | true"#, "bash", program,
+                        ] + command,
+                        environment: service.environment
+                    )
+                }
+                #expect(ended.standardError == "141\n", "\(command): \(ended)")
+            }
+        }
+    }
+}

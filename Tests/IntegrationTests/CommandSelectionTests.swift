@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import DBus
+import Testing
+import iDownBus
+import iDownTesting
+
+/// Selections, waiting, following, explaining and editing by the real command.
+@Suite(.timeLimit(.minutes(5)))
+struct CommandSelectionTests {
+    private let content = TestContent(seed: 121, count: 200_000)
+
+    /// The ids and states of the list, by the command itself.
+    private func list(_ service: ServiceUnderTest, _ words: String...) async throws -> String {
+        let ended = try await idown(["list", "--format", "{Id}:{State}"] + words, in: service)
+        #expect(ended.status == .exited(0), "\(ended)")
+        return ended.standardOutput.replacing("\n", with: " ")
+    }
+
+    @Test func `ranges, states and all select for every verb`() async throws {
+        try await withService { service in
+            for number in 1...6 {
+                _ = try await service.add("http://127.0.0.1:9/\(number)") { $0.paused = true }
+            }
+            #expect(try await idown("cancel", "2-3", in: service).status == .exited(0))
+            #expect(try await list(service, "cancelled") == "2:cancelled 3:cancelled")
+            #expect(try await list(service, "1-2", "6") == "1:paused 2:cancelled 6:paused")
+            #expect(try await list(service, "all", "--limit", "1") == "1:paused")
+            #expect(try await list(service, "--reverse", "--limit", "2") == "6:paused 5:paused")
+            #expect(try await list(service, "--search", "9/4") == "4:paused")
+            #expect(try await list(service, "--state", "cancelled") == "2:cancelled 3:cancelled")
+
+            let removed = try await idown("remove", "cancelled", "5-9", in: service)
+            #expect(removed.status == .exited(0), "\(removed)")
+            #expect(try await list(service) == "1:paused 4:paused")
+            #expect(try await idown("remove", "--trash", "4", in: service).status == .exited(0))
+
+            // Nothing is in this state: nothing to do is done.
+            let nothing = try await idown("resume", "failed", in: service)
+            #expect(nothing.status == .exited(0), "\(nothing)")
+            let mixed = try await idown("retry", "all", in: service)
+            #expect(mixed.status == .exited(0), "\(mixed)")
+            #expect(try await service.state(of: "1") != "paused")
+            let paused = try await idown("pause", "all", in: service)
+            #expect(paused.status == .exited(0), "\(paused)")
+        }
+    }
+
+    @Test func `wait ends with the code of the first that did not complete`() async throws {
+        let host = try ChangingHost(.held(content, after: 100_000))
+        defer { host.stop() }
+        try await withService { service in
+            let held = try await service.addHeld(on: host)
+            let program = try BuiltProgram("idown").path
+            let waiting = try await ChildProcess.start(
+                program,
+                ["wait", held],
+                environment: service.environment
+            )
+            let cancelled = try await service.add("http://127.0.0.1:9/") { $0.paused = true }
+            try await service.client.cancel(cancelled)
+            host.letGo()
+            let status = try await within("wait to end") { await waiting.waitForExit() }
+            #expect(status == .exited(0), "\(waiting.standardError)")
+            #expect(waiting.standardError == "")
+            let both = try await idown("wait", held, cancelled, in: service)
+            #expect(both.status == .exited(15), "\(both)")
+            #expect(both.standardError.contains("was cancelled"), "\(both)")
+            #expect(try await idown("wait", "failed", in: service).status == .exited(0))
+        }
+    }
+
+    @Test func `follow tells each change in a line of JSON`() async throws {
+        let host = try ChangingHost(.held(content, after: 100_000))
+        defer { host.stop() }
+        try await withService { service in
+            let program = try BuiltProgram("idown").path
+            let held = try await service.addHeld(on: host)
+            let follower = try await ChildProcess.start(
+                program,
+                ["follow", "--list", held],
+                environment: service.environment
+            )
+            let first = try await within("the first line") { await follower.nextLine() } ?? ""
+            #expect(try await evaluate("x['Event'], x['Id']", of: first) == "listed 1")
+            host.letGo()
+            var lines: [String] = []
+            while let line = try await within("a line", { await follower.nextLine() }) {
+                lines.append(line)
+            }
+            #expect(await follower.waitForExit() == .exited(0))
+            let states = try await evaluate(
+                "x[-1]['State'], x[-1]['Changed']['State'], {e['Event'] for e in x}",
+                of: "[\(lines.joined(separator: ","))]"
+            )
+            #expect(states == "completed completed {'changed'}")
+        }
+    }
+
+    @Test func `explain and edit do what they say`() async throws {
+        try await withService { service in
+            let first = try await service.add("http://127.0.0.1:9/1") { $0.paused = true }
+            let second = try await service.add("http://127.0.0.1:9/2") { $0.paused = true }
+            let why = try await idown("explain", first, in: service)
+            #expect(why.standardOutput == "paused by the user", "\(why)")
+            let both = try await idown("explain", "paused", in: service)
+            #expect(
+                both.standardOutput == "1\tpaused by the user\n2\tpaused by the user",
+                "\(both)"
+            )
+            let json = try await idown("explain", "--json", second, in: service)
+            #expect(
+                try await evaluate("x", of: json.standardOutput)
+                    == "{'2': ['paused by the user']}"
+            )
+
+            let edited = try await idown(
+                "edit",
+                "1-2",
+                "--priority",
+                "-3",
+                "--limit",
+                "1.5MiB/s",
+                in: service
+            )
+            #expect(edited.status == .exited(0), "\(edited)")
+            for id in [first, second] {
+                let task = try await service.client.getTask(id)
+                #expect(task.priority == -3)
+                #expect(task.speedLimit == 3 << 19)
+            }
+            let fresh = try await idown(
+                "edit",
+                first,
+                "--limit",
+                "off",
+                "--url",
+                "http://127.0.0.1:9/fresh",
+                in: service
+            )
+            #expect(fresh.status == .exited(0), "\(fresh)")
+            #expect(try await service.client.getTask(first).url == "http://127.0.0.1:9/fresh")
+            #expect(try await service.client.getTask(first).speedLimit == 0)
+            // A value that is refused changes nothing of the others.
+            let wrong = try await idown(
+                "edit",
+                second,
+                "--url",
+                "no URL",
+                "--priority",
+                "9",
+                in: service
+            )
+            #expect(wrong.status == .exited(5), "\(wrong)")
+            #expect(try await service.client.getTask(second).priority == -3)
+        }
+    }
+
+    @Test func `config shows and sets every property with its unit`() async throws {
+        try await withService { service in
+            let changes = [
+                ("max-concurrent-downloads", "7", "7"),
+                ("MaxConnectionsPerDownload", "4", "4"),
+                ("speed-limit", "1.5GiB/s", "1536M"),
+                ("speed-limit", "off", "off"),
+                ("keep-completed", "4w", "28d"),
+                ("download-directory", "sub", "\(service.home.path)/sub"),
+            ]
+            for (name, value, shown) in changes {
+                let set = try await idown("config", name, value, in: service)
+                #expect(set.status == .exited(0), "\(name): \(set)")
+                #expect(set.standardOutput == "")
+                let got = try await idown("config", name, in: service)
+                #expect(got.standardOutput == shown, "\(name): \(got)")
+                // What is shown may be given again.
+                #expect(try await idown("config", name, shown, in: service).status == .exited(0))
+            }
+            let all = try await idown("config", in: service)
+            #expect(all.standardOutput.contains("keep-completed"), "\(all)")
+            let json = try await idown("config", "--json", in: service)
+            #expect(
+                try await evaluate(
+                    "x['MaxConcurrentDownloads'], x['SpeedLimit']",
+                    of: json.standardOutput
+                ) == "7 0"
+            )
+        }
+    }
+
+    @Test func `get of several URLs prints their paths in order`() async throws {
+        let host = try ChangingHost(ServedFile(content))
+        defer { host.stop() }
+        try await withService { service in
+            let got = try await idown("get", host.url("/a"), host.url("/b"), in: service)
+            #expect(got.status == .exited(0), "\(got)")
+            #expect(
+                got.standardOutput
+                    == "\(service.home.download("a"))\n\(service.home.download("b"))"
+            )
+            let quiet = try await idown(
+                "get",
+                "-q",
+                "--json",
+                host.url("/c"),
+                host.url("/d"),
+                in: service
+            )
+            #expect(quiet.standardError == "", "\(quiet)")
+            #expect(
+                try await evaluate("[t['FileName'] for t in x]", of: quiet.standardOutput)
+                    == "['c', 'd']"
+            )
+            let named = try await idown(
+                "get",
+                "-o",
+                "x",
+                host.url("/e"),
+                host.url("/f"),
+                in: service
+            )
+            #expect(named.status == .exited(64), "\(named)")
+        }
+    }
+}

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import DBus
+import Testing
+import iDownBus
+import iDownTesting
+
+/// Lists of downloads, in and out, by the real command.
+@Suite(.timeLimit(.minutes(5)))
+struct ListFileTests {
+    /// What is the same of a task in another service.
+    private func shape(of service: ServiceUnderTest) async throws -> [[String]] {
+        try await service.client.allTasks().map { task in
+            [
+                task.url, task.fileName, task.directory, task.state.rawValue, task.checksum,
+                task.referrer, "\(task.priority)", "\(task.speedLimit)",
+            ]
+        }
+    }
+
+    /// Adds paused URLs by a list, exports them, and imports what came out elsewhere.
+    private func roundTrip(of urls: [String], exporting arguments: [String]) async throws {
+        var export = ""
+        var shape: [[String]] = []
+        var folder = ""
+        try await withService { service in
+            folder = service.home.path
+            let list = urls.joined(separator: "\n")
+            let added = try await idown("add", "--paused", "-i", "-", in: service, input: list)
+            #expect(added.status == .exited(0), "\(added.standardError)")
+            shape = try await self.shape(of: service)
+            let exported = try await idown(arguments, in: service)
+            #expect(exported.status == .exited(0), "\(exported.standardError)")
+            export = exported.standardOutput
+        }
+        let isWhole = shape.map(\.[0]) == urls
+        #expect(isWhole)
+        try await withService { service in
+            // The folder is elsewhere here.
+            let home = service.home.path
+            let moved = try await ChildProcess.run(
+                "sed",
+                ["s|\(folder)|\(home)|"],
+                input: export
+            )
+            try TestFile.write(moved.standardOutput, to: "\(home)/list")
+            let added = try await idown("add", "-i", "list", in: service)
+            #expect(added.status == .exited(0), "\(added.standardError)")
+            let imported = try await self.shape(of: service)
+            let expected = shape.map { task in
+                task.map { $0.hasPrefix(folder) ? home + $0.dropFirst(folder.count) : $0 }
+            }
+            let isSame = imported == expected
+            #expect(isSame)
+        }
+    }
+
+    @Test func `5,000 URLs added, exported and imported are the same tasks`() async throws {
+        try await roundTrip(
+            of: (0..<5_000).map { "http://127.0.0.1:9/files/file-\($0).bin" },
+            exporting: ["export"]
+        )
+    }
+
+    @Test func `a list exported as JSON is imported as the same tasks`() async throws {
+        try await roundTrip(
+            of: (0..<50).map { "http://127.0.0.1:9/Gr%C3%BC%C3%9Fe/\($0)?x=1&y=2" },
+            exporting: ["export", "all", "--json"]
+        )
+    }
+
+    @Test func `every option of a list reaches its task, and comes out again`() async throws {
+        let digest = "md5=" + String(repeating: "0a", count: 16)
+        let list = """
+            # comment
+            http://127.0.0.1:9/a\thttp://127.0.0.1:10/a
+              out=name.bin
+              dir=sub
+            \tchecksum=\(digest)
+              referer=http://127.0.0.1:9/page
+              max-download-limit=2M
+              pause=true
+              priority=-4
+              split=3
+              # another
+              bt-tracker=http://127.0.0.1/
+
+            http://127.0.0.1:9/b
+              out=deep/er/b.bin
+              header=X-Key: secret
+              pause=true
+            """
+        try await withService { service in
+            let added = try await idown("add", "-i", "-", in: service, input: list)
+            #expect(added.status == .exited(0), "\(added)")
+            #expect(added.standardError.contains("bt-tracker has no effect"), "\(added)")
+            let tasks = try await service.client.listTasks()
+            try #require(tasks.count == 2)
+            #expect(tasks[0].fileName == "name.bin")
+            #expect(tasks[0].directory == "\(service.home.path)/sub")
+            #expect(tasks[0].checksum == digest)
+            #expect(tasks[0].referrer == "http://127.0.0.1:9/page")
+            #expect(tasks[0].speedLimit == 2 << 20)
+            #expect(tasks[0].priority == -4)
+            #expect(tasks[0].state == .paused)
+            #expect(tasks[1].fileName == "b.bin")
+            #expect(tasks[1].directory == "\(service.home.path)/deep/er")
+            let before = try await shape(of: service)
+            let exported = try await idown("export", in: service)
+            #expect(!exported.standardOutput.contains("secret"))
+            #expect(try await idown("remove", "all", in: service).status == .exited(0))
+            let again = try await idown(
+                "add",
+                "-i",
+                "-",
+                in: service,
+                input: exported.standardOutput
+            )
+            #expect(again.status == .exited(0), "\(again)")
+            let after = try await shape(of: service)
+            #expect(after == before, "\(exported.standardOutput)\n\(after)\n\(before)")
+        }
+    }
+
+    @Test func `a list with a mistake adds nothing and says the line`() async throws {
+        try await withService { service in
+            let lists: [(String, Int32, String)] = [
+                ("  out=x\nhttp://127.0.0.1:9/", 6, "line 1"),
+                ("http://127.0.0.1:9/\n  header=secret", 6, "line 2"),
+                ("http://127.0.0.1:9/\n  pause=maybe", 6, "line 2"),
+                ("http://127.0.0.1:9/\nexample.org/x", 5, "line 2"),
+                ("[1]", 6, "JSON"),
+            ]
+            for (list, status, words) in lists {
+                let refused = try await idown("add", "-i", "-", in: service, input: list)
+                #expect(refused.status == .exited(status), "\(list): \(refused)")
+                #expect(refused.standardError.contains(words), "\(list): \(refused)")
+                #expect(!refused.standardError.contains("secret"))
+            }
+            #expect(try await idown("add", "-i", "missing", in: service).status == .exited(12))
+            #expect(try await service.client.listTasks().isEmpty)
+            // What only the service can refuse is told with its line, and the others are added.
+            let mixed = try await idown(
+                "add",
+                "--paused",
+                "-i",
+                "-",
+                in: service,
+                input: "http://127.0.0.1:9/1\n  out=..\nhttp://127.0.0.1:9/2\n  out=ok\n"
+            )
+            #expect(mixed.status == .exited(6), "\(mixed)")
+            #expect(mixed.standardError.contains("line 1"), "\(mixed)")
+            #expect(mixed.standardOutput == "1")
+        }
+    }
+}

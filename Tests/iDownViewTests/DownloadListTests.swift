@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+import iDownBus
+import iDownView
+
+struct DownloadListTests {
+    @Test func `a plain list is a URL a line`() throws {
+        let list = try DownloadList("\u{FEFF}http://a/\r\n\n# no\nhttp://b/ \n")
+        #expect(list.entries.map(\.url) == ["http://a/", "http://b/"])
+        #expect(list.entries.map(\.line) == [1, 4])
+        #expect(list.batches.map(\.urls) == [["http://a/", "http://b/"]])
+    }
+
+    @Test func `options belong to the line above, mirrors stand behind tabs`() throws {
+        let list = try DownloadList(
+            """
+            http://a/x\thttp://b/x\thttp://c/x
+              out=name
+              dir=/folder
+            \theader=Name: value
+              header=Other:value
+              user-agent=me
+              referer=*
+              max-connection-per-server=12
+              split=4
+              gid=2089b05ecca3d829
+            http://d/
+            """
+        )
+        let first = try #require(list.entries.first)
+        #expect(first.options.mirrors == ["http://b/x", "http://c/x"])
+        #expect(first.options.filename == "name")
+        #expect(first.options.directory == "/folder")
+        #expect(first.options.headers.map(\.value) == ["value", "value"])
+        #expect(first.options.userAgent == "me")
+        #expect(first.options.referrer == "http://a/x")
+        #expect(first.options.connections == 4)
+        #expect(list.ignored == ["gid": 10])
+        #expect(list.entries.last?.options == AddOptions())
+    }
+
+    @Test(arguments: [
+        "  out=x", "http://a/\n out", "http://a/\n pause=1", "http://a/\n split=0",
+        "http://a/\n header=x", "http://a/\n max-download-limit=fast", "http://a/\n priority=high",
+    ])
+    func `a mistake names its line and no value`(text: String) {
+        #expect(throws: DownloadList.Mistake.self) { try DownloadList(text) }
+    }
+
+    @Test func `neighbours with the same options are one call`() throws {
+        let list = try DownloadList(
+            "http://a/\n pause=true\nhttp://b/\n pause=true\nhttp://c/\nhttp://d/\n out=d\nhttp://e/"
+        )
+        #expect(
+            list.batches.map(\.urls)
+                == [["http://a/", "http://b/"], ["http://c/"], ["http://d/"], ["http://e/"]]
+        )
+    }
+
+    @Test func `what is written is read as the same`() throws {
+        var task = TaskProperties.running
+        task.url = "https://example.org/download?id=7"
+        task.state = .paused
+        task.priority = -2
+        task.speedLimit = 1000
+        task.checksum = "md5=00"
+        task.referrer = "https://example.org/"
+        let text = DownloadList.lines(of: [task]).joined(separator: "\n")
+        let entry = try #require(try DownloadList(text).entries.first)
+        #expect(entry.url == task.url)
+        #expect(entry.options.filename == task.fileName)
+        #expect(entry.options.directory == task.directory)
+        #expect(entry.options.paused == true)
+        #expect(entry.options.priority == -2)
+        #expect(entry.options.speedLimit == 1000)
+        #expect(entry.options.checksum == "md5=00")
+        #expect(entry.options.referrer == "https://example.org/")
+        let json = try DownloadList(json: try JSONText.of([TaskJSON(task)]))
+        #expect(json.entries.map(\.options) == [entry.options])
+        #expect(throws: DownloadList.Mistake.self) { try DownloadList(json: "[{}]") }
+    }
+
+    @Test func `a name that its URL gives is left to it`() {
+        var task = TaskProperties()
+        task.url = "https://example.org/a/disk.iso?key=1#part"
+        task.fileName = "disk.iso"
+        #expect(DownloadList.lines(of: [task]) == [task.url])
+    }
+}

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+import iDownBus
+import iDownView
+
+struct EventJSONTests {
+    @Test func `a change tells what is new and nothing else`() throws {
+        let before = TaskProperties.running
+        var after = before
+        after.speed = 5
+        after.downloadedBytes += 1
+        let event = ManagerEvent.changed(
+            id: "7",
+            state: .downloading,
+            changed: after.changes(since: before)
+        )
+        #expect(
+            try JSONText.line(of: EventJSON.event(event))
+                == #"{"Changed":{"DownloadedBytes":52428801,"Speed":5},"Event":"changed","#
+                + #""Id":"7","State":"downloading"}"#
+        )
+    }
+
+    @Test func `each event is one line with its kind`() throws {
+        let events: [(EventJSON, String)] = [
+            (.listed(.broken), #""Event":"listed""#),
+            (.event(.added(.running)), #""Event":"added""#),
+            (.event(.removed(id: "3")), #"{"Event":"removed","Id":"3"}"#),
+            (.service(isRunning: false), #"{"Event":"service","Running":false}"#),
+        ]
+        for (event, part) in events {
+            let line = try JSONText.line(of: event)
+            #expect(line.contains(part) && !line.contains("\n"))
+        }
+    }
+}

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+import iDownBus
+import iDownView
+
+struct TaskTemplateTests {
+    private func text(_ template: String, _ task: TaskProperties = .running) throws -> String {
+        try TaskTemplate(template).text(of: task)
+    }
+
+    @Test func `fields are properties and what people read`() throws {
+        #expect(try text("{Id}\\t{State}") == "7\tdownloading")
+        #expect(
+            try text("{Percent} {Size} {Rate} {Left} {Name}")
+                == "25% 200.0 MiB 2.0 MiB/s 1m15s disk.iso"
+        )
+        #expect(try text("{{{DownloadedBytes}}}") == "{52428800}")
+        #expect(try text("{Reason}", .broken) == "Server.NotFound: the server answered HTTP 404")
+        #expect(try text("") == "")
+    }
+
+    @Test func `every property has a text`() throws {
+        for field in TaskTemplate.fields { _ = try text("{\(field)}") }
+    }
+
+    @Test func `numbers are the same everywhere, and a line stays a line`() throws {
+        var task = TaskProperties.running
+        task.errorMessage = "a\nb"
+        try ByteCount.$decimalSign.withValue(",") { () throws in
+            let size = try text("{Size}")
+            #expect(size == "200.0 MiB")
+            #expect(ByteCount(1536).description == "1,5 KiB")
+        }
+        #expect(try text("{ErrorMessage}", task) == "a\u{FFFD}b")
+    }
+
+    @Test(arguments: ["{", "}", "{Nothing}", "{Id", "\\x", "\\", "{id}"])
+    func `a mistake is said`(template: String) {
+        #expect(throws: TaskTemplate.Mistake.self) { try TaskTemplate(template) }
+    }
+}
