@@ -33,4 +33,20 @@ package struct ListedFile: Hashable, Sendable {
         )
         pieces = file.pieces
     }
+
+    /// A file of a metalink that lies on this machine, wherever it came from: nothing that the user
+    /// has stored is used for it.
+    package init(_ file: Metalink.File, into directory: String) {
+        request = TaskRequest(
+            url: file.urls.first ?? "",
+            directory: directory,
+            fileName: file.name,
+            mirrors: Array(file.urls.dropFirst()),
+            checksum: file.checksum,
+            expectedSize: file.size,
+            hasPieceHashes: file.pieces != nil,
+            usesStoredLogins: false
+        )
+        pieces = file.pieces
+    }
 }
