@@ -18,6 +18,9 @@ public enum Contract {
     /// The interface of ``managerPath``.
     public static let managerInterface: InterfaceName = "org.idown.Manager1"
 
+    /// The freedesktop interface by which desktops hand links over, also at ``managerPath``.
+    public static let applicationInterface: InterfaceName = "org.freedesktop.Application"
+
     /// The interface of each task's object, below ``TaskPath/parent``.
     public static let taskInterface: InterfaceName = "org.idown.Task1"
 
@@ -101,6 +104,21 @@ extension Contract {
         public static let explain: MemberName = "Explain"
         /// Ends the service.
         public static let quit: MemberName = "Quit"
+
+        /// Starts the service, and nothing else; of ``Contract/applicationInterface``.
+        public static let activate: MemberName = "Activate"
+        /// Takes what a person opened; of ``Contract/applicationInterface``.
+        public static let open: MemberName = "Open"
+        /// Does what stands in a launcher's menu; of ``Contract/applicationInterface``.
+        public static let activateAction: MemberName = "ActivateAction"
+    }
+
+    /// The actions of the `.desktop` file, by the names that ActivateAction takes.
+    public enum Action: String, CaseIterable, Sendable {
+        /// As StartAll.
+        case startAll = "start-all"
+        /// As PauseAll.
+        case pauseAll = "pause-all"
     }
 
     /// Signals of the manager's interface.

@@ -103,6 +103,22 @@ public struct ManagerClient: Sendable {
         }
     }
 
+    /// Calls the interface by which desktops hand links over; its methods answer nothing.
+    func callApplication<each Input: BusType>(
+        _ member: MemberName,
+        _ arguments: repeat each Input
+    ) async throws(ManagerError) {
+        let application = Proxy(
+            manager.connection,
+            Contract.busName,
+            Contract.managerPath,
+            Contract.applicationInterface
+        )
+        try await asking { () throws(BusError) in
+            try await application.call(member, repeat each arguments, timeout: Self.patience)
+        }
+    }
+
     func get<Content: BusType>(
         _ property: MemberName,
         as type: Content.Type = Content.self

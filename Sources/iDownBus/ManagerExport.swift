@@ -10,7 +10,10 @@ extension Connection {
     public func export(_ handler: any ManagerHandling) throws(BusError) {
         try export(TaskInterface.subtree(for: handler), below: TaskPath.parent)
         try export(
-            [ManagerInterface.table(for: handler), ManagerInterface.objectManager(for: handler)],
+            [
+                ManagerInterface.table(for: handler), ApplicationInterface.table(for: handler),
+                ManagerInterface.objectManager(for: handler),
+            ],
             at: Contract.managerPath
         )
     }

@@ -28,6 +28,12 @@ public protocol ManagerHandling: Sendable {
         call: Call
     ) async throws(ManagerError) -> [String]
 
+    /// Adds what a person opened, all of it or nothing: URLs, `idown:` links, local metalinks.
+    func open(_ uris: [String], call: Call) async throws(ManagerError)
+
+    /// Does what is left to do where a person starts the program and names nothing.
+    func activate(call: Call) async throws(ManagerError)
+
     /// Stops a task and keeps its bytes.
     func pause(_ id: String, call: Call) async throws(ManagerError)
 

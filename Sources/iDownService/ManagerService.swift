@@ -81,15 +81,7 @@ package actor ManagerService {
         if let token, let ids = try await coordinator.ids(forToken: token) {
             return ids.map(\.description)
         }
-        var rules = rules
-        if owner != nil { rules.enclosingFolder = directory }
-        let wishes = Wishes(
-            engine: engine,
-            downloadDirectory: directory,
-            rules: rules,
-            owner: owner
-        )
-        let tasks = try await wishes.judge(urls, options)
+        let tasks = try await wishes(for: owner).judge(urls, options)
         return try await coordinator.add(tasks, token: token).map(\.description)
     }
 

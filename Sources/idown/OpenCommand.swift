@@ -7,44 +7,29 @@ import iDownBus
 struct OpenCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "open",
-        abstract: "Adds downloads from links, as the desktop does.",
+        abstract: "Adds downloads from links and metalink files, as the desktop does.",
         discussion: """
-            Takes http, https, ftp, ftps and sftp URLs, and links of the form idown:?url=URL, where \
-            URL is wholly \
+            Takes http, https, ftp, ftps and sftp URLs, metalink files of this machine (.meta4, \
+            .metalink), and links of the form idown:?url=URL, where URL is wholly \
             percent-encoded. Any web page can fire such a link, so nothing in it chooses a folder, \
-            a name or an option. Of several links all are added or none; without any the service \
-            is only started.
+            a name or an option, and no stored login or cookie is used for it. All that is given \
+            is added or nothing; without anything the service is only started. Nothing is \
+            printed: idown add prints IDs.
 
             Examples:
               idown open 'idown:?url=https%3A%2F%2Fexample.org%2Fdisk.iso'
               idown open https://example.org/disk.iso
+              idown open ~/Documents/distribution.meta4
             """
     )
 
-    @Flag(help: "Prints the IDs as a JSON array.")
-    var json = false
-
-    @Argument(help: ArgumentHelp("Links.", valueName: "uri"))
+    @Argument(help: ArgumentHelp("Links, URLs and metalink files.", valueName: "uri"))
     var uris: [String] = []
 
     func run() async throws {
-        let urls = try resolvedURLs()
+        let uris = try uris.map(OpenArgument.uri)
         try await Service.use { client in
-            guard !urls.isEmpty else {
-                _ = try await client.version()
-                return
-            }
-            let ids = try await client.addURLs(urls)
-            if json { try Output.json(ids) } else { try Output.data(lines: ids) }
-        }
-    }
-
-    private func resolvedURLs() throws -> [String] {
-        do {
-            return try uris.map { try OpenedURI($0).url }
-        } catch let refusal as OpenedURI.Refusal {
-            Output.complain(refusal.description)
-            throw ExitStatus.refusedURL.exit
+            if uris.isEmpty { try await client.activate() } else { try await client.open(uris) }
         }
     }
 }

@@ -191,8 +191,10 @@ struct CommandTests {
                 .replacing("=", with: "%3D")
             let opened = try await idown("open", "idown:?url=\(escaped)", in: service)
             #expect(opened.status == .exited(0), "\(opened)")
-            try await service.waitForState("completed", of: opened.standardOutput)
-            let task = try await service.client.getTask(opened.standardOutput)
+            #expect(opened.standardOutput == "")
+            let id = try #require(try await service.client.listTasks().first?.id)
+            try await service.waitForState("completed", of: id)
+            let task = try await service.client.getTask(id)
             #expect(try content.firstDifference(fromFile: task.path) == nil)
             #expect(host.server.requests.map(\.target) == ["/file.bin?x=1&y=2"])
         }
@@ -212,6 +214,8 @@ struct CommandTests {
                 "idown:?url=\(good)%ZZ", "idown:?url=\(good)%", "idown:?url=\(good)%C3",
                 "idown:?url=gopher%3A%2F%2F127.0.0.1%2Fx",
                 "javascript:alert(1)", "file:///etc/passwd", "/etc/passwd",
+                "idown:?url=file%3A%2F%2F%2Ftmp%2Fa.meta4", "file:///nowhere/a.meta4",
+                "nowhere.meta4", "example.org/a",
             ]
             for link in links {
                 let opened = try await idown("open", "--", link, in: service)
@@ -222,6 +226,32 @@ struct CommandTests {
             let mixed = try await idown("open", "idown:?url=\(good)", "idown:?", in: service)
             #expect(mixed.status == .exited(5))
             #expect(try await Traces.of(service) == before)
+        }
+    }
+
+    @Test func `a metalink of this machine brings the files that it lists`() async throws {
+        let host = try ChangingHost(ServedFile(content))
+        defer { host.stop() }
+        try await withService(started: false) { service in
+            try service.installForActivation()
+            try TestFile.write(
+                """
+                <metalink xmlns="urn:ietf:params:xml:ns:metalink">
+                  <file name="one.bin"><url>\(host.url("/1"))</url></file>
+                  <file name="two.bin"><size>\(content.count)</size><url>\(host.url("/2"))</url></file>
+                </metalink>
+                """,
+                to: service.home.path + "/a list%.meta4"
+            )
+            let opened = try await idown("open", "a list%.meta4", in: service)
+            #expect(opened.status == .exited(0), "\(opened)")
+            for task in try await service.client.listTasks() {
+                try await service.waitForState("completed", of: task.id)
+            }
+            for name in ["one.bin", "two.bin"] {
+                let path = service.home.download(name)
+                #expect(try content.firstDifference(fromFile: path) == nil)
+            }
         }
     }
 

@@ -72,12 +72,17 @@ struct IntrospectionTests {
 
     @Test(
         arguments: [
-            ("org.idown.Manager1", "", "method, AddURL, in s url, out s id"),
-            ("org.idown.Task1", "/task/1", "method, Pause"),
+            ("org.idown.Manager1", "Manager1", "", "method, AddURL, in s url, out s id"),
+            ("org.idown.Task1", "Task1", "/task/1", "method, Pause"),
+            (
+                "org.freedesktop.Application", "Manager1", "",
+                "method, Activate, in a{sv} platform_data"
+            ),
         ]
     )
     func `the running service is what the documented XML says`(
         interface: String,
+        document: String,
         path: String,
         line: String
     ) async throws {
@@ -87,7 +92,10 @@ struct IntrospectionTests {
             let running = try await introspection(service, "/org/idown/Manager1" + path)
             let lines = try await members(of: running, interface)
             #expect(lines.contains(line), "\(lines)")
-            let documented = try await members(of: try documented(interface), interface)
+            let documented = try await members(
+                of: try documented("org.idown.\(document)"),
+                interface
+            )
             #expect(lines == documented)
         }
     }

@@ -50,6 +50,16 @@ struct SandboxTests {
         show('add-known', lambda: 'the same' if add(url) == other else 'added')
         show('outside', lambda: add(own, directory=text(outside)))
         show('up', lambda: add(own, directory=text(downloads + '/..')))
+        application = dbus.Interface(thing, 'org.freedesktop.Application')
+        uris = lambda *list: dbus.Array(list, signature='s')
+        show('open', lambda: application.Open(uris(own + '/3'), signature({})))
+        show('open-file', lambda: application.Open(uris('file:///a.meta4'), signature({})))
+        show(
+            'action',
+            lambda: application.ActivateAction(
+                'pause-all', dbus.Array([], signature='v'), signature({})
+            ),
+        )
         show('pause', lambda: manager.Pause(mine))
         show('priority', lambda: manager.SetPriority(mine, 5))
         show('explain', lambda: manager.Explain(mine)[0])
@@ -84,6 +94,9 @@ struct SandboxTests {
         add-known added
         outside InvalidDestination
         up InvalidDestination
+        open done
+        open-file AccessDenied
+        action AccessDenied
         pause done
         priority done
         explain paused by the user

@@ -72,6 +72,15 @@ final class FakeManager: ManagerHandling {
         return ids
     }
 
+    func open(_ uris: [String], call: Call) async throws(ManagerError) {
+        note("open \(uris)", call)
+        if uris.contains("") { throw ManagerError(.invalidURL, "the URL is empty") }
+    }
+
+    func activate(call: Call) async throws(ManagerError) {
+        note("activate", call)
+    }
+
     func pause(_ id: String, call: Call) async throws(ManagerError) {
         try verb("pause", id, call)
     }

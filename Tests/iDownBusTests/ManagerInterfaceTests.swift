@@ -9,28 +9,31 @@ import iDownTesting
 @Suite struct ManagerInterfaceTests {
     @Test(
         arguments: [
-            ("org.idown.Manager1", Contract.managerPath),
-            ("org.idown.Task1", "/org/idown/Manager1/task/1"),
-        ] as [(String, ObjectPath)]
+            ("org.idown.Manager1", "org.idown.Manager1", Contract.managerPath, 40),
+            ("org.idown.Task1", "org.idown.Task1", "/org/idown/Manager1/task/1", 40),
+            ("org.freedesktop.Application", "org.idown.Manager1", Contract.managerPath, 10),
+        ] as [(String, String, ObjectPath, Int)]
     )
     func `introspection is what the documented XML says`(
         name: String,
-        path: ObjectPath
+        document: String,
+        path: ObjectPath,
+        leastLines: Int
     ) async throws {
         try await withFakeManager { scene in
             _ = try await scene.client.addURL("https://e.org/")
             let text = try await scene.service.introspection(at: path)
-            let written = try documentedInterface(name)
+            let written = try documentedInterface(name, in: document)
             #expect(interface(name, of: text) == written)
-            #expect(written.count > 40)
+            #expect(written.count > leastLines)
         }
     }
 
     /// The lines of the interface in its documented XML, comments taken out.
-    private func documentedInterface(_ name: String) throws -> [String] {
+    private func documentedInterface(_ name: String, in document: String) throws -> [String] {
         let root = URL(filePath: #filePath).deletingLastPathComponent()
             .deletingLastPathComponent().deletingLastPathComponent()
-        let file = root.appending(path: "dbus/\(name).xml")
+        let file = root.appending(path: "dbus/\(document).xml")
         var text = String(decoding: try Data(contentsOf: file), as: UTF8.self)
         while let start = text.firstRange(of: "<!--"),
             let end = text[start.upperBound...].firstRange(of: "-->")
@@ -44,6 +47,50 @@ import iDownTesting
         let lines = text.split(separator: "\n").map { $0.drop { $0 == " " } }.filter { !$0.isEmpty }
         let body = lines.drop { $0 != "<interface name=\"\(name)\">" }
         return body.prefix { $0 != "</interface>" }.map(String.init)
+    }
+
+    @Test func `a desktop opens, activates and chooses actions`() async throws {
+        try await withFakeManager { scene in
+            try await scene.client.open(["https://e.org/", "idown:?url=x"])
+            try await scene.client.activate()
+            let application = try await self.proxy(scene, Contract.applicationInterface)
+            let data: [String: Value] = ["activation-token": .string("x")]
+            let nothing: [Value] = []
+            for action in ["start-all", "pause-all"] {
+                try await application.call("ActivateAction", action, nothing, data)
+            }
+            #expect(
+                scene.manager.asked == [
+                    "open [\"https://e.org/\", \"idown:?url=x\"]", "activate", "start-all",
+                    "pause-all",
+                ]
+            )
+        }
+    }
+
+    @Test func `an unknown action, or a parameter, is refused in words`() async throws {
+        try await withFakeManager { scene in
+            let application = try await self.proxy(scene, Contract.applicationInterface)
+            let data: [String: Value] = [:]
+            let calls: [(String, [Value])] = [("PauseAll", []), ("pause-all", [.uint32(1)])]
+            for (action, parameter) in calls {
+                let error = await #expect(throws: BusError.self) {
+                    try await application.call("ActivateAction", action, parameter, data)
+                }
+                #expect(error?.name == "org.freedesktop.DBus.Error.InvalidArgs")
+                #expect(error?.message.contains("pause-all") == true)
+            }
+            #expect(scene.manager.asked.isEmpty)
+        }
+    }
+
+    @Test func `the handler's refusal of what is opened reaches the client`() async throws {
+        try await withFakeManager { scene in
+            let error = await #expect(throws: ManagerError.self) {
+                try await scene.client.open([""])
+            }
+            #expect(error?.code == .invalidURL)
+        }
     }
 
     @Test func `options are read before the handler sees the call`() async throws {
@@ -141,7 +188,10 @@ import iDownTesting
         }
     }
 
-    private func proxy(_ scene: BusScene) async throws -> Proxy {
-        Proxy(scene.service, Contract.busName, Contract.managerPath, Contract.managerInterface)
+    private func proxy(
+        _ scene: BusScene,
+        _ interface: InterfaceName = Contract.managerInterface
+    ) async throws -> Proxy {
+        Proxy(scene.service, Contract.busName, Contract.managerPath, interface)
     }
 }

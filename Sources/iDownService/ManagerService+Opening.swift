@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import DBus
+package import iDownBus
+import iDownloader
+
+// What the desktop asks for through `org.freedesktop.Application`.
+extension ManagerService {
+    package func open(_ uris: [String], call: Call) async throws(ManagerError) {
+        try await named {
+            let wishes = await wishes(for: callers.caller(of: call).owner)
+            let tasks = try await wishes.judge(opened: uris)
+            _ = try await coordinator.add(tasks, token: nil)
+        }
+    }
+
+    /// Nothing is to be shown: by the time of the call the service runs.
+    package func activate(call: Call) async throws(ManagerError) {}
+
+    /// Judges what a caller wants, by its rights.
+    func wishes(for owner: String?) -> Wishes {
+        var rules = rules
+        if owner != nil { rules.enclosingFolder = directory }
+        return Wishes(
+            engine: engine,
+            downloadDirectory: directory,
+            rules: rules,
+            owner: owner
+        )
+    }
+}

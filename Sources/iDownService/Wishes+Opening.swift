@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Curl
+import iDownBus
+import iDownState
+import iDownloader
+
+// What the desktop hands over: nothing in it chooses a folder, a name or an option.
+extension Wishes {
+    /// The most metalinks in one call; each is read as a whole.
+    private static let mostMetalinks = 100
+
+    /// Judges all URIs, and reads the metalinks among them; the folder is made on the way.
+    ///
+    /// - Throws: `AccessDenied` for a file that an application from a sandbox names: the service
+    ///   may read what the application may not.
+    func judge(opened uris: [String]) async throws -> [NewTask] {
+        let opened = try await Self.read(opened: uris)
+        let metalinks = opened.count(where: \.isMetalink)
+        guard metalinks == 0 || owner == nil else {
+            throw ManagerError(.accessDenied, "an application from a sandbox may open URLs only")
+        }
+        guard metalinks <= Self.mostMetalinks else {
+            throw ManagerError(
+                .limitExceeded,
+                "Open takes at most \(Self.mostMetalinks) metalinks, not \(metalinks)"
+            )
+        }
+        var listed: [Int: [Metalink.File]] = [:]
+        var count = opened.count - metalinks
+        for (index, item) in opened.enumerated() {
+            guard case .metalink(let path, let place) = item else { continue }
+            let files = try await Self.files(in: path, place, engine)
+            listed[index] = files
+            count += files.count
+            guard count <= Contract.maximumURLs else {
+                throw ManagerError(
+                    .limitExceeded,
+                    "Open adds at most \(Contract.maximumURLs) downloads at once"
+                )
+            }
+        }
+        // Only now, when nothing is refused any more.
+        let directory = try await engine.prepareFolder(downloadDirectory, rules: rules)
+        return opened.enumerated().flatMap { index, item in
+            switch item {
+            case .reference(let reference, let isUsersOwn):
+                let request = TaskRequest(
+                    url: reference.text,
+                    directory: directory,
+                    usesStoredLogins: isUsersOwn && owner == nil,
+                    owner: owner
+                )
+                return [NewTask(request: request)]
+            case .metalink:
+                return (listed[index] ?? []).map { file in
+                    let file = ListedFile(file, into: directory)
+                    return NewTask(request: file.request, pieces: file.pieces)
+                }
+            }
+        }
+    }
+
+    private enum Opened: Sendable {
+        /// A URL, and whether the user chose it: a link comes from any web page.
+        case reference(URLReference, isUsersOwn: Bool)
+        /// A file, and what stands before the text of an error about it.
+        case metalink(path: String, place: String)
+
+        var isMetalink: Bool {
+            switch self {
+            case .reference: false
+            case .metalink: true
+            }
+        }
+    }
+
+    /// Away from the bus, which has others to serve meanwhile.
+    @concurrent
+    private static func read(opened uris: [String]) async throws -> [Opened] {
+        try uris.enumerated().map { index, uri throws(ManagerError) in
+            let place = uris.count > 1 ? "URI \(index + 1): " : ""
+            switch try opened(uri, place) {
+            case .url(let url):
+                return .reference(try reference(url, place: place), isUsersOwn: true)
+            case .link(let url):
+                return .reference(try reference(url, place: place), isUsersOwn: false)
+            case .file(let path):
+                guard Metalink.isMeant(mimeType: "", name: path) else {
+                    throw ManagerError(
+                        .invalidURL,
+                        "\(place)of the files on this machine metalinks are opened, whose names"
+                            + " end in .meta4 or .metalink"
+                    )
+                }
+                return .metalink(path: path, place: place)
+            }
+        }
+    }
+
+    private static func opened(_ uri: String, _ place: String) throws(ManagerError) -> OpenedURI {
+        do throws(ManagerError) {
+            return try OpenedURI(uri)
+        } catch {
+            throw ManagerError(.invalidURL, place + error.message)
+        }
+    }
+
+    private static func files(
+        in path: String,
+        _ place: String,
+        _ engine: Engine
+    ) async throws(ManagerError) -> [Metalink.File] {
+        do throws(MetalinkFault) {
+            return try await engine.readMetalink(at: path).files
+        } catch {
+            let name = String(path.split(separator: "/").last ?? "")
+            throw ManagerError(.invalidURL, "\(place)the metalink \(shown(name)) \(error.message)")
+        }
+    }
+}
