@@ -42,6 +42,8 @@ struct Idown: AsyncParsableCommand {
             ClearCommand.self,
             ExportCommand.self,
             ConfigCommand.self,
+            HandlerCommand.self,
+            AutostartCommand.self,
         ]
     )
 }

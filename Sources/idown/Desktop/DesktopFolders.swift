@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+
+/// Where the desktop keeps what it reads: the XDG base directory specification.
+///
+/// A variable that is unset, empty or not absolute counts as not there.
+struct DesktopFolders {
+    let configHome: String
+    /// The most important first.
+    let configFolders: [String]
+    let dataHome: String
+    /// The most important first.
+    let dataFolders: [String]
+    let stateHome: String
+    /// `$XDG_CURRENT_DESKTOP`, in lower case.
+    let desktops: [String]
+
+    /// Those of this process.
+    init() {
+        let home = Self.variable("HOME") ?? Self.homeOfUser
+        configHome = Self.folder("XDG_CONFIG_HOME") ?? home + "/.config"
+        configFolders = Self.folders("XDG_CONFIG_DIRS", else: ["/etc/xdg"])
+        dataHome = Self.folder("XDG_DATA_HOME") ?? home + "/.local/share"
+        dataFolders = Self.folders("XDG_DATA_DIRS", else: ["/usr/local/share", "/usr/share"])
+        stateHome = Self.folder("XDG_STATE_HOME") ?? home + "/.local/state"
+        desktops = (Self.variable("XDG_CURRENT_DESKTOP") ?? "").lowercased()
+            .split(separator: ":").map(String.init)
+    }
+
+    private static func variable(_ name: String) -> String? {
+        guard let value = getenv(name).map({ String(cString: $0) }) else { return nil }
+        return value.isEmpty ? nil : value
+    }
+
+    private static func folder(_ name: String) -> String? {
+        variable(name).flatMap { $0.hasPrefix("/") ? $0 : nil }
+    }
+
+    private static func folders(_ name: String, else usual: [String]) -> [String] {
+        let given = (variable(name) ?? "").split(separator: ":").map(String.init)
+            .filter { $0.hasPrefix("/") }
+        return given.isEmpty ? usual : given
+    }
+
+    private static var homeOfUser: String {
+        getpwuid(getuid())?.pointee.pw_dir.map { String(cString: $0) } ?? "/"
+    }
+}
+
+extension DesktopFolders {
+    /// The id of this program's `.desktop` file, as desktops know it.
+    static let ownID = "org.idown.Manager1.desktop"
+}

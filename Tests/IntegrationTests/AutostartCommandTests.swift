@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import Testing
+import iDownTesting
+
+/// `idown autostart`, held against what systemd makes of the entries.
+@Suite(.timeLimit(.minutes(5)))
+struct AutostartCommandTests {
+    private static let entry = """
+        # An entry
+        [Desktop Entry]
+        Type=Application
+        Name=idown
+        Exec=true start-all --if-pending
+        X-GNOME-Autostart-enabled=true
+
+        """
+
+    private let generator = "/usr/lib/systemd/user-generators/systemd-xdg-autostart-generator"
+    private let name = "/autostart/org.idown.Manager1.desktop"
+
+    /// Whether systemd would run an entry at login.
+    private func isStarted(in home: DesktopHome) async throws -> Bool {
+        let out = home.home.path + "/units"
+        _ = try await home.run("rm", "-rf", out)
+        #expect(mkdir(out, 0o700) == 0)
+        let done = try await home.run(generator, out, out, out)
+        #expect(done.succeeded, "\(done)")
+        return TestFile.names(in: out).contains { $0.hasPrefix("app-org.idown") }
+    }
+
+    /// What the command says, and what systemd would do; they have to agree.
+    private func status(in home: DesktopHome) async throws -> String {
+        let said = try await home.idown("autostart", "status")
+        #expect(said.succeeded, "\(said)")
+        #expect(try await isStarted(in: home) == (said.standardOutput == "enabled"))
+        return said.standardOutput
+    }
+
+    private func systemEntry(_ home: DesktopHome, _ text: String) throws -> String {
+        mkdir(home.home.path + "/etc/autostart", 0o700)
+        let path = home.home.path + "/etc" + name
+        try TestFile.write(text, to: path)
+        return path
+    }
+
+    @Test func `the system's entry is overridden, and counts again`() async throws {
+        try await withDesktopHome { home in
+            let system = try systemEntry(home, Self.entry)
+            #expect(try await status(in: home) == "enabled")
+            #expect(try await home.idown("autostart", "enable").succeeded)
+            #expect(try home.text(of: home.home.config + name) == nil)
+            #expect(try await home.idown("autostart", "disable").succeeded)
+            #expect(try await status(in: home) == "disabled")
+            #expect(try await home.idown("autostart", "enable").succeeded)
+            #expect(try await status(in: home) == "enabled")
+            #expect(try home.text(of: home.home.config + name) == nil)
+            #expect(try home.text(of: system) == Self.entry)
+        }
+    }
+
+    @Test func `an entry that the system hides is started for the user who wants it`()
+        async throws
+    {
+        try await withDesktopHome { home in
+            _ = try systemEntry(home, Self.entry + "Hidden=true\n")
+            #expect(try await status(in: home) == "disabled")
+            #expect(try await home.idown("autostart", "enable").succeeded)
+            #expect(try await status(in: home) == "enabled")
+            #expect(try await home.idown("autostart", "disable").succeeded)
+            #expect(try await status(in: home) == "disabled")
+        }
+    }
+
+    @Test func `the user's own entry is changed in one line`() async throws {
+        try await withDesktopHome { home in
+            mkdir(home.home.config + "/autostart", 0o700)
+            try TestFile.write(Self.entry, to: home.home.config + name)
+            #expect(try await status(in: home) == "enabled")
+            #expect(try await home.idown("autostart", "disable").succeeded)
+            #expect(try await status(in: home) == "disabled")
+            #expect(try home.text(of: home.home.config + name) == Self.entry + "Hidden=true\n")
+            #expect(try await home.idown("autostart", "enable").succeeded)
+            #expect(try await status(in: home) == "enabled")
+            #expect(try home.text(of: home.home.config + name) == Self.entry + "Hidden=false\n")
+        }
+    }
+
+    @Test func `where there is no entry, one is made`() async throws {
+        try await withDesktopHome { home in
+            #expect(try await status(in: home) == "disabled")
+            #expect(try await home.idown("autostart", "disable").succeeded)
+            #expect(try home.text(of: home.home.config + name) == nil)
+            #expect(try await home.idown("autostart", "enable").succeeded)
+            #expect(try await status(in: home) == "enabled")
+            let judged = try await home.run("desktop-file-validate", home.home.config + name)
+            #expect(judged.succeeded, "\(judged)")
+        }
+    }
+}

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import Testing
+import iDownTesting
+
+/// A user's home with applications in it, for what commands change in the desktop's own files.
+struct DesktopHome {
+    let home: ServiceHome
+
+    /// The folder of the system's applications; the home has one of its own.
+    var systemApplications: String { home.path + "/share/applications" }
+    var ownApplications: String { home.path + "/.local/share/applications" }
+    /// The user's list of what opens what.
+    var associations: String { home.config + "/mimeapps.list" }
+
+    var environment: [String: String] {
+        var variables = home.variables
+        variables["PATH"] = getenv("PATH").map { String(cString: $0) }
+        return variables
+    }
+
+    /// Makes the folders, and puts a browser or several into the system's.
+    init(in folder: String, browsers: [String]) async throws {
+        home = ServiceHome(in: folder)
+        for path in ["/share", "/share/applications", "/etc", "/.local", "/.local/share"] {
+            mkdir(home.path + path, 0o700)
+        }
+        mkdir(ownApplications, 0o700)
+        for browser in browsers {
+            try TestFile.write(
+                """
+                [Desktop Entry]
+                Type=Application
+                Name=\(browser)
+                Exec=true %U
+                MimeType=x-scheme-handler/http;x-scheme-handler/https;
+
+                """,
+                to: "\(systemApplications)/\(browser).desktop"
+            )
+        }
+        try TestFile.write(
+            """
+            [Desktop Entry]
+            Type=Application
+            Name=idown
+            Exec="\(try BuiltProgram("idown").path)" open %U
+            MimeType=x-scheme-handler/idown;
+
+            """,
+            to: "\(ownApplications)/org.idown.Manager1.desktop"
+        )
+        try await updateCaches()
+    }
+
+    /// Lets the desktop know what is installed.
+    func updateCaches() async throws {
+        for folder in [systemApplications, ownApplications] {
+            let done = try await run("update-desktop-database", folder)
+            try #require(done.succeeded, "\(done)")
+        }
+    }
+
+    func idown(_ arguments: String...) async throws -> ChildProcess.Completed {
+        try await ChildProcess.run(
+            try BuiltProgram("idown").path,
+            arguments,
+            environment: environment
+        )
+    }
+
+    func run(_ program: String, _ arguments: String...) async throws -> ChildProcess.Completed {
+        try await ChildProcess.run(program, arguments, environment: environment)
+    }
+
+    /// What a file says; nil where there is none.
+    func text(of path: String) throws -> String? {
+        TestFile.exists(path) ? try TestFile.text(of: path) : nil
+    }
+}
+
+/// Runs `body` with a desktop's home that is gone afterwards.
+func withDesktopHome(
+    browsers: [String] = ["firefox", "vivaldi-stable"],
+    _ body: (DesktopHome) async throws -> Void
+) async throws {
+    try await withTemporaryFolder { folder in
+        try await body(try await DesktopHome(in: folder, browsers: browsers))
+    }
+}
