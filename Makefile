@@ -19,7 +19,7 @@ STRICT := --explicit-target-dependency-import-check error
 RELEASE := $(SWIFT) build -c release --static-swift-stdlib $(STRICT)
 
 .DEFAULT_GOAL := build
-.PHONY: build run test bench lint check install uninstall clean help
+.PHONY: build run test bench lint check install deb uninstall clean help
 
 build: ## Build the release programs into .build/release
 	@.ci/need build
@@ -53,6 +53,10 @@ check: ## Check the documented interface and the desktop's files
 install: ## Install below PREFIX=… (default ~/.local), staged in DESTDIR=…
 	@$(if $(SUDO_USER),test -x .build/release/idown -a -x .build/release/idownd ||) $(MAKE) build
 	@desktop/install put .build/release
+
+deb: build ## Make a Debian package of the release programs, and have lintian look at it
+	@.ci/need package
+	@DEB=$$(desktop/package .build/release) && lintian --fail-on error "$$DEB" && echo "$$DEB"
 
 uninstall: ## Take away what install put there
 	@desktop/install remove
