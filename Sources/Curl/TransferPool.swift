@@ -170,7 +170,10 @@ extension TransferPool {
         transfer.prepareForRemoval()
         do throws(CurlFailure) {
             try multi.remove(transfer.easy)
-            if spares.count < Self.maximumSpareHandles, transfer.easy.isReusable {
+            // One that nobody has answered may keep its buffer, and refuses another size for it
+            // (lib/setopt.c of 7.88).
+            let isReusable = transfer.easy.isReusable && (result == .ok || outcome.status > 0)
+            if isReusable, spares.count < Self.maximumSpareHandles {
                 transfer.easy.reset()
                 spares.append(transfer.easy)
             }

@@ -70,6 +70,26 @@ struct TransferPoolTests {
         }
     }
 
+    /// After a failure without an answer libcurl 7.88 keeps the receive buffer, and refuses
+    /// another size for it.
+    @Test(arguments: ["http://idown-test.invalid/f", "http://127.0.0.1:1/f"])
+    func `a transfer that reached nobody leaves nothing to the next one`(url: String)
+        async throws
+    {
+        let server = try FaultServer.serving(ServedFile(content))
+        defer { server.stop() }
+        try await withPool { pool in
+            for _ in 1...2 {
+                let lost = await pool.run(.init(url: try URLReference(url)))
+                #expect([.couldNotResolveHost, .couldNotConnect].contains(lost.result))
+            }
+            let sink = RecordingSink()
+            let outcome = await pool.run(.init(url: try URLReference(server.url())), sink: sink)
+            #expect(outcome.result == .ok, "\(outcome.message)")
+            #expect(sink.body == content.bytes)
+        }
+    }
+
     @Test func `a second transfer uses the connection of the first`() async throws {
         let server = try FaultServer.serving(ServedFile(content))
         defer { server.stop() }

@@ -160,6 +160,7 @@ import iDownTesting
             let mark = hub.announced.all.count
             await hub.coordinator.setOnline(true)
             try await hub.announced.wait(for: id, .downloading, after: mark)
+            try await hub.announced.wait(for: id, hold: "retry", after: mark)
         }
     }
 
