@@ -50,9 +50,11 @@ final class MultiHandle: @unchecked Sendable {
 
     /// Waits until a transfer can go on or someone calls ``wakeUp()``; without transfers that is
     /// the only thing that ends it.
-    func wait() throws(CurlFailure) {
-        // Three weeks: libcurl knows no "for ever" here. Its own timers end the wait earlier.
-        try funnel.call("curl_multi_poll") { curl_multi_poll(pointer, nil, 0, .max, nil) }
+    ///
+    /// libcurl knows no "for ever" here, and three weeks are as good. Its own timers end the wait
+    /// earlier.
+    func wait(atMost milliseconds: Int32 = .max) throws(CurlFailure) {
+        try funnel.call("curl_multi_poll") { curl_multi_poll(pointer, nil, 0, milliseconds, nil) }
     }
 
     /// Ends the present wait, or the next one; from any thread, until ``close()``.

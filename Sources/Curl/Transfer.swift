@@ -55,6 +55,9 @@ final class Transfer {
         }
     }
 
+    /// Whether it goes by FTP or SFTP, over TLS or not.
+    var isFromFileServer: Bool { !request.url.isHTTP }
+
     /// Whether there is a way to sign in that was not tried yet.
     var hasAnotherLogin: Bool {
         request.url.scheme == "sftp" && loginIndex + 1 < request.ssh.logins.count

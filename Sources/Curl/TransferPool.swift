@@ -13,6 +13,13 @@ public actor TransferPool {
     /// How many easy handles wait for a next transfer; about 6 kB each.
     private static let maximumSpareHandles = 32
 
+    /// How often transfers by FTP and SFTP are looked at, in milliseconds.
+    ///
+    /// What TLS or SSH has read already makes no socket readable, and libcurl waits for one all
+    /// the same: over FTPS half of the transfers would stand still until the connect timeout. Its
+    /// own program looks once a second (src/tool_operate.c of 7.88).
+    private static let fileServerInterval: Int32 = 50
+
     private let funnel: Funnel
     private let multi: MultiHandle
     private nonisolated let thread: PoolThread
@@ -104,7 +111,7 @@ extension TransferPool {
                     end(transfer, code)
                 }
             }
-            try multi.wait()
+            try multi.wait(atMost: hasFileServers ? Self.fileServerInterval : .max)
             hasFailedToWait = false
         } catch {
             // It says nothing about a single transfer, so none can be trusted to go on.
@@ -116,6 +123,8 @@ extension TransferPool {
             hasFailedToWait = true
         }
     }
+
+    private var hasFileServers: Bool { transfers.values.contains { $0.isFromFileServer } }
 
     private func start(
         _ request: TransferRequest,

@@ -119,6 +119,16 @@ struct FileServerTests {
                     #expect(outcome.result == .ok, "\(outcome)")
                     expect(sink, 0..<Self.content.count)
 
+                    request.range = "1000-"
+                    let rest = RecordingSink()
+                    #expect(await pool.run(request, sink: rest).result == .ok)
+                    expect(rest, 1000..<Self.content.count, asked: 1000)
+
+                    request.range = "5-1004"
+                    let part = RecordingSink()
+                    #expect(await pool.run(request, sink: part).result == .ok)
+                    expect(part, 5..<1005, asked: 5)
+
                     request.certificates.file = nil
                     #expect(await pool.run(request).result == .peerVerification)
                 }

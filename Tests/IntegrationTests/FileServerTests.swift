@@ -89,6 +89,25 @@ struct FileServerTests {
         }
     }
 
+    @Test func `a kill in the middle of an FTPS file costs no byte`() async throws {
+        try await withRoot { root in
+            let folder = root + ".ftps"
+            mkdir(folder, 0o700)
+            let certificates = try await TestCertificates(in: folder)
+            try await withSecureFTPServer(
+                root: root,
+                certificates: certificates,
+                in: folder,
+                bytesPerSecond: 4_000_000
+            ) { server in
+                try await withService(started: false) { service in
+                    let trust = ["env", "SSL_CERT_FILE=\(certificates.authority)"]
+                    try await killInMidFile(service, server.url("/file.bin"), under: trust) {}
+                }
+            }
+        }
+    }
+
     @Test func `an SFTP host that nobody knows fails, and says what to do`() async throws {
         try await withRoot { root in
             let folder = root + ".ssh"
