@@ -72,19 +72,26 @@ import iDownloader
 
     // MARK: Connections that are slow or break
 
-    @Test(arguments: [1, 2, 3])
+    @Test(arguments: [1, 2, 3, 4])
     func `one slow connection of four does not hold up the file`(slow: Int) async throws {
         try await withServer({ request in
-            Large.file.with { $0.bytesPerSecond = request.number == slow ? 20_000 : 1_000_000 }
+            Large.file.with { $0.bytesPerSecond = request.number == slow ? 20_000 : 2_000_000 }
                 .answer(to: request)
         }) { server in
             try await withSite { site in
                 let journal = try site.task(server.url("/file.bin")) { $0.connections = 4 }
                 let transfer = try site.start(journal)
-                // Alone the slow one would need minutes.
                 await transfer.ended()
                 expectComplete(Large.content, site, journal)
                 #expect(transfer.live.bytes == Large.content.count)
+                // Its share was two megabytes, for which it would have needed minutes.
+                let slowOne = server.requests[slow - 1]
+                #expect(slowOne.bodyBytesSent < 400_000)
+                let first = try #require(slow == 1 ? 0 : slowOne.firstByte)
+                // What it was to bring was asked for once more, by one that is not slow.
+                let racers = server.requests.dropFirst(4).compactMap(\.firstByte)
+                #expect(racers.contains { $0 >= first && $0 < first + 400_000 }, "\(racers)")
+                #expect(server.requests.count < 16)
             }
         }
     }
@@ -265,4 +272,9 @@ import iDownloader
             try await walk(FaultPlan(failing: call, times: times), "\(times) from \(call) on")
         }
     }
+}
+
+extension RecordedRequest {
+    /// Where the range begins that it asks for; nil where it asks for none.
+    fileprivate var firstByte: Int64? { range(of: Large.content.count)?.lowerBound }
 }
