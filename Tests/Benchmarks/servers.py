@@ -104,10 +104,10 @@ class UnevenHost:
         wait_for(self.port, self.process)
         self.runs = 0
 
-    def url(self, name):
-        """Another URL each time: the host counts connections anew for each."""
+    def url(self, name, slow):
+        """Another URL each time, whose connection number `slow` is the slow one."""
         self.runs += 1
-        return f"http://127.0.0.1:{self.port}/{self.runs}/{name}"
+        return f"http://127.0.0.1:{self.port}/{self.runs}/{slow}/{name}"
 
     def stop(self):
         self.process.terminate()

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Serves one file at 1 MiB/s a connection, but the second connection for a URL gets 20 kB/s.
+"""Serves one file at 1 MiB/s a connection, but one of the connections for a URL gets 20 kB/s.
+
+The last but one part of a path says which: /7/2/file slows the second connection for /7/2/file.
 
 usage: uneven_host.py PORT FILE
 """
@@ -14,6 +16,11 @@ RATE, SLOW_RATE = 1 << 20, 20_000
 PIECES = 20
 
 
+def slow_connection(path):
+    parts = path.split(b"/")
+    return int(parts[-2]) if len(parts) > 2 and parts[-2].isdigit() else 2
+
+
 class Host:
     def __init__(self, content):
         self.content = content
@@ -26,7 +33,7 @@ class Host:
                 path = head.split(b" ", 2)[1]
                 if rate is None:
                     number = self.connections[path] = self.connections.get(path, 0) + 1
-                    rate = SLOW_RATE if number == 2 else RATE
+                    rate = SLOW_RATE if number == slow_connection(path) else RATE
                 await self.answer(head, writer, rate)
         except (asyncio.IncompleteReadError, ConnectionError):
             pass
