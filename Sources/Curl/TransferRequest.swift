@@ -14,6 +14,16 @@ public struct TransferRequest: Sendable {
         case http2
     }
 
+    /// Which of the connections that are open already may serve a request.
+    public enum ConnectionReuse: Hashable, Sendable {
+        /// Whichever is there and not idle for more than two minutes.
+        case asUsual
+        /// One that was used within so many seconds.
+        case usedWithin(seconds: Int)
+        /// None.
+        case never
+    }
+
     /// A login: for the Basic scheme of HTTP, for FTP and for SFTP.
     public struct Credentials: Hashable, Sendable {
         /// The user's name, decoded.
@@ -56,6 +66,8 @@ public struct TransferRequest: Sendable {
     /// 1.45 times as long, 256 KiB 1.3 times, 512 KiB 1.08 times; more brings nothing. Only what
     /// a fast connection fills is ever touched.
     public var receiveBufferSize: Int
+    /// Whether a connection may serve it that was made before.
+    public var reuse = ConnectionReuse.asUsual
     /// Asked before a connection to an address is made, and again before anything is sent on one,
     /// which may have been made for another request; false refuses the address.
     ///

@@ -15,6 +15,7 @@ package final class Engine: Sendable {
     package let names: NameReservations
     /// The hosts that asked to be left alone.
     package let rests = HostRestTable()
+    let awakening = AwakeningClock()
     let userAgent: String
     let network: NetworkConfiguration
     /// What a crash can cost at most, in time.
@@ -90,8 +91,13 @@ package final class Engine: Sendable {
 
     /// Begins a request on the thread for servers of its kind.
     func begin(_ request: TransferRequest, sink: any TransferSink) -> TransferHandle {
-        (request.url.isHTTP ? pool : filePool).begin(request, sink: sink)
+        var request = request
+        request.reuse = awakening.reuse()
+        return (request.url.isHTTP ? pool : filePool).begin(request, sink: sink)
     }
+
+    /// The computer has slept: connections of before are not used again.
+    package func distrustConnections() { awakening.strike() }
 
     /// The most bytes a second of all tasks together; 0 for no limit.
     package func setSpeedLimit(_ limit: Int64) { rates.setLimit(limit) }
