@@ -104,6 +104,60 @@ import iDownloader
         #expect(failures > 8)
     }
 
+    @Test(
+        .enabled("needs mounts") { await Privilege.canMount() },
+        arguments: [
+            // Absent; the administrator's; without its sticky bit; a link; a file.
+            ("", ".Trash-0"), ("mkdir -m 1777 .Trash", ".Trash/0"),
+            ("mkdir -m 0777 .Trash", ".Trash-0"), ("ln -s .hidden .Trash", ".Trash-0"),
+            ("touch .Trash", ".Trash-0"),
+            // Somebody else's place for us is none.
+            ("mkdir -m 1777 .Trash; mkdir .Trash/0; chown 12345 .Trash/0", ".Trash-0"),
+        ]
+    )
+    func `on another disk the trash is the administrator's, else the user's own there`(
+        preparation: String,
+        place: String
+    ) async throws {
+        let place = place.replacing("0", with: "\(geteuid())")
+        try await withTemporaryFolder { home in
+            try await withSmallDisk(mebibytes: 4) { disk in
+                let script = "mkdir -m 1777 .hidden; " + preparation
+                let done = try await ChildProcess.run(
+                    "sh",
+                    ["-c", script],
+                    workingDirectory: disk.path
+                )
+                #expect(done.succeeded, "\(done.standardError)")
+                let folder = disk.path + "/some folder"
+                #expect(mkdir(folder, 0o700) == 0)
+                let file = try finished("a b.iso", in: folder)
+                #expect(try trash(home).put(file, from: folder, at: 0))
+                #expect(names(in: folder) == [])
+                #expect(contents(of: "\(disk.path)/\(place)/files/a b.iso") == "bytes")
+                let info = contents(of: "\(disk.path)/\(place)/info/a b.iso.trashinfo")
+                // Below the top the path is a relative one.
+                #expect(info?.contains("\nPath=some%20folder/a%20b.iso\n") == true)
+                #expect(names(in: home + "/Trash") == [])
+            }
+        }
+    }
+
+    @Test(.enabled("needs mounts") { await Privilege.canMount() })
+    func `where no trash can be made the file stays`() async throws {
+        try await withTemporaryFolder { home in
+            try await withSmallDisk(mebibytes: 4) { disk in
+                let blocked = disk.path + "/.Trash-\(geteuid())"
+                #expect(symlink("/nonexistent", blocked) == 0)
+                let file = try finished("a.iso", in: disk.path)
+                #expect(throws: FileError.self) {
+                    try trash(home).put(file, from: disk.path, at: 0)
+                }
+                #expect(contents(of: disk.path + "/a.iso") == "bytes")
+            }
+        }
+    }
+
     @Test(.enabled(if: hasSharedMemory, "needs /dev/shm as a file system of its own"))
     func `a file of another file system goes into the trash at its top`() async throws {
         var template = Array("/tmp/idown-home-XXXXXX".utf8CString)
