@@ -103,6 +103,16 @@ let package = Package(
             ],
             swiftSettings: house
         ),
+        // The desktop's services, each optional: the network, power, sleep, notifications, progress.
+        .target(
+            name: "iDownDesktop",
+            dependencies: [
+                "CLinux",
+                "DBus",
+                .product(name: "Logging", package: "swift-log"),
+            ],
+            swiftSettings: house
+        ),
         // Presentation: values in, text out.
         .target(name: "iDownView", dependencies: ["iDownBus"], swiftSettings: house),
 
@@ -115,6 +125,7 @@ let package = Package(
                 "DBus",
                 "iDownBus",
                 "iDownData",
+                "iDownDesktop",
                 "iDownService",
                 "iDownState",
                 "iDownloader",
@@ -185,6 +196,16 @@ let package = Package(
                 "iDownState",
                 "iDownTesting",
                 "iDownloader",
+                .product(name: "Logging", package: "swift-log"),
+            ],
+            swiftSettings: house
+        ),
+        .testTarget(
+            name: "iDownDesktopTests",
+            dependencies: [
+                "DBus",
+                "iDownDesktop",
+                "iDownTesting",
                 .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: house

@@ -31,6 +31,13 @@ extern int fsetxattr(
 extern int statx(
     int folder, const char *name, int flags, unsigned int mask, struct statx *status);
 
+// posix_spawn_file_actions_addclosefrom_np(3), spawn.h, since glibc 2.34: the child has none of the
+// descriptors from this one on. The actions are glibc's own, opaque here.
+extern int posix_spawn_file_actions_addclosefrom_np(void *actions, int first);
+
+// spawn.h: a session of the child's own.
+static const short CLINUX_POSIX_SPAWN_SETSID = 0x80;
+
 // The kernel's ABI, linux/fs.h and linux/falloc.h: values that can never change.
 static const unsigned int CLINUX_RENAME_NOREPLACE = 1u << 0;
 static const int CLINUX_FALLOC_FL_KEEP_SIZE = 0x01;

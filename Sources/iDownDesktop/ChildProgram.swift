@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CLinux
+import Dispatch
+import Glibc
+
+/// A program as a child of this process, in a session of its own and with none of its files but
+/// standard input, output and error.
+struct ChildProgram: Sendable {
+    private let process: pid_t
+    private static let queue = DispatchQueue(label: "org.idown.children", attributes: .concurrent)
+
+    /// Starts it.
+    ///
+    /// - Parameter arguments: the program's absolute path, and what follows it.
+    /// - Throws: `notStarted`.
+    init(_ arguments: [String]) throws(UserPrograms.Failure) {
+        var attributes = posix_spawnattr_t()
+        var actions = posix_spawn_file_actions_t()
+        posix_spawnattr_init(&attributes)
+        posix_spawn_file_actions_init(&actions)
+        defer {
+            posix_spawnattr_destroy(&attributes)
+            posix_spawn_file_actions_destroy(&actions)
+        }
+        var signals = sigset_t()
+        sigemptyset(&signals)
+        posix_spawnattr_setsigmask(&attributes, &signals)
+        sigfillset(&signals)
+        posix_spawnattr_setsigdefault(&attributes, &signals)
+        let flags = Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF)
+        posix_spawnattr_setflags(&attributes, flags | CLINUX_POSIX_SPAWN_SETSID)
+        posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
+        posix_spawn_file_actions_adddup2(&actions, 2, 1)
+        posix_spawn_file_actions_addclosefrom_np(&actions, 3)
+        var words: [UnsafeMutablePointer<CChar>?] = arguments.map { strdup($0) }
+        words.append(nil)
+        defer { for word in words { free(word) } }
+        var process: pid_t = 0
+        let code = posix_spawn(&process, arguments[0], &actions, &attributes, words, environ)
+        guard code == 0 else { throw .notStarted(String(cString: strerror(code))) }
+        self.process = process
+    }
+
+    /// Waits for its end; one that takes too long is asked to end.
+    func end(within limit: Duration) async throws(UserPrograms.Failure) {
+        let process = process
+        let clock = Task {
+            guard (try? await Task.sleep(for: limit)) != nil else { return }
+            kill(process, SIGTERM)
+        }
+        let status = await withCheckedContinuation { continuation in
+            Self.queue.async { continuation.resume(returning: Self.wait(for: process)) }
+        }
+        clock.cancel()
+        guard status != 0 else { return }
+        let code = (status >> 8) & 0xFF
+        throw .ended(
+            status & 0x7F == 0
+                ? "it ended with exit status \(code)" : "signal \(status & 0x7F) ended it"
+        )
+    }
+
+    /// Takes its end away when it comes, and tells nobody.
+    func forget() {
+        let process = process
+        Self.queue.async { _ = Self.wait(for: process) }
+    }
+
+    /// Blocks until it has ended.
+    private static func wait(for process: pid_t) -> Int32 {
+        var status: Int32 = 0
+        while waitpid(process, &status, 0) < 0 {
+            guard errno == EINTR else { return 0 }
+        }
+        return status
+    }
+}

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logging
+
+/// Runs the user's own command for every completed file, one after the other.
+///
+/// It comes from the settings file alone: what a client could set would be a way to run programs
+/// outside of its sandbox (CVE-2016-1579).
+actor CompletionCommand {
+    /// Files that wait for their turn; more are told in the log and left out.
+    private static let mostWaiting = 10_000
+
+    private let template: CommandTemplate
+    private let log: Logger
+    private var programs = UserPrograms(connection: nil)
+    private var waiting: [DesktopTask] = []
+    private var worker: Task<Void, Never>?
+
+    init(_ words: [String], log: Logger) {
+        template = CommandTemplate(words: words)
+        self.log = log
+    }
+
+    /// Starts its programs by way of this from now on.
+    func use(_ programs: UserPrograms) { self.programs = programs }
+
+    /// Takes note; never waits for anybody.
+    func take(_ news: DesktopNews) {
+        for task in news.ended where task.state == .completed {
+            guard waiting.count < Self.mostWaiting else {
+                log.error("WhenDoneCommand: too many files wait; not run for \(task.title)")
+                continue
+            }
+            waiting.append(task)
+        }
+        if news.moreCompleted > 0 {
+            log.error("WhenDoneCommand: not run for \(news.moreCompleted) files that came at once")
+        }
+        guard worker == nil, !waiting.isEmpty else { return }
+        worker = Task {
+            while !waiting.isEmpty { await run(for: waiting.removeFirst()) }
+            worker = nil
+        }
+    }
+
+    private func run(for task: DesktopTask) async {
+        guard let path = task.path else { return }
+        do {
+            try await programs.run(template.command(path: path, url: task.url), named: "when-done")
+        } catch {
+            log.error("WhenDoneCommand for \(path): \(error)")
+        }
+    }
+}

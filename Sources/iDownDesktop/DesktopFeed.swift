@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Synchronization
+
+/// Takes what happens from those who must not wait, and keeps it until the desktop is told.
+///
+/// It never grows beyond a few hundred entries, whatever happens and whoever does not listen.
+package final class DesktopFeed: Sendable {
+    /// Tasks that do not download any more but are shown as paused somewhere.
+    static let mostResting = 128
+    /// Tasks that ended since the desktop was told last; more are only counted.
+    static let mostEnded = 256
+
+    private let state = Mutex(DesktopNews())
+    /// Something has happened; one for any number of happenings.
+    let pokes: AsyncStream<Void>
+    private let poke: AsyncStream<Void>.Continuation
+
+    package init() {
+        (pokes, poke) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
+    }
+
+    /// A task is in another state, or something else of it that is worth showing has changed.
+    package func changed(_ task: DesktopTask) {
+        let isNews = state.withLock { news in
+            let wasActive = news.active[task.id] != nil
+            let isKnown = wasActive || news.resting[task.id] != nil
+            switch task.state {
+            case .downloading:
+                news.resting[task.id] = nil
+                news.active[task.id] = task
+            case .waiting, .paused:
+                guard isKnown else { return false }
+                news.active[task.id] = nil
+                let hasRoom = news.resting.count < Self.mostResting
+                news.resting[task.id] = hasRoom || !wasActive ? task : nil
+            case .cancelled:
+                guard isKnown else { return false }
+                news.active[task.id] = nil
+                news.resting[task.id] = nil
+            case .completed, .failed:
+                news.active[task.id] = nil
+                news.resting[task.id] = nil
+                news.end(task)
+            }
+            return true
+        }
+        if isNews { poke.yield() }
+    }
+
+    /// A running task has come further.
+    package func progressed(
+        _ id: String,
+        bytes: Int64,
+        of total: Int64?,
+        bytesPerSecond: UInt64
+    ) {
+        state.withLock { news in
+            news.active[id]?.bytes = bytes
+            news.active[id]?.totalBytes = total
+            news.active[id]?.bytesPerSecond = bytesPerSecond
+        }
+        poke.yield()
+    }
+
+    /// A task is not in the list any more.
+    package func removed(_ id: String) {
+        let isNews = state.withLock { news in
+            let active = news.active.removeValue(forKey: id)
+            return news.resting.removeValue(forKey: id) ?? active != nil
+        }
+        if isNews { poke.yield() }
+    }
+
+    /// Another program has handed a task over, and nobody else shows it.
+    package func handedOver(_ task: DesktopTask) {
+        state.withLock { news in
+            guard news.handedOver.count < Self.mostEnded else { return }
+            news.handedOver.append(task)
+        }
+        poke.yield()
+    }
+
+    /// What is to be told now; what has come to its end is told once.
+    func take() -> DesktopNews {
+        state.withLock { news in
+            defer {
+                news.ended = []
+                news.moreCompleted = 0
+                news.moreFailed = 0
+                news.handedOver = []
+            }
+            return news
+        }
+    }
+}
+
+extension DesktopNews {
+    fileprivate mutating func end(_ task: DesktopTask) {
+        if ended.count < DesktopFeed.mostEnded {
+            ended.append(task)
+        } else if task.state == .completed {
+            moreCompleted += 1
+        } else {
+            moreFailed += 1
+        }
+    }
+}

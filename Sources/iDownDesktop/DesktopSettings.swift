@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What the user has chosen for the desktop.
+package struct DesktopSettings: Sendable {
+    /// Whether notifications are shown.
+    package var notifies = true
+    /// Whether an idle computer stays awake while something downloads.
+    package var staysAwake = false
+    /// What is run for every completed file; see ``CommandTemplate``.
+    package var whenDoneCommand: [String]?
+
+    package init() {}
+}

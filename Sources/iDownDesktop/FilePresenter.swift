@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import DBus
+import Glibc
+import Logging
+
+/// Opens finished files, and shows them in their folders, by the programs of the desktop.
+struct FilePresenter: Sendable {
+    /// So many are selected at once; a window with more helps nobody.
+    private static let mostFiles = 100
+
+    private let fileManager: BusService
+    private let portal: BusService
+    private let programs: UserPrograms
+    private let log: Logger
+
+    init(_ connection: Connection, programs: UserPrograms, log: Logger) {
+        fileManager = BusService(
+            connection,
+            "org.freedesktop.FileManager1",
+            "/org/freedesktop/FileManager1",
+            "org.freedesktop.FileManager1"
+        )
+        portal = BusService(
+            connection,
+            "org.freedesktop.portal.Desktop",
+            "/org/freedesktop/portal/desktop",
+            "org.freedesktop.portal.OpenURI"
+        )
+        self.programs = programs
+        self.log = log
+    }
+
+    /// Opens a file with the program for its kind.
+    ///
+    /// - Parameters:
+    ///   - path: absolute.
+    ///   - token: lets the program take the focus; empty for none.
+    func open(_ path: String, token: String = "") async {
+        if await openByPortal("OpenFile", path, token) { return }
+        await openByProgram(path)
+    }
+
+    /// Shows files, selected, in the windows of their folders.
+    func reveal(_ paths: [String], token: String = "") async {
+        guard let first = paths.first else { return }
+        let uris = paths.suffix(Self.mostFiles).map(FileURI.text)
+        if await fileManager.isWithinReach,
+            (try? await fileManager.call(
+                "ShowItems",
+                [uris.busValue, .string(token)],
+                startsIt: true
+            )) != nil
+        {
+            return
+        }
+        if await openByPortal("OpenDirectory", first, token) { return }
+        let folder = first.lastIndex(of: "/").map { first[..<$0] } ?? "/"
+        await openByProgram(folder.isEmpty ? "/" : String(folder))
+    }
+
+    /// The portal opens what the caller can open: it is handed the file itself.
+    private func openByPortal(
+        _ member: MemberName,
+        _ path: String,
+        _ token: String
+    ) async -> Bool {
+        guard await portal.isWithinReach else { return false }
+        let number = Glibc.open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
+        guard number >= 0 else { return false }
+        let file = OpenDescriptor(owning: number)
+        let options: [String: Value] = token.isEmpty ? [:] : ["activation_token": .string(token)]
+        let answer = try? await portal.call(
+            member,
+            [.string(""), .descriptor(file), options.busValue],
+            startsIt: true
+        )
+        return answer != nil
+    }
+
+    private func openByProgram(_ path: String) async {
+        do {
+            try await programs.start(["xdg-open", path], named: "open")
+        } catch {
+            log.notice("\(path) could not be opened: \(error)")
+        }
+    }
+}

@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import DBus
+import Logging
+
+/// Tells the user what was added, completed and failed: the Desktop Notifications Specification 1.2.
+///
+/// Of each kind one notification is open, which is replaced: a hundred files that finish together
+/// are one line. A server that does not answer hears nothing more until another one takes its place.
+actor Notifier {
+    private struct Shown {
+        let number: UInt32
+        let group: NotificationGroup
+    }
+
+    private struct Click: Sendable {
+        let number: UInt32
+        let key: String
+        let token: String
+    }
+
+    /// Clicks that wait for the answer to a `Notify`; nobody clicks faster.
+    private static let mostClicks = 64
+
+    private let server: BusService
+    private let host: any DesktopHost
+    private let presenter: FilePresenter
+    private let log: Logger
+    private var waiting: [NotificationKind: NotificationGroup] = [:]
+    private var shown: [NotificationKind: Shown] = [:]
+    private var clicks: [Click] = []
+    /// Tokens by which a program that is started may take the focus, of the last click.
+    private var tokens: [UInt32: String] = [:]
+    private var capabilities: Set<String>?
+    private var isSilent = false
+    private var worker: Task<Void, Never>?
+
+    init(
+        _ connection: Connection,
+        host: any DesktopHost,
+        presenter: FilePresenter,
+        log: Logger
+    ) {
+        server = BusService(
+            connection,
+            "org.freedesktop.Notifications",
+            "/org/freedesktop/Notifications",
+            "org.freedesktop.Notifications"
+        )
+        self.host = host
+        self.presenter = presenter
+        self.log = log
+    }
+
+    /// Returns when the connection ends or the task is cancelled.
+    func follow() async {
+        await withTaskGroup { group in
+            group.addTask { [self] in await server.followOwner { await self.serverIs(there: $0) } }
+            group.addTask { [self] in await server.followSignals { await self.heard($0) } }
+        }
+    }
+
+    /// Takes note; never waits for anybody.
+    func take(_ news: DesktopNews) {
+        let ends = Set(news.ended.map(\.id))
+        for task in news.handedOver where !ends.contains(task.id) {
+            waiting[.added, default: .init()].add(task)
+        }
+        for task in news.ended {
+            waiting[task.state == .completed ? .completed : .failed, default: .init()].add(task)
+        }
+        if news.moreCompleted > 0 {
+            waiting[.completed, default: .init()].add(uncounted: news.moreCompleted)
+        }
+        if news.moreFailed > 0 {
+            waiting[.failed, default: .init()].add(uncounted: news.moreFailed)
+        }
+        work()
+    }
+
+    private func serverIs(there isThere: Bool) {
+        shown = [:]
+        tokens = [:]
+        capabilities = nil
+        isSilent = false
+    }
+
+    private func work() {
+        guard worker == nil, !(waiting.isEmpty && clicks.isEmpty) else { return }
+        worker = Task {
+            while true {
+                if !clicks.isEmpty {
+                    await follow(clicks.removeFirst())
+                } else if let kind = NotificationKind.allCases.first(where: { waiting[$0] != nil }),
+                    let group = waiting.removeValue(forKey: kind)
+                {
+                    await tell(kind, group)
+                } else {
+                    break
+                }
+            }
+            worker = nil
+        }
+    }
+
+    // MARK: Telling
+
+    private func tell(_ kind: NotificationKind, _ news: NotificationGroup) async {
+        guard !isSilent, await server.isWithinReach else { return }
+        do throws(BusError) {
+            let capabilities = try await serverCapabilities()
+            var group = news
+            var replaced: UInt32 = 0
+            if let open = shown[kind] {
+                replaced = open.number
+                group = open.group
+                for task in news.tasks { group.add(task) }
+                group.add(uncounted: news.more)
+            } else if let added = shown[.added],
+                Set(added.group.tasks.map(\.id)).isSubset(of: news.tasks.map(\.id))
+            {
+                // What was told of its beginning is told of its end in the same place.
+                replaced = added.number
+                shown[.added] = nil
+            }
+            let text = NotificationText(kind, group, capabilities: capabilities)
+            let answer = try await server.call(
+                "Notify",
+                Self.arguments(text, kind, replacing: replaced),
+                startsIt: true
+            )
+            guard case .uint32(let number) = answer.first else { return }
+            shown[kind] = Shown(number: number, group: group)
+            try await closeOutdated(by: group, of: kind)
+        } catch {
+            // Nobody is asked again who has not answered once, until there is somebody else.
+            isSilent = error.name == "org.freedesktop.DBus.Error.NoReply"
+            log.debug("a notification was not shown: \(error)")
+        }
+    }
+
+    /// Takes away what is told of tasks that have come further since.
+    private func closeOutdated(
+        by group: NotificationGroup,
+        of kind: NotificationKind
+    ) async throws(BusError) {
+        let ids = Set(group.tasks.map(\.id))
+        for (other, open) in shown where other != kind {
+            guard kind != .added, ids.isSuperset(of: open.group.tasks.map(\.id)) else { continue }
+            shown[other] = nil
+            try await server.call("CloseNotification", [.uint32(open.number)])
+        }
+    }
+
+    private func serverCapabilities() async throws(BusError) -> Set<String> {
+        if let capabilities { return capabilities }
+        let answer = try await server.call("GetCapabilities", startsIt: true)
+        let words = answer.first.flatMap { try? [String](busValue: $0) } ?? []
+        let capabilities = Set(words)
+        self.capabilities = capabilities
+        return capabilities
+    }
+
+    private static func arguments(
+        _ text: NotificationText,
+        _ kind: NotificationKind,
+        replacing replaced: UInt32
+    ) -> [Value] {
+        let category =
+            switch kind {
+            case .added: "transfer"
+            case .completed: "transfer.complete"
+            case .failed: "transfer.error"
+            }
+        let hints: [String: Value] = [
+            "desktop-entry": .string("org.idown.Manager1"),
+            "category": .string(category),
+            "urgency": .byte(kind == .added ? 0 : 1),
+        ]
+        return [
+            .string("idown"), .uint32(replaced), .string("org.idown.Manager1"),
+            .string(text.summary), .string(text.body), text.actions.busValue, hints.busValue,
+            // As long as the server thinks is right.
+            .int32(-1),
+        ]
+    }
+
+    // MARK: Listening
+
+    private func heard(_ signal: Signal) {
+        guard clicks.count < Self.mostClicks,
+            case .uint32(let number) = signal.arguments.first
+        else { return }
+        switch (signal.member, signal.arguments.dropFirst().first) {
+        case ("ActivationToken", .string(let token)):
+            tokens = [number: token]
+        case ("ActionInvoked", .string(let key)):
+            let token = tokens.removeValue(forKey: number) ?? ""
+            clicks.append(Click(number: number, key: key, token: token))
+            work()
+        case ("NotificationClosed", _):
+            // A click comes before its end, and is followed all the same.
+            clicks.append(Click(number: number, key: "", token: ""))
+            work()
+        default:
+            break
+        }
+    }
+
+    private func follow(_ click: Click) async {
+        guard let (kind, shown) = shown.first(where: { $0.value.number == click.number }) else {
+            return
+        }
+        let tasks = shown.group.tasks
+        switch (kind, click.key) {
+        case (_, ""):
+            self.shown[kind] = nil
+        case (.completed, "open"),
+            (.completed, "default") where shown.group.count == 1:
+            if let path = tasks.first?.path { await presenter.open(path, token: click.token) }
+        case (.completed, "reveal"), (.completed, "default"):
+            await presenter.reveal(tasks.compactMap(\.path), token: click.token)
+        case (.failed, "retry"):
+            self.shown[kind] = nil
+            await host.carryOut(.retry, on: tasks.map(\.id))
+        case (.added, _), (.completed, _), (.failed, _):
+            break
+        }
+    }
+}

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import DBus
+import Dispatch
+import Glibc
+
+/// Starts programs for the user: outside of this service's unit, whose restrictions are not theirs
+/// and whose end must not be theirs.
+///
+/// Where there is a systemd of the user it starts them as units of their own; elsewhere they are
+/// children in a session of their own.
+struct UserPrograms: Sendable {
+    /// Why a program did not start, or did not end well.
+    enum Failure: Error, CustomStringConvertible {
+        case notFound(String)
+        case notStarted(String)
+        case ended(String)
+
+        var description: String {
+            switch self {
+            case .notFound(let name): "there is no program \(name)"
+            case .notStarted(let reason): "it did not start: \(reason)"
+            case .ended(let how): how
+            }
+        }
+    }
+
+    /// No program that is waited for runs longer.
+    static let longestRun: Duration = .seconds(3600)
+
+    /// Nil where there is no session bus.
+    let connection: Connection?
+
+    /// Starts a program and does not wait for its end.
+    ///
+    /// - Parameters:
+    ///   - command: the program, as a path or a name to be looked up, and its arguments.
+    ///   - name: a word for what it does.
+    /// - Throws: `notFound`, `notStarted`.
+    func start(_ command: [String], named name: String) async throws(Failure) {
+        try await run(command, named: name, untilEnd: false)
+    }
+
+    /// Runs a program and waits for its end.
+    ///
+    /// - Throws: ``Failure`` also where it ends with anything but 0.
+    func run(_ command: [String], named name: String) async throws(Failure) {
+        try await run(command, named: name, untilEnd: true)
+    }
+
+    private func run(
+        _ command: [String],
+        named name: String,
+        untilEnd: Bool
+    ) async throws(Failure) {
+        guard let word = command.first, let program = Self.locate(word) else {
+            throw .notFound(command.first ?? "")
+        }
+        let arguments = [program] + command.dropFirst()
+        if let connection {
+            let manager = UserManager(connection)
+            if await manager.isThere {
+                return try await manager.run(arguments, named: name, untilEnd: untilEnd)
+            }
+        }
+        // Within a unit its restrictions would be inherited.
+        guard getenv("INVOCATION_ID") == nil || !isUnit else {
+            throw .notStarted("systemd is not on the bus")
+        }
+        let child = try ChildProgram(arguments)
+        if untilEnd {
+            try await child.end(within: Self.longestRun)
+        } else {
+            child.forget()
+        }
+    }
+
+    /// Whether this process was started as a service: `INVOCATION_ID` alone is also inherited from
+    /// the terminal that a program was started in.
+    private var isUnit: Bool {
+        getenv("SYSTEMD_EXEC_PID").flatMap { Int32(String(cString: $0)) } == getpid()
+    }
+
+    /// The path of a program: itself if it holds a slash, else the first hit in `PATH`.
+    static func locate(_ word: String) -> String? {
+        guard !word.contains("/") else {
+            return word.hasPrefix("/") && access(word, X_OK) == 0 ? word : nil
+        }
+        let path = getenv("PATH").map { String(cString: $0) } ?? "/usr/local/bin:/usr/bin:/bin"
+        return path.split(separator: ":").lazy.filter { $0.hasPrefix("/") }
+            .map { "\($0)/\(word)" }.first { access($0, X_OK) == 0 }
+    }
+}

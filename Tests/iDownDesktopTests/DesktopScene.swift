@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import DBus
+import Logging
+import Synchronization
+import iDownTesting
+
+@testable import iDownDesktop
+
+/// Keeps what the desktop told the service and asked of it.
+final class RecordingHost: DesktopHost {
+    private let record = Mutex<[String]>([])
+
+    /// All so far, a word for each and what belongs to it.
+    var all: [String] { record.withLock { $0 } }
+
+    func conditionsChanged(_ conditions: DesktopConditions) async {
+        var words: [String] = []
+        if conditions.isCaptive { words.append("captive") }
+        if conditions.isMetered { words.append("metered") }
+        if conditions.isBatteryLow { words.append("low") }
+        keep("is [\(words.joined(separator: " "))]")
+    }
+
+    func willSleep() async { keep("sleep") }
+
+    func didWake() async { keep("wake") }
+
+    func carryOut(_ verb: DesktopVerb, on ids: [String]) async {
+        keep("\(verb.rawValue) \(ids.joined(separator: " "))")
+    }
+
+    private func keep(_ text: String) { record.withLock { $0.append(text) } }
+
+    /// Waits until something was told after a mark.
+    func wait(for text: String, after mark: Int = 0) async throws {
+        try await soon("“\(text)”, and not only \(all)") { self.all.dropFirst(mark).contains(text) }
+    }
+}
+
+/// Looks again and again until it is so: for what nobody announces.
+func soon(_ what: String, _ condition: @escaping @Sendable () async throws -> Bool) async throws {
+    try await within(what) {
+        while try await !condition() { try await Task.sleep(for: .milliseconds(5)) }
+    }
+}
+
+/// A desktop on a bus of its own, which is both the session's and the system's.
+struct DesktopScene {
+    let bus: PrivateBus
+    /// Whoever plays the desktop's services.
+    let connection: Connection
+    let host: RecordingHost
+    let feed: DesktopFeed
+    let desktop: Desktop
+
+    /// A task that is complete.
+    func complete(_ id: String, _ path: String, whenDone: DesktopTask.WhenDone? = nil) {
+        feed.changed(.sample(id, .completed, path: path, whenDone: whenDone))
+    }
+}
+
+extension DesktopTask {
+    static func sample(
+        _ id: String = "1",
+        _ state: State,
+        name: String = "file.iso",
+        path: String? = nil,
+        failure: String = "",
+        whenDone: WhenDone? = nil,
+        bytes: Int64 = 0,
+        total: Int64? = nil
+    ) -> DesktopTask {
+        DesktopTask(
+            id: id,
+            state: state,
+            name: path.map { String($0.split(separator: "/").last ?? "") } ?? name,
+            directory: "/home/me/Downloads",
+            url: "https://example.org/file.iso",
+            path: path,
+            failure: failure,
+            whenDone: whenDone,
+            bytes: bytes,
+            totalBytes: total
+        )
+    }
+}
+
+extension Logger {
+    /// Says nothing.
+    static let quiet = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+}
+
+/// Runs `body` with a desktop, and ends it afterwards.
+func withDesktop(
+    settings: DesktopSettings = DesktopSettings(),
+    _ body: (DesktopScene) async throws -> Void
+) async throws {
+    try await withPrivateBus { bus in
+        let connection = try await Connection.open(.address(bus.address))
+        let host = RecordingHost()
+        let feed = DesktopFeed()
+        let desktop = Desktop(
+            feed: feed,
+            host: host,
+            settings: settings,
+            session: .address(bus.address),
+            system: .address(bus.address),
+            pace: .milliseconds(20),
+            log: .quiet
+        )
+        let scene = DesktopScene(
+            bus: bus,
+            connection: connection,
+            host: host,
+            feed: feed,
+            desktop: desktop
+        )
+        let running = Task { await desktop.run() }
+        let result: Result<Void, any Error>
+        do { result = .success(try await body(scene)) } catch { result = .failure(error) }
+        running.cancel()
+        try await within("the desktop to end") { await running.value }
+        await connection.close()
+        try result.get()
+    }
+}
+
+/// What a service played by a test was asked, in order.
+final class CallLog: Sendable {
+    private let record = Mutex<[String]>([])
+
+    var all: [String] { record.withLock { $0 } }
+
+    func keep(_ text: String) { record.withLock { $0.append(text) } }
+
+    /// Waits until somebody asked for this.
+    func wait(for text: String) async throws {
+        try await soon("“\(text)”, and not only \(all)") { self.all.contains(text) }
+    }
+}

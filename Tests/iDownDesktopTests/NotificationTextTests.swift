@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+
+@testable import iDownDesktop
+
+@Suite struct NotificationTextTests {
+    private func group(_ names: [String], failure: String = "") -> NotificationGroup {
+        var group = NotificationGroup()
+        for (index, name) in names.enumerated() {
+            group.add(.sample("\(index)", .completed, name: name, failure: failure))
+        }
+        return group
+    }
+
+    @Test func `one file is told by its name and can be opened`() {
+        let text = NotificationText(
+            .completed,
+            group(["a.iso"]),
+            capabilities: ["body", "actions"]
+        )
+        #expect(text.summary == "Download completed")
+        #expect(text.body == "a.iso")
+        #expect(
+            text.actions
+                == ["default", "Open", "open", "Open", "reveal", "Show in Folder"]
+        )
+    }
+
+    @Test func `many files are told in a few lines`() {
+        let names = (1...120).map { "file\($0)" }
+        let text = NotificationText(.completed, group(names), capabilities: ["body"])
+        #expect(text.summary == "120 downloads completed")
+        #expect(text.body == "file117\nfile118\nfile119\nfile120\nand 116 more")
+        #expect(text.actions.isEmpty)
+    }
+
+    @Test func `a failure says why`() {
+        let text = NotificationText(
+            .failed,
+            group(["a.iso"], failure: "the server answered HTTP 404"),
+            capabilities: ["body", "actions"]
+        )
+        #expect(text.summary == "Download failed")
+        #expect(text.body == "a.iso: the server answered HTTP 404")
+        #expect(text.actions == ["retry", "Retry"])
+    }
+
+    @Test(
+        arguments: [
+            (["body"], "<b>&</b>"), (["body", "body-markup"], "&lt;b&gt;&amp;&lt;/b&gt;"),
+        ] as [(Set<String>, String)]
+    )
+    func `markup in a name stays text`(capabilities: Set<String>, body: String) {
+        let text = NotificationText(.added, group(["<b>&</b>"]), capabilities: capabilities)
+        #expect(text.body == body)
+    }
+
+    @Test func `a server without a body shows the name in the title`() {
+        let text = NotificationText(.completed, group(["a.iso"]), capabilities: [])
+        #expect(text.summary == "Download completed: a.iso")
+        #expect(text.body.isEmpty)
+    }
+
+    @Test func `a long name is cut, and controls are blanks`() {
+        let name = "a\nb\u{0}" + String(repeating: "x", count: 5000)
+        let text = NotificationText(.added, group([name]), capabilities: ["body"])
+        #expect(text.body.hasPrefix("a b x"))
+        #expect(text.body.unicodeScalars.count == 200)
+    }
+
+    @Test func `a task that ends twice is one`() {
+        var group = group(["a", "b"])
+        group.add(.sample("0", .completed, name: "c"))
+        #expect(group.tasks.map(\.name) == ["b", "c"])
+        #expect(group.count == 2)
+    }
+}

@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import DBus
+import Synchronization
+import Testing
+import iDownTesting
+
+@testable import iDownDesktop
+
+/// Notifications, shown by dbusmock's server or by none.
+@Suite(.timeLimit(.minutes(2))) struct NotifierTests {
+    @Test func `a completed file is told, and a click shows it in its folder`() async throws {
+        try await withDesktop { scene in
+            let log = try await FakeFileManager.serve(on: scene.connection)
+            try await scene.bus.withNotificationServer(scene.connection) { mock in
+                try await scene.ready()
+                scene.complete("7", "/home/me/Downloads/a <b>.iso")
+                let call = try #require(try await mock.waitForCalls(of: "Notify").first)
+                #expect(call[0] == .string("idown"))
+                #expect(call[1] == .uint32(0))
+                #expect(call[3] == .string("Download completed"))
+                #expect(call[4] == .string("a &lt;b&gt;.iso"))
+                let hints = try [String: Value](busValue: call[6])
+                #expect(hints["desktop-entry"] == .string("org.idown.Manager1"))
+                #expect(hints["category"] == .string("transfer.complete"))
+                try await mock.emit("ActivationToken", "us", [.uint32(1), .string("tok")])
+                try await mock.emit("ActionInvoked", "us", [.uint32(1), .string("reveal")])
+                try await log.wait(for: "ShowItems file:///home/me/Downloads/a%20%3Cb%3E.iso tok")
+            }
+        }
+    }
+
+    @Test func `what finishes together is one notification, and the next replaces it`()
+        async throws
+    {
+        try await withDesktop { scene in
+            try await scene.bus.withNotificationServer(scene.connection) { mock in
+                try await scene.ready()
+                for number in 1...100 { scene.complete("\(number)", "/d/file\(number)") }
+                let first = try #require(try await mock.waitForCalls(of: "Notify").first)
+                scene.complete("101", "/d/last")
+                try await soon("all to be told") {
+                    try await mock.calls(of: "Notify").last?[3]
+                        == .string("101 downloads completed")
+                }
+                // Whatever came together, nobody is told a hundred times.
+                #expect(try await mock.calls(of: "Notify").count < 10)
+                #expect(first[1] == .uint32(0))
+                for call in try await mock.calls(of: "Notify").dropFirst() {
+                    #expect(call[1] == .uint32(1))
+                }
+            }
+        }
+    }
+
+    @Test func `one that was closed is not replaced`() async throws {
+        try await withDesktop { scene in
+            try await scene.bus.withNotificationServer(scene.connection) { mock in
+                try await scene.ready()
+                scene.complete("1", "/d/a")
+                try await mock.waitForCalls(of: "Notify")
+                try await mock.emit("NotificationClosed", "uu", [.uint32(1), .uint32(2)])
+                scene.complete("2", "/d/b")
+                let calls = try await mock.waitForCalls(of: "Notify", count: 2)
+                #expect(calls[1][1] == .uint32(0))
+                #expect(calls[1][4] == .string("b"))
+            }
+        }
+    }
+
+    @Test func `a failed download can be tried again from its notification`() async throws {
+        try await withDesktop { scene in
+            try await scene.bus.withNotificationServer(scene.connection) { mock in
+                try await scene.ready()
+                scene.feed.changed(.sample("5", .failed, failure: "HTTP 404"))
+                let call = try #require(try await mock.waitForCalls(of: "Notify").first)
+                #expect(call[4] == .string("file.iso: HTTP 404"))
+                try await mock.emit("ActionInvoked", "us", [.uint32(9), .string("retry")])
+                try await mock.emit("ActionInvoked", "us", [.uint32(1), .string("evil")])
+                try await mock.emit("ActionInvoked", "us", [.uint32(1), .string("retry")])
+                try await scene.host.wait(for: "retry 5")
+                #expect(scene.host.all.count { $0.hasPrefix("retry") } == 1)
+            }
+        }
+    }
+
+    @Test func `what was handed over is told, and its end takes its place`() async throws {
+        try await withDesktop { scene in
+            try await scene.bus.withNotificationServer(scene.connection) { mock in
+                try await scene.ready()
+                scene.feed.handedOver(.sample("1", .waiting))
+                let added = try #require(try await mock.waitForCalls(of: "Notify").first)
+                #expect(added[3] == .string("Download added"))
+                scene.complete("1", "/d/file.iso")
+                let calls = try await mock.waitForCalls(of: "Notify", count: 2)
+                #expect(calls[1][1] == .uint32(1))
+                #expect(calls[1][3] == .string("Download completed"))
+            }
+        }
+    }
+
+    @Test func `a failure that was mended is told no longer`() async throws {
+        try await withDesktop { scene in
+            try await scene.bus.withNotificationServer(scene.connection) { mock in
+                try await scene.ready()
+                scene.feed.changed(.sample("1", .failed))
+                try await mock.waitForCalls(of: "Notify")
+                scene.complete("1", "/d/file.iso")
+                let closed = try await mock.waitForCalls(of: "CloseNotification")
+                // The mock has it as a signed number; the specification has not.
+                #expect(closed == [[.int32(1)]])
+            }
+        }
+    }
+
+    @Test func `a server without actions and markup is asked for neither`() async throws {
+        try await withDesktop { scene in
+            try await scene.bus.withNotificationServer(scene.connection, capabilities: "body") {
+                mock in
+                try await scene.ready()
+                scene.complete("1", "/d/<b>")
+                let call = try #require(try await mock.waitForCalls(of: "Notify").first)
+                #expect(call[4] == .string("<b>"))
+                #expect(call[5] == .array(of: "s", []))
+            }
+        }
+    }
+
+    @Test func `who wants none gets none`() async throws {
+        var settings = DesktopSettings()
+        settings.notifies = false
+        try await withDesktop(settings: settings) { scene in
+            let log = try await FakeFileManager.serve(on: scene.connection)
+            try await scene.bus.withNotificationServer(scene.connection) { mock in
+                try await scene.ready()
+                scene.complete("1", "/d/a", whenDone: .reveal)
+                // What comes after it has come.
+                try await log.wait(for: "ShowItems file:///d/a ")
+                #expect(try await mock.calls(of: "Notify").isEmpty)
+            }
+        }
+    }
+
+    @Test func `a server that never answers keeps nobody waiting, and is not asked again`()
+        async throws
+    {
+        try await withDesktop { scene in
+            let asked = CallLog()
+            let gate = FaultServer.Gate()
+            defer { gate.open() }
+            try await scene.connection.export(
+                [
+                    Interface(
+                        "org.freedesktop.Notifications",
+                        [
+                            .method("GetCapabilities", out: ["capabilities"]) {
+                                (_: Call) async -> [String] in
+                                asked.keep("GetCapabilities")
+                                await gate.waitUntilOpen()
+                                return ["body"]
+                            }
+                        ]
+                    )
+                ],
+                at: "/org/freedesktop/Notifications"
+            )
+            _ = try await scene.connection.requestName("org.freedesktop.Notifications")
+            let log = try await FakeFileManager.serve(on: scene.connection)
+            try await scene.ready()
+            scene.complete("1", "/d/a")
+            try await asked.wait(for: "GetCapabilities")
+            // Others are served while it is silent.
+            scene.complete("2", "/d/b", whenDone: .reveal)
+            try await log.wait(for: "ShowItems file:///d/b ")
+            #expect(asked.all.count == 1)
+        }
+    }
+}
+
+extension DesktopScene {
+    /// Returns once the desktop is on the bus: what it would not hear before is lost on purpose.
+    func ready() async throws {
+        let log = try await SignalLog(
+            MatchRule(interface: LauncherEntry.interface, member: "Update"),
+            on: connection
+        )
+        let id = "ready"
+        try await soon("the desktop to be there") {
+            feed.changed(.sample(id, .downloading, bytes: 1, total: 2))
+            return log.signals.contains { $0.arguments.first == .string(LauncherEntry.application) }
+        }
+        feed.removed(id)
+    }
+}
+
+/// A file manager that only takes notes.
+enum FakeFileManager {
+    static func serve(on connection: Connection) async throws -> CallLog {
+        let log = CallLog()
+        try await connection.export(
+            [
+                Interface(
+                    "org.freedesktop.FileManager1",
+                    [
+                        .method("ShowItems", in: ["uris", "token"]) {
+                            (_: Call, uris: [String], token: String) in
+                            log.keep("ShowItems \(uris.joined(separator: " ")) \(token)")
+                        }
+                    ]
+                )
+            ],
+            at: "/org/freedesktop/FileManager1"
+        )
+        _ = try await connection.requestName("org.freedesktop.FileManager1")
+        return log
+    }
+}

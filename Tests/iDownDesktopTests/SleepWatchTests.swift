@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import DBus
+import Testing
+import iDownTesting
+
+@testable import iDownDesktop
+
+@Suite(.timeLimit(.minutes(2))) struct SleepWatchTests {
+    /// What is locked now, as `what/mode`.
+    private func locks(of mock: MockService) async throws -> [String] {
+        let answer = try await mock.connection.call(
+            mock.name,
+            mock.path,
+            mock.interface,
+            "ListInhibitors"
+        )
+        guard case .array(_, let list) = answer.first else { return [] }
+        return list.compactMap { entry in
+            guard case .structure(let parts) = entry, parts.count >= 4,
+                case .string(let what) = parts[0], case .string(let mode) = parts[3]
+            else { return nil }
+            return "\(what)/\(mode)"
+        }
+    }
+
+    @Test func `sleep waits until all is safe, and not a moment longer`() async throws {
+        try await withDesktop { scene in
+            try await scene.bus.withLogind(scene.connection) { mock in
+                try await soon("the lock") { try await self.locks(of: mock) == ["sleep/delay"] }
+                let mark = scene.host.all.count
+                try await mock.emit("PrepareForSleep", "b", [.boolean(true)])
+                try await scene.host.wait(for: "sleep", after: mark)
+                try await soon("the lock to be gone") { try await self.locks(of: mock).isEmpty }
+                try await mock.emit("PrepareForSleep", "b", [.boolean(false)])
+                try await scene.host.wait(for: "wake", after: mark)
+                try await soon("the lock") { try await self.locks(of: mock) == ["sleep/delay"] }
+            }
+        }
+    }
+
+    @Test func `a logind that goes in our sleep wakes us up`() async throws {
+        try await withDesktop { scene in
+            try await scene.bus.withLogind(scene.connection) { mock in
+                try await soon("the lock") { try await !self.locks(of: mock).isEmpty }
+                try await mock.emit("PrepareForSleep", "b", [.boolean(true)])
+                try await scene.host.wait(for: "sleep")
+            }
+            try await soon("to be awake") { scene.host.all.last == "wake" }
+        }
+    }
+
+    @Test func `an idle computer stays awake only while something downloads`() async throws {
+        var settings = DesktopSettings()
+        settings.staysAwake = true
+        try await withDesktop(settings: settings) { scene in
+            let log = CallLog()
+            try await scene.connection.export(
+                [
+                    Interface(
+                        "org.gnome.SessionManager",
+                        [
+                            .method(
+                                "Inhibit",
+                                in: ["app", "window", "reason", "flags"],
+                                out: ["cookie"]
+                            ) {
+                                (_: Call, app: String, _: UInt32, _: String, flags: UInt32)
+                                    -> UInt32 in
+                                log.keep("inhibit \(app) \(flags)")
+                                return UInt32(77)
+                            },
+                            .method("Uninhibit", in: ["cookie"]) { (_: Call, cookie: UInt32) in
+                                log.keep("give back \(cookie)")
+                            },
+                        ]
+                    )
+                ],
+                at: "/org/gnome/SessionManager"
+            )
+            _ = try await scene.connection.requestName("org.gnome.SessionManager")
+            try await scene.bus.withLogind(scene.connection) { mock in
+                try await soon("the lock") { try await self.locks(of: mock) == ["sleep/delay"] }
+                scene.feed.changed(.sample("1", .downloading))
+                try await soon("both locks") {
+                    try await Set(self.locks(of: mock)) == ["sleep/delay", "idle/block"]
+                }
+                try await log.wait(for: "inhibit idown 4")
+                scene.feed.changed(.sample("1", .completed))
+                try await soon("one lock") { try await self.locks(of: mock) == ["sleep/delay"] }
+                try await log.wait(for: "give back 77")
+            }
+        }
+    }
+}

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import DBus
+import Testing
+
+@testable import iDownDesktop
+
+/// What the services' properties mean.
+@Suite struct StatusTests {
+    @Test(
+        arguments: [
+            (["Metered": .uint32(0)], false, false), (["Metered": .uint32(1)], true, false),
+            (["Metered": .uint32(2)], false, false), (["Metered": .uint32(3)], true, false),
+            (["Metered": .uint32(4)], false, false), (["Metered": .string("1")], false, false),
+            (["Connectivity": .uint32(1)], false, false),
+            (["Connectivity": .uint32(2)], false, true),
+            (["Connectivity": .uint32(3)], false, false),
+            (["Connectivity": .uint32(4), "Metered": .uint32(.max)], false, false),
+            // Links that others look after are no concern of its own.
+            (["State": .uint32(20), "Connectivity": .uint32(1)], false, false),
+        ] as [([String: Value], Bool, Bool)]
+    )
+    func `NetworkManager tells of a meter and of a portal`(
+        properties: [String: Value],
+        isMetered: Bool,
+        isCaptive: Bool
+    ) {
+        let status = NetworkStatus(networkManager: properties)
+        #expect(status == NetworkStatus(isCaptive: isCaptive, isMetered: isMetered))
+    }
+
+    @Test func `without properties NetworkManager says nothing`() {
+        #expect(NetworkStatus(networkManager: [:]) == nil)
+    }
+
+    @Test(
+        arguments: [
+            (["WarningLevel": .uint32(1), "Percentage": .double(5)], false),
+            (["WarningLevel": .uint32(3), "Percentage": .double(50)], true),
+            (["WarningLevel": .uint32(4)], true), (["WarningLevel": .uint32(5)], true),
+            (["WarningLevel": .uint32(0), "Percentage": .double(19)], true),
+            (["Percentage": .double(20)], false), (["Percentage": .double(-.infinity)], true),
+            (["Percentage": .double(.nan)], false), (["Percentage": .uint32(1)], false),
+            (["Percentage": .double(0), "IsPresent": .boolean(false)], false), ([:], false),
+        ] as [([String: Value], Bool)]
+    )
+    func `a battery is low by its own word, else by its percentage`(
+        properties: [String: Value],
+        isLow: Bool
+    ) {
+        var status = PowerStatus()
+        status.take(device: properties)
+        #expect(!status.isBatteryLow, "on the mains nothing is low")
+        status.take(service: ["OnBattery": .boolean(true)])
+        #expect(status.isBatteryLow == isLow)
+        status.take(service: [:])
+        #expect(!status.isBatteryLow)
+    }
+}

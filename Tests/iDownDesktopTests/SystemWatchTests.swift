@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import DBus
+import Testing
+import iDownTesting
+
+@testable import iDownDesktop
+
+/// The system's services, played by dbusmock.
+@Suite(.timeLimit(.minutes(2))) struct SystemWatchTests {
+    @Test func `NetworkManager is found when it comes, followed, and forgotten when it goes`()
+        async throws
+    {
+        try await withDesktop { scene in
+            try await within("the first look") {
+                await scene.desktop.firstLook(within: .seconds(60))
+            }
+            try await scene.bus.withNetworkManager(scene.connection) { mock in
+                try await mock.update(["Metered": .uint32(1)])
+                try await scene.host.wait(for: "is [metered]")
+                try await mock.update(["Connectivity": .uint32(2)])
+                try await scene.host.wait(for: "is [captive metered]")
+                try await mock.update(["Metered": .uint32(2), "Connectivity": .uint32(4)])
+                try await scene.host.wait(for: "is []")
+                try await mock.update(["Metered": .uint32(3)])
+                try await soon("a guess to count") { scene.host.all.last == "is [metered]" }
+            }
+            try await soon("it to be forgotten") { scene.host.all.last == "is []" }
+        }
+    }
+
+    @Test func `a low battery is told, and the mains too`() async throws {
+        try await withDesktop { scene in
+            try await scene.bus.withUPower(scene.connection) { mock in
+                let values: [Value] = [
+                    .uint32(2), .uint32(2), .double(9), .double(5), .double(50), .double(1),
+                    .int64(600), .int64(0), .boolean(true), .string("battery"), .uint32(3),
+                ]
+                try await mock.call("SetupDisplayDevice", values)
+                try await mock.update(["OnBattery": .boolean(true)])
+                try await scene.host.wait(for: "is [low]")
+                let mark = scene.host.all.count
+                try await mock.update(["OnBattery": .boolean(false)])
+                try await scene.host.wait(for: "is []", after: mark)
+            }
+        }
+    }
+
+    @Test func `who saves power has a low battery`() async throws {
+        try await withDesktop { scene in
+            try await scene.bus.withPowerProfiles(scene.connection) { mock in
+                try await mock.update(["ActiveProfile": .string("power-saver")])
+                try await scene.host.wait(for: "is [low]")
+                let mark = scene.host.all.count
+                try await mock.update(["ActiveProfile": .string("performance")])
+                try await scene.host.wait(for: "is []", after: mark)
+            }
+        }
+    }
+
+    @Test func `what is so at the start is known at the first look`() async throws {
+        try await withPrivateBus { bus in
+            let connection = try await Connection.open(.address(bus.address))
+            try await bus.withNetworkManager(connection) { mock in
+                try await mock.update(["Metered": .uint32(1)])
+                let host = RecordingHost()
+                let desktop = Desktop(
+                    feed: DesktopFeed(),
+                    host: host,
+                    settings: DesktopSettings(),
+                    session: .address("unix:path=/nonexistent"),
+                    system: .address(bus.address),
+                    log: .quiet
+                )
+                let running = Task { await desktop.run() }
+                await desktop.firstLook(within: .seconds(60))
+                #expect(host.all.filter { $0 != "wake" } == ["is [metered]"])
+                running.cancel()
+                await running.value
+            }
+            await connection.close()
+        }
+    }
+
+    @Test func `without any bus the first look is over at once`() async throws {
+        let desktop = Desktop(
+            feed: DesktopFeed(),
+            host: RecordingHost(),
+            settings: DesktopSettings(),
+            session: .address("unix:path=/nonexistent"),
+            system: .address("unix:path=/nonexistent"),
+            log: .quiet
+        )
+        let running = Task { await desktop.run() }
+        try await within("the first look") { await desktop.firstLook(within: .seconds(600)) }
+        running.cancel()
+        try await within("the end") { await running.value }
+    }
+
+    @Test func `the portal speaks where NetworkManager does not`() async throws {
+        try await withDesktop { scene in
+            try await scene.connection.export(
+                [
+                    Interface(
+                        "org.freedesktop.portal.NetworkMonitor",
+                        [
+                            .method("GetMetered", out: ["metered"]) { (_: Call) in true },
+                            .method("GetConnectivity", out: ["connectivity"]) { (_: Call) in
+                                UInt32(3)
+                            },
+                        ]
+                    )
+                ],
+                at: "/org/freedesktop/portal/desktop"
+            )
+            _ = try await scene.connection.requestName("org.freedesktop.portal.Desktop")
+            try await scene.host.wait(for: "is [captive metered]")
+            try await scene.bus.withNetworkManager(scene.connection) { mock in
+                try await mock.update(["Metered": .uint32(2)])
+                try await scene.host.wait(for: "is []")
+            }
+            try await soon("the portal to speak again") {
+                scene.host.all.last == "is [captive metered]"
+            }
+        }
+    }
+}

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import DBus
+import Testing
+import iDownTesting
+
+@testable import iDownDesktop
+
+@Suite(.timeLimit(.minutes(2))) struct UserProgramsTests {
+    @Test func `a program is run, alone and with nothing of ours`() async throws {
+        try await withTemporaryFolder { folder in
+            let script =
+                "ls -l /proc/self/fd | wc -l > '\(folder)/out'; ps -o sid= -p $$ >> /dev/null"
+            try await UserPrograms(connection: nil).run(["sh", "-c", script], named: "test")
+            let count = try TestFile.text(of: folder + "/out").split(separator: "\n").first
+            // Standard input, output and error, the folder that ls reads, and its first line.
+            #expect(count.flatMap { Int($0) } ?? 99 <= 5)
+        }
+    }
+
+    @Test(arguments: [("exit 3", "exit status 3"), ("kill -9 $$", "signal 9")])
+    func `a bad end is told`(script: String, told: String) async throws {
+        let error = await #expect(throws: UserPrograms.Failure.self) {
+            try await UserPrograms(connection: nil).run(["sh", "-c", script], named: "test")
+        }
+        #expect(error?.description.contains(told) == true)
+    }
+
+    @Test(arguments: ["no-such-program-here", "/no/such", "relative/path", ""])
+    func `what is no program is not run`(word: String) async {
+        await #expect(throws: UserPrograms.Failure.self) {
+            try await UserPrograms(connection: nil).start([word], named: "test")
+        }
+    }
+
+    @Test func `a program that is not waited for runs on`() async throws {
+        try await withTemporaryFolder { folder in
+            let path = folder + "/done"
+            try await UserPrograms(connection: nil).start(["touch", path], named: "test")
+            try await soon("the file") { (try? TestFile.text(of: path)) != nil }
+        }
+    }
+
+    // MARK: systemd
+
+    /// Plays the user's systemd: each job ends with this result.
+    private func serveManager(_ connection: Connection, result: String) async throws -> CallLog {
+        let log = CallLog()
+        let manager: InterfaceName = "org.freedesktop.systemd1.Manager"
+        let path: ObjectPath = "/org/freedesktop/systemd1"
+        try await connection.export(
+            [
+                Interface(
+                    manager,
+                    [
+                        .method("Subscribe") { (_: Call) in log.keep("Subscribe") },
+                        .method(
+                            "StartTransientUnit",
+                            in: ["name", "mode", "properties", "aux"],
+                            out: ["job"]
+                        ) {
+                            (
+                                _: Call,
+                                name: String,
+                                mode: String,
+                                properties: [Pair<String, Value>],
+                                _: [Pair<String, [Pair<String, Value>]>]
+                            ) async throws -> ObjectPath in
+                            let kind = properties.first { $0.first == "Type" }?.second
+                            let command = properties.first { $0.first == "ExecStart" }?.second
+                            log.keep(
+                                "\(mode) \(kind.map { "\($0)" } ?? "") \(name.hasSuffix(".service"))"
+                            )
+                            log.keep("\(command.map { "\($0)" } ?? "")")
+                            let job: ObjectPath = "/org/freedesktop/systemd1/job/1"
+                            try await connection.emit(
+                                manager,
+                                "JobRemoved",
+                                at: path,
+                                [
+                                    .uint32(1), .objectPath(job), .string(name), .string(result),
+                                ]
+                            )
+                            return job
+                        },
+                    ]
+                )
+            ],
+            at: path
+        )
+        _ = try await connection.requestName("org.freedesktop.systemd1")
+        return log
+    }
+
+    @Test(arguments: ["done", "failed"])
+    func `where there is a systemd of the user the program is a unit of its own`(
+        result: String
+    ) async throws {
+        try await withPrivateBus { bus in
+            let connection = try await Connection.open(.address(bus.address))
+            let client = try await Connection.open(.address(bus.address))
+            let log = try await serveManager(connection, result: result)
+            let programs = UserPrograms(connection: client)
+            var isDone = true
+            do {
+                try await programs.run(["sh", "-c", "exit 1"], named: "test")
+            } catch {
+                isDone = false
+            }
+            // By systemd's word, not by the program's: it was not started here.
+            #expect(isDone == (result == "done"))
+            #expect(log.all.contains("Subscribe"))
+            #expect(log.all.contains(#"fail string("oneshot") true"#))
+            #expect(log.all.last?.contains("/sh") == true)
+            try await programs.start(["true"], named: "test")
+            #expect(log.all.contains(#"fail string("exec") true"#))
+            await client.close()
+            await connection.close()
+        }
+    }
+}
