@@ -46,7 +46,7 @@ package actor Coordinator {
     var adjuster: Task<Void, Never>?
     var needsAdjustment = false
     /// Between the announcement of a sleep and the awakening nothing starts.
-    var isAsleep = false
+    package internal(set) var isAsleep = false
     /// Looks after full disks; nil while no task waits for one.
     var spaceWatch: Task<Void, Never>?
     var hasNewSpaceHold = false

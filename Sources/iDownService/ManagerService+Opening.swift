@@ -6,11 +6,17 @@ import iDownloader
 
 // What the desktop asks for through `org.freedesktop.Application`.
 extension ManagerService {
+    /// Nobody reads more names than that.
+    private static let mostToldOfHandOver = 100
+
     package func open(_ uris: [String], call: Call) async throws(ManagerError) {
         try await named {
             let wishes = await wishes(for: callers.caller(of: call).owner)
             let tasks = try await wishes.judge(opened: uris)
-            _ = try await coordinator.add(tasks, token: nil)
+            let ids = try await coordinator.add(tasks, token: nil)
+            for id in ids.prefix(Self.mostToldOfHandOver) {
+                if let task = try? await coordinator.task(id) { handedOver(task) }
+            }
         }
     }
 

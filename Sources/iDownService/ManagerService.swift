@@ -21,6 +21,7 @@ package actor ManagerService {
     let log: Logger
     let callers: Callers
     let quitting: @Sendable () -> Void
+    let handedOver: @Sendable (TaskSnapshot) -> Void
     var settings: Settings
     /// For each client with a pending call of Wait: what drops it when the client leaves.
     var departures: [String: Task<Void, Never>] = [:]
@@ -34,6 +35,7 @@ package actor ManagerService {
     ///   - folders: the user's.
     ///   - log: where trouble is told.
     ///   - callers: knows who calls; nil makes one that asks the bus.
+    ///   - handedOver: called with what the desktop handed over: nobody else shows it.
     ///   - quitting: called by `Quit`; ends the service soon after the reply.
     package init(
         coordinator: Coordinator,
@@ -44,6 +46,7 @@ package actor ManagerService {
         folders: StandardFolders,
         log: Logger,
         callers: Callers? = nil,
+        handedOver: @escaping @Sendable (TaskSnapshot) -> Void = { _ in },
         quitting: @escaping @Sendable () -> Void
     ) {
         self.coordinator = coordinator
@@ -54,6 +57,7 @@ package actor ManagerService {
         self.folders = folders
         self.log = log
         self.callers = callers ?? Callers(executor: coordinator.executor)
+        self.handedOver = handedOver
         self.quitting = quitting
     }
 

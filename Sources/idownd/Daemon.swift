@@ -7,6 +7,7 @@ import Logging
 import ServiceLifecycle
 import iDownBus
 import iDownData
+import iDownDesktop
 import iDownService
 import iDownState
 import iDownloader
@@ -64,6 +65,7 @@ struct Daemon {
         do { try await coordinator.restore() } catch { throw .storeFailed("\(error)") }
 
         let announcer = BusAnnouncer(connection: connection, log: log)
+        let feed = DesktopFeed()
         let end = EndSignal()
         let manager = ManagerService(
             coordinator: coordinator,
@@ -73,6 +75,7 @@ struct Daemon {
             file: file,
             folders: folders,
             log: log,
+            handedOver: { feed.handedOver(DesktopTask($0)) },
             quitting: { end.send() }
         )
         do {
@@ -80,11 +83,23 @@ struct Daemon {
         } catch {
             throw .noBus("\(error)")
         }
-        await coordinator.announce(to: announcer)
+        await coordinator.announce(to: SharedAnnouncer(bus: announcer, desktop: feed))
         ServiceNotifier.send("READY=1")
         await coordinator.keepCompleted(days: settings.keepCompleted)
         let network = KernelNetwork()
         await coordinator.setOnline(KernelNetwork.isOnline)
+        let desktop = Desktop(
+            feed: feed,
+            host: ServiceHost(coordinator: coordinator, engine: engine),
+            settings: DesktopSettings(settings),
+            log: log
+        )
+        let attending = Task { await desktop.run() }
+        defer { attending.cancel() }
+        if HoldWishes(settings) != HoldWishes() {
+            // What is to wait must not start before anybody could say so.
+            await desktop.firstLook(within: .seconds(2))
+        }
         await coordinator.begin()
         let listening = Task {
             for await isOnline in network.states { await coordinator.setOnline(isOnline) }

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import iDownDesktop
+import iDownService
+import iDownState
+
+extension DesktopTask {
+    /// A task without what is a secret of it.
+    init(_ snapshot: TaskSnapshot) {
+        let (record, live) = (snapshot.record, snapshot.live)
+        self.init(
+            id: record.id.description,
+            state: State(record.state.kind),
+            name: record.displayName,
+            directory: record.request.directory,
+            url: Self.withoutQuery(record.request.urlWithoutLogin),
+            path: record.path,
+            failure: record.failure?.message ?? "",
+            whenDone: record.request.whenDone.map(WhenDone.init),
+            bytes: live?.bytes ?? record.segments.byteCount,
+            totalBytes: record.remote.total,
+            bytesPerSecond: live?.bytesPerSecond ?? 0
+        )
+    }
+}
+
+extension DesktopTask {
+    /// By scalars, since a mark that combines would make another character of them.
+    fileprivate static func withoutQuery(_ url: String) -> String {
+        String(url.unicodeScalars.prefix { $0 != "?" && $0 != "#" })
+    }
+}
+
+extension DesktopTask.State {
+    fileprivate init(_ kind: TaskState.Kind) {
+        self =
+            switch kind {
+            case .waiting: .waiting
+            case .downloading: .downloading
+            case .paused: .paused
+            case .completed: .completed
+            case .failed: .failed
+            case .cancelled: .cancelled
+            }
+    }
+}
+
+extension DesktopTask.WhenDone {
+    fileprivate init(_ whenDone: iDownState.WhenDone) {
+        self =
+            switch whenDone {
+            case .open: .open
+            case .reveal: .reveal
+            }
+    }
+}

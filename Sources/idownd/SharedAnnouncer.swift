@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import iDownData
+import iDownDesktop
+import iDownService
+import iDownState
+
+/// Tells both the bus and the desktop of what is committed; the desktop only takes note.
+struct SharedAnnouncer: Announcing {
+    let bus: BusAnnouncer
+    let desktop: DesktopFeed
+
+    func taskAdded(_ task: TaskSnapshot) async { await bus.taskAdded(task) }
+
+    func taskChanged(from before: TaskSnapshot, to after: TaskSnapshot) async {
+        await bus.taskChanged(from: before, to: after)
+        let isRunning = after.record.state == .downloading
+        // Of what waits or is at its end only the way there is news.
+        if isRunning || before.record.state.kind != after.record.state.kind {
+            desktop.changed(DesktopTask(after))
+        }
+    }
+
+    func taskProgressed(_ id: TaskID, _ live: LiveState, of total: Int64?) async {
+        await bus.taskProgressed(id, live, of: total)
+        desktop.progressed(
+            id.description,
+            bytes: live.bytes,
+            of: total,
+            bytesPerSecond: live.bytesPerSecond
+        )
+    }
+
+    func countsChanged(_ counts: TaskCounts) async { await bus.countsChanged(counts) }
+
+    func taskRemoved(_ id: TaskID) async {
+        await bus.taskRemoved(id)
+        desktop.removed(id.description)
+    }
+
+    func call(_ reply: @escaping @Sendable () -> Void, after ids: [TaskID]) async {
+        await bus.call(reply, after: ids)
+    }
+}

@@ -1,0 +1,294 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import DBus
+import Synchronization
+import Testing
+import iDownBus
+import iDownTesting
+
+/// The service among the desktop's others, and without them.
+@Suite(.timeLimit(.minutes(3))) struct DesktopTests {
+    /// An address for documentation (RFC 5737): nobody answers there.
+    private static let far = "http://192.0.2.1/file"
+
+    private func withSession(
+        settings: String? = nil,
+        _ body: (ServiceUnderTest) async throws -> Void
+    ) async throws {
+        try await withService(started: false) { service in
+            if let settings {
+                let folder = service.home.config + "/idown"
+                _ = try await ChildProcess.run("mkdir", ["-p", folder])
+                try TestFile.write(settings, to: folder + "/settings.json")
+            }
+            try await body(service)
+        }
+    }
+
+    /// Starts the service where one bus is the session's and the system's.
+    private func start(_ service: ServiceUnderTest) async throws {
+        let variable = "DBUS_SYSTEM_BUS_ADDRESS=\(service.bus.address)"
+        try await service.start(under: ["env", variable])
+    }
+
+    @Test func `on a metered network nothing starts from elsewhere, and this computer is asked`()
+        async throws
+    {
+        let server = try FaultServer.serving(ServedFile(TestContent(seed: 1, count: 1_000)))
+        defer { server.stop() }
+        try await withSession(settings: #"{"HoldOnMetered": true}"#) { service in
+            try await service.bus.withNetworkManager(service.connection) { mock in
+                try await mock.update(["Metered": .uint32(3)])
+                try await start(service)
+                let id = try await service.add(Self.far)
+                try await service.waitForHold(.metered, of: id)
+                #expect(try await service.client.explain(id) == ["metered network"])
+                #expect(service.announcedStates(of: id) == ["waiting"])
+                #expect(try await service.client.getTask(id).attempts == 0)
+                let near = try await service.add(server.url("/near"))
+                try await service.waitForState("completed", of: near)
+                try await service.client.setHoldOnMetered(false)
+                try await service.waitForState("downloading", of: id)
+                try await service.client.setHoldOnMetered(true)
+                try await service.waitForHold(.metered, of: id)
+                try await mock.update(["Metered": .uint32(2)])
+                try await service.waitForState("downloading", of: id)
+            }
+        }
+    }
+
+    @Test func `a portal holds, and burns no try`() async throws {
+        try await withSession { service in
+            try await service.bus.withNetworkManager(service.connection) { mock in
+                try await start(service)
+                let id = try await service.add(Self.far)
+                try await service.waitForState("downloading", of: id)
+                try await mock.update(["Connectivity": .uint32(2)])
+                try await service.waitForHold(.offline, of: id)
+                #expect(try await service.client.explain(id) == ["offline"])
+                // Another that is added there never starts.
+                let next = try await service.add(Self.far + "2")
+                try await service.waitForHold(.offline, of: next)
+                #expect(try await service.client.getTask(next).attempts == 0)
+                #expect(service.announcedStates(of: next) == ["waiting"])
+                try await mock.update(["Connectivity": .uint32(4)])
+                try await service.waitForState("downloading", of: next)
+            }
+        }
+    }
+
+    @Test func `a low battery stops what runs, and the mains let it go on`() async throws {
+        let content = TestContent(seed: 2, count: 1 << 20)
+        let host = try ChangingHost(.held(content))
+        defer { host.stop() }
+        try await withSession { service in
+            try await service.bus.withPowerProfiles(service.connection) { mock in
+                try await start(service)
+                let id = try await service.addHeld(on: host)
+                try await service.client.setHoldOnLowBattery(true)
+                try await mock.update(["ActiveProfile": .string("power-saver")])
+                try await service.waitForHold(.battery, of: id)
+                #expect(try await service.client.explain(id) == ["low battery"])
+                host.letGo()
+                try await mock.update(["ActiveProfile": .string("balanced")])
+                try await service.waitForState("completed", of: id)
+            }
+        }
+    }
+
+    @Test func `before a sleep the bytes are safe, and after it a new connection goes on`()
+        async throws
+    {
+        let content = TestContent(seed: 3, count: 1 << 20)
+        let host = try ChangingHost(.held(content))
+        defer { host.stop() }
+        try await withSession { service in
+            try await service.bus.withLogind(service.connection) { mock in
+                try await start(service)
+                let id = try await service.addHeld(on: host)
+                try await mock.waitForInhibitor()
+                try await mock.emit("PrepareForSleep", "b", [.boolean(true)])
+                try await mock.waitForInhibitor(isThere: false)
+                #expect(try await service.state(of: id) == "waiting")
+                #expect(try await service.recordedBytes(of: id) >= 256 << 10)
+                host.letGo()
+                try await mock.emit("PrepareForSleep", "b", [.boolean(false)])
+                try await service.waitForState("completed", of: id)
+            }
+        }
+    }
+
+    // MARK: What is shown
+
+    @Test func `a notification server that never answers costs a download nothing`() async throws {
+        let server = try FaultServer.serving(ServedFile(TestContent(seed: 4, count: 1_000)))
+        defer { server.stop() }
+        try await withSession { service in
+            let gate = FaultServer.Gate()
+            let asked = FaultServer.Gate()
+            defer { gate.open() }
+            try await service.connection.export(
+                [
+                    Interface(
+                        "org.freedesktop.Notifications",
+                        [
+                            .method("GetCapabilities", out: ["capabilities"]) {
+                                (_: Call) async -> [String] in
+                                asked.open()
+                                await gate.waitUntilOpen()
+                                return []
+                            }
+                        ]
+                    )
+                ],
+                at: "/org/freedesktop/Notifications"
+            )
+            _ = try await service.connection.requestName("org.freedesktop.Notifications")
+            try await service.start()
+            // The first is told of until somebody asks, which nobody answers.
+            var id = try await service.add(server.url("/0"))
+            try await service.waitForState("completed", of: id)
+            var number = 0
+            while !asked.isOpen {
+                number += 1
+                id = try await service.add(server.url("/\(number)"))
+                try await service.waitForState("completed", of: id)
+            }
+            for number in 1...20 {
+                id = try await service.add(server.url("/late\(number)"))
+                try await service.waitForState("completed", of: id)
+            }
+            #expect(!gate.isOpen)
+        }
+    }
+
+    @Test func `what was handed over, and its end, is one notification, without a secret`()
+        async throws
+    {
+        let content = TestContent(seed: 5, count: 1 << 20)
+        let host = try ChangingHost(.held(content))
+        defer { host.stop() }
+        try await withSession { service in
+            try await service.bus.withNotificationServer(service.connection) { mock in
+                try await service.start()
+                let application = Proxy(
+                    service.connection,
+                    ServiceUnderTest.busName,
+                    ServiceUnderTest.managerPath,
+                    "org.freedesktop.Application"
+                )
+                let none: [String: Value] = [:]
+                let url = host.url("/file.bin?token=SECRET")
+                try await application.call("Open", [url], none)
+                let added = try #require(try await mock.waitForCalls(of: "Notify").first)
+                #expect(added[3] == .string("Download added"))
+                host.letGo()
+                try await service.client.pause("1")
+                try await service.client.resume("1")
+                let calls = try await mock.waitForCalls(of: "Notify", count: 2)
+                #expect(calls[1][3] == .string("Download completed"))
+                #expect(calls[1][4] == .string("file.bin"))
+                #expect(calls[1][1] == .uint32(1))
+                #expect(!"\(calls)".contains("SECRET"))
+            }
+        }
+    }
+
+    @Test func `a click on a failed download's notification tries it again`() async throws {
+        let server = try FaultServer(
+            script: .init { request in
+                request.number <= 2
+                    ? [.head("404 Not Found", [("Content-Length", "0")])]
+                    : ServedFile(TestContent(seed: 6, count: 1_000)).answer(to: request)
+            }
+        )
+        defer { server.stop() }
+        try await withSession { service in
+            try await withNotificationArea(on: service.bus, service.connection) { area in
+                try await service.start()
+                let id = try await service.add(server.url("/a"))
+                try await service.waitForState("failed", of: id)
+                if server.requests.count < 2 {
+                    // Asked for once only: the second refusal is for another.
+                    _ = try await service.add(server.url("/b"))
+                }
+                try await area.wait(for: 1)
+                try await area.click()
+                try await service.waitForState("completed", of: id)
+            }
+        }
+    }
+
+    // MARK: After completion
+
+    @Test func `a finished file is shown where the client asked for it`() async throws {
+        let server = try FaultServer.serving(ServedFile(TestContent(seed: 7, count: 1_000)))
+        defer { server.stop() }
+        try await withSession { service in
+            let shown = Mutex<[String]>([])
+            let gate = FaultServer.Gate()
+            try await service.connection.export(
+                [
+                    Interface(
+                        "org.freedesktop.FileManager1",
+                        [
+                            .method("ShowItems", in: ["uris", "token"]) {
+                                (_: Call, uris: [String], _: String) -> Void in
+                                shown.withLock { $0 += uris }
+                                gate.open()
+                            }
+                        ]
+                    )
+                ],
+                at: "/org/freedesktop/FileManager1"
+            )
+            _ = try await service.connection.requestName("org.freedesktop.FileManager1")
+            try await service.start()
+            // Its own connection to the bus comes a moment after its name.
+            while !gate.isOpen {
+                let id = try await service.add(server.url("/a")) { $0.whenDone = .reveal }
+                try await service.waitForState("completed", of: id)
+            }
+            let first = shown.withLock { $0.first }
+            #expect(first?.hasPrefix("file://\(service.home.downloads)/a") == true)
+        }
+    }
+
+    @Test func `the user's command gets the file and a URL without secrets`() async throws {
+        let server = try FaultServer.serving(ServedFile(TestContent(seed: 8, count: 1_000)))
+        defer { server.stop() }
+        let command =
+            #"["sh", "-c", "printf '%s\\n' \"$@\" > \"$HOME/told\"", "sh", "{path}", "{url}"]"#
+        try await withSession(settings: #"{"WhenDoneCommand": \#(command)}"#) { service in
+            try await service.start()
+            let url = server.url("/a?token=SECRET").replacing("://", with: "://me:SECRET@")
+            let id = try await service.add(url) { $0.filename = "$(id);'x" }
+            try await service.waitForState("completed", of: id)
+            let told = service.home.path + "/told"
+            let text = try await within("the command") {
+                while true {
+                    if let text = try? TestFile.text(of: told), text.contains("http") {
+                        return text
+                    }
+                    try await Task.sleep(for: .milliseconds(20))
+                }
+            }
+            let path = service.home.download("$(id);'x")
+            #expect(text == "\(path)\n\(server.url("/a"))\n")
+            #expect(!service.log.contains("SECRET"))
+        }
+    }
+}
+
+extension MockService {
+    /// Waits until logind was asked for a lock, or it was given back.
+    fileprivate func waitForInhibitor(isThere: Bool = true) async throws {
+        try await within("logind's lock to be \(isThere ? "taken" : "given back")") {
+            while true {
+                let list = try await connection.call(name, path, interface, "ListInhibitors").first
+                if case .array(_, let locks) = list, locks.isEmpty != isThere { return }
+                try await Task.sleep(for: .milliseconds(20))
+            }
+        }
+    }
+}
