@@ -57,6 +57,8 @@ let package = Package(
         ),
         // What the C library has and Swift's Glibc lacks: renameat2, fallocate, openat, xattr.
         .systemLibrary(name: "CLinux"),
+        // ncursesw: variables and macros with casts.
+        .systemLibrary(name: "CCurses", providers: [.apt(["libncurses-dev"])]),
 
         // MARK: Swift over C: not one word about downloads.
 
@@ -138,6 +140,7 @@ let package = Package(
         .executableTarget(
             name: "idown",
             dependencies: [
+                "CCurses",
                 "iDownBus",
                 "iDownView",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),

@@ -2,6 +2,7 @@
 
 import ArgumentParser
 import Glibc
+import iDownView
 
 extension Idown {
     /// Runs the command that the arguments name; its errors are told in this program's own form.
@@ -9,11 +10,13 @@ extension Idown {
         // As libdbus does it once it is there: a closed pipe is an error of the writing.
         signal(SIGPIPE, SIG_IGN)
         do {
-            var command = try await asyncParseAsRoot()
-            if var command = command as? any AsyncParsableCommand {
-                try await command.run()
-            } else {
-                try command.run()
+            try await ByteCount.$decimalSign.withValue(UserLocale.adopt()) {
+                var command = try await asyncParseAsRoot()
+                if var command = command as? any AsyncParsableCommand {
+                    try await command.run()
+                } else {
+                    try command.run()
+                }
             }
         } catch {
             tell(error)

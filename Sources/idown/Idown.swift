@@ -26,6 +26,7 @@ struct Idown: AsyncParsableCommand {
             AddCommand.self,
             OpenCommand.self,
             ListCommand.self,
+            WatchCommand.self,
             ShowCommand.self,
             ExplainCommand.self,
             WaitCommand.self,

@@ -9,9 +9,11 @@ enum LocalTime {
         var seconds = time_t(microseconds / 1_000_000)
         var parts = tm()
         guard localtime_r(&seconds, &parts) != nil else { return "" }
+        // What everybody reads, where nobody says otherwise.
+        let format = UserLocale.hasTimeFormat ? "%x %X" : "%Y-%m-%d %H:%M:%S"
         return withUnsafeTemporaryAllocation(of: CChar.self, capacity: 64) { buffer in
             guard let text = buffer.baseAddress,
-                strftime(text, buffer.count, "%Y-%m-%d %H:%M:%S", &parts) > 0
+                strftime(text, buffer.count, format, &parts) > 0
             else { return "" }
             return String(cString: text)
         }

@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import iDownBus
+
+/// A row of the live list: sign, name, source, bar, bytes of bytes, speed, time left.
+struct ListRow {
+    private let width: Int
+    private let isEditing: Bool
+    private let nameColumn: Int
+    private let nameWidth: Int
+    private let sourceColumn: Int?
+    private let barColumn: Int
+    private let barWidth: Int
+    private let bytesColumn: Int?
+    private let speedColumn: Int?
+    private let leftColumn: Int?
+
+    /// Lays the columns out; what does not fit beside a readable name is left out.
+    init(width: Int, isEditing: Bool) {
+        self.width = width
+        self.isEditing = isEditing
+        nameColumn = isEditing ? 7 : 3
+        barWidth = width >= 120 ? 24 : width >= 60 ? 11 : 9
+        // From the right; one cell stays free at the end.
+        var right = width - 1
+        func take(_ cells: Int, from least: Int) -> Int? {
+            guard width >= least else { return nil }
+            right -= cells
+            defer { right -= 1 }
+            return right
+        }
+        leftColumn = take(Self.leftWidth, from: 70)
+        speedColumn = take(Self.speedWidth, from: 50)
+        bytesColumn = take(Self.bytesWidth, from: 80)
+        right -= barWidth
+        barColumn = max(nameColumn + 1, right)
+        right = barColumn - 2
+        let room = max(1, right - nameColumn)
+        if width >= 120 {
+            // A third for the source.
+            let source = max(16, room / 3)
+            sourceColumn = right - source
+            nameWidth = room - source - 2
+        } else {
+            sourceColumn = nil
+            nameWidth = room
+        }
+    }
+
+    /// As wide as the widest of their kind: `>99d`, `59m59s`; `1023.9 MiB/s`; and
+    /// `1023.9 MiB / 1.0 GiB`.
+    private static let leftWidth = 6
+    private static let speedWidth = 12
+    private static let bytesWidth = 20
+
+    func putHeading(line: Int, into frame: inout ScreenFrame) {
+        frame.put(CellText("NAME"), line: line, column: nameColumn, ink: .dim, width: nameWidth)
+        if let sourceColumn {
+            frame.put(CellText("SOURCE"), line: line, column: sourceColumn, ink: .dim)
+        }
+        frame.put(CellText("PROGRESS"), line: line, column: barColumn, ink: .dim)
+        right("BYTES", bytesColumn, Self.bytesWidth, line, .dim, false, &frame)
+        right("SPEED", speedColumn, Self.speedWidth, line, .dim, false, &frame)
+        right("LEFT", leftColumn, Self.leftWidth, line, .dim, false, &frame)
+    }
+
+    func put(
+        _ task: TaskProperties,
+        line: Int,
+        hasCursor: Bool,
+        isChosen: Bool,
+        into frame: inout ScreenFrame
+    ) {
+        let summary = TaskSummary(task)
+        let ink = Style.Ink(task.state)
+        if hasCursor {
+            // The whole line, so that the eye finds it.
+            frame.put(
+                CellText(String(repeating: " ", count: width)),
+                line: line,
+                column: 0,
+                isReversed: true
+            )
+        }
+        func put(_ text: CellText, _ column: Int, _ cells: Int, _ ink: Style.Ink) {
+            frame.put(
+                text,
+                line: line,
+                column: column,
+                ink: ink,
+                isReversed: hasCursor,
+                width: cells
+            )
+        }
+        if isEditing { put(CellText(isChosen ? "[x]" : "[ ]"), 1, 3, .bold) }
+        put(CellText(Self.sign(of: task.state)), nameColumn - 2, 1, ink)
+        put(Self.name(of: task), nameColumn, nameWidth, isChosen ? .bold : .plain)
+        if let sourceColumn {
+            put(CellText(Self.source(of: task)), sourceColumn, barColumn - sourceColumn - 2, .dim)
+        }
+        switch task.state {
+        case .failed, .waiting:
+            // The reason takes the place of numbers that say nothing.
+            let words = task.state == .failed ? summary.reason : Self.waiting(summary)
+            put(words, barColumn, width - 1 - barColumn, ink)
+        case .completed, .cancelled:
+            put(CellText(task.state.rawValue), barColumn, barWidth, ink)
+            right(
+                Self.bytes(summary),
+                bytesColumn,
+                Self.bytesWidth,
+                line,
+                .plain,
+                hasCursor,
+                &frame
+            )
+        case .paused where summary.fraction == nil:
+            put(CellText("paused"), barColumn, barWidth, ink)
+        default:
+            let bar = ProgressBar(
+                fraction: summary.fraction,
+                width: barWidth - 5,
+                step: Int(truncatingIfNeeded: task.downloadedBytes >> 18)
+            )
+            put(CellText(bar.text), barColumn, barWidth - 5, ink)
+            put(
+                CellText(CellText(summary.percent).paddedLeft(to: 4)),
+                barColumn + barWidth - 4,
+                4,
+                ink
+            )
+            right(
+                Self.bytes(summary),
+                bytesColumn,
+                Self.bytesWidth,
+                line,
+                .plain,
+                hasCursor,
+                &frame
+            )
+            let speed = task.state == .paused ? "paused" : summary.speed
+            right(
+                task.activity == .transferring || task.state == .paused
+                    ? speed : task.activity.rawValue,
+                speedColumn,
+                Self.speedWidth,
+                line,
+                ink,
+                hasCursor,
+                &frame
+            )
+            right(
+                summary.timeLeft(bytesPerSecond: task.speed),
+                leftColumn,
+                Self.leftWidth,
+                line,
+                .plain,
+                hasCursor,
+                &frame
+            )
+        }
+    }
+
+    private func right(
+        _ text: String,
+        _ column: Int?,
+        _ cells: Int,
+        _ line: Int,
+        _ ink: Style.Ink,
+        _ isReversed: Bool,
+        _ frame: inout ScreenFrame
+    ) {
+        guard let column, !text.isEmpty else { return }
+        let text = CellText(text).cut(to: cells)
+        frame.put(
+            text,
+            line: line,
+            column: column + cells - text.width,
+            ink: ink,
+            isReversed: isReversed
+        )
+    }
+
+    /// A state in one cell, for those who see no colours.
+    static func sign(of state: TaskProperties.State) -> String {
+        switch state {
+        case .downloading: "↓"
+        case .waiting: "·"
+        case .paused: "="
+        case .completed: "✓"
+        case .failed: "✗"
+        case .cancelled: "-"
+        default: "?"
+        }
+    }
+
+    /// The file's name, or what the URL makes expect.
+    private static func name(of task: TaskProperties) -> CellText {
+        guard task.fileName.isEmpty else { return CellText(task.fileName) }
+        let path = task.url.prefix { $0 != "?" && $0 != "#" }
+        let last = path.split(separator: "/").last.map(String.init) ?? task.url
+        return CellText(path.hasSuffix("/") ? source(of: task) : last)
+    }
+
+    /// Both numbers with one unit where that is the same.
+    private static func bytes(_ summary: TaskSummary) -> String {
+        let text = summary.bytes
+        let parts = text.split(separator: " ")
+        // `50.0 MiB / 200.0 MiB`
+        guard parts.count == 5, parts[1] == parts[4] else { return text }
+        return "\(parts[0]) / \(parts[3]) \(parts[4])"
+    }
+
+    private static func waiting(_ summary: TaskSummary) -> CellText {
+        let reason = summary.reason.description
+        return CellText(reason.isEmpty ? "waiting" : reason)
+    }
+
+    /// Scheme and host say where it comes from; the rest is in the details.
+    private static func source(of task: TaskProperties) -> String {
+        guard let scheme = task.url.firstRange(of: "://") else { return "" }
+        return String(task.url[scheme.upperBound...].prefix { !"/?#".contains($0) })
+    }
+}

@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import iDownBus
+
+extension ListScreen {
+    /// Lines above the rows: counts, and the names of the columns.
+    static let headLines = 2
+    /// Lines below: totals, what is under way or under the cursor, and the keys.
+    private static let footLines = 3
+
+    /// What to draw.
+    ///
+    /// - Parameters:
+    ///   - width: Cells a line.
+    ///   - height: Lines.
+    ///   - time: Writes µs since the epoch as a local time.
+    /// - Returns: The screen; rows that do not fit are above or below it, around the cursor.
+    package mutating func frame(
+        width: Int,
+        height: Int,
+        time: (UInt64) -> String
+    ) -> ScreenFrame {
+        var frame = ScreenFrame(width: width, height: height)
+        pageRows = max(1, height - Self.headLines - Self.footLines)
+        putHead(into: &frame)
+        putRows(into: &frame)
+        putFoot(into: &frame)
+        switch mode {
+        case .menu(let id, let place):
+            if let task = list[id] { putMenu(of: task, place, into: &frame) }
+        case .details(let id):
+            if let task = list[id] {
+                let lines = TaskDetails(task, style: .plain, time: time).lines
+                putBox(title: "Download \(id)", lines, into: &frame)
+            }
+        case .help:
+            putBox(title: "Keys", Self.keys, into: &frame)
+        case .list, .search, .add, .consent:
+            break
+        }
+        return frame
+    }
+
+    private mutating func putHead(into frame: inout ScreenFrame) {
+        // Signs where words do not fit; they stand before the rows, too.
+        let hasRoom = frame.width >= Self.wide
+        var parts = ["\(list.count) downloads"]
+        for state in TaskProperties.State.known where list.count(in: state) > 0 {
+            let count = list.count(in: state)
+            parts.append(hasRoom ? "\(count) \(state)" : "\(ListRow.sign(of: state))\(count)")
+        }
+        let view = [
+            list.filter == .all ? "" : "only \(list.filter.name)",
+            list.search.isEmpty ? "" : "/\(list.search)",
+            list.sort == .added && !list.isDescending
+                ? "" : "by \(list.sort.rawValue)\(list.isDescending ? " ↑" : "")",
+        ].filter { !$0.isEmpty }.joined(separator: "  ")
+        let line = String(repeating: " ", count: frame.width)
+        frame.put(CellText(line), line: 0, column: 0, isReversed: true)
+        let right = CellText(view).cut(to: frame.width / 2)
+        let column = frame.width - right.width - 1
+        let left = CellText(" idown  " + parts.joined(separator: hasRoom ? ", " : "  "))
+        frame.put(left, line: 0, column: 0, isReversed: true, width: column - 1)
+        frame.put(right, line: 0, column: column, ink: .bold, isReversed: true)
+        let row = ListRow(width: frame.width, isEditing: list.isEditing)
+        row.putHeading(line: 1, into: &frame)
+    }
+
+    private mutating func putRows(into frame: inout ScreenFrame) {
+        let content = list.content()
+        guard content == .loaded else {
+            let text =
+                switch content {
+                case .loading: "Loading …"
+                case .empty: "No downloads. Press a to add one."
+                case .noneFound: "Nothing fits. Esc ends the search, f changes the filter."
+                case .failed(let reason): "\(reason)  Press R to try again."
+                case .loaded: ""
+                }
+            let ink: Style.Ink = if case .failed = content { .red } else { .plain }
+            frame.put(CellText(text), line: Self.headLines + 1, column: 2, ink: ink)
+            return
+        }
+        let rows = list.rows()
+        let cursor = list.cursorRow()
+        top = max(0, min(top, rows.count - pageRows))
+        if cursor < top { top = cursor }
+        if cursor >= top + pageRows { top = cursor - pageRows + 1 }
+        let row = ListRow(width: frame.width, isEditing: list.isEditing)
+        for (place, id) in rows[top...].prefix(pageRows).enumerated() {
+            guard let task = list[id] else { continue }
+            row.put(
+                task,
+                line: Self.headLines + place,
+                hasCursor: top + place == cursor,
+                isChosen: list.chosen.contains(id),
+                into: &frame
+            )
+        }
+    }
+
+    private mutating func putFoot(into frame: inout ScreenFrame) {
+        let height = frame.lines.count
+        frame.put(totals(), line: height - 3, column: 1, ink: .bold)
+        let (text, ink) = message()
+        switch mode {
+        case .search:
+            prompt("Search: ", list.search, into: &frame)
+        case .add(let text):
+            prompt("URL: ", text, into: &frame)
+        case .consent(let verb, let ids):
+            let what = ids.count == 1 ? "download \(ids[0])" : "\(ids.count) downloads"
+            frame.put(
+                CellText("\(verb.title): \(what)?  y: yes, other keys: no"),
+                line: height - 2,
+                column: 1,
+                ink: .bold
+            )
+        case .list, .menu, .details, .help:
+            frame.put(CellText(text), line: height - 2, column: 1, ink: ink)
+        }
+        frame.put(CellText(hints(width: frame.width)), line: height - 1, column: 1, ink: .dim)
+    }
+
+    private func prompt(_ title: String, _ text: String, into frame: inout ScreenFrame) {
+        let line = frame.lines.count - 2
+        frame.put(CellText(title), line: line, column: 1, ink: .bold)
+        let column = 1 + title.utf8.count
+        // The end is what is being typed.
+        var shown = CellText(text)
+        let room = max(1, frame.width - column - 1)
+        if shown.width > room {
+            var characters = Array(text)
+            while CellText(String(characters)).width >= room { characters.removeFirst() }
+            shown = CellText("…" + String(characters))
+        }
+        frame.put(shown, line: line, column: column)
+        frame.type(line: line, column: column + shown.width)
+    }
+
+    private func totals() -> CellText {
+        let totals = list.totals
+        var parts: [String] = []
+        if list.count(in: .downloading) > 0 {
+            parts.append(ByteRate(totals.speed).description)
+            if totals.whole > 0 {
+                parts.append("\(ByteCount(totals.done)) of \(ByteCount(totals.whole))")
+                let left = TimeLeft(
+                    remaining: totals.whole - min(totals.done, totals.whole),
+                    bytesPerSecond: totals.speed
+                )
+                if let left { parts.append("\(left) left") }
+            }
+        }
+        if list.isEditing { parts.append("\(list.chosen.count) chosen") }
+        return CellText(parts.joined(separator: "   "))
+    }
+
+    /// What is under way or was answered; else what the cursor's task has to tell.
+    private mutating func message() -> (String, Style.Ink) {
+        switch operation {
+        case .running(let text): return ("\(text) …", .plain)
+        case .succeeded(let text): return (text, .green)
+        case .failed(let text): return (text, .red)
+        case .none: break
+        }
+        guard list.content() == .loaded, let task = list.cursor.flatMap({ list[$0] }) else {
+            return ("", .plain)
+        }
+        if task.state == .failed { return (TaskSummary(task).reason.description, .red) }
+        return (task.state == .completed ? task.path : task.url, .dim)
+    }
+
+    /// Cells from which on there is room for words.
+    private static let wide = 110
+
+    private func hints(width: Int) -> String {
+        if list.isEditing {
+            return "Space choose  * all  s start  p pause  c cancel  d delete  Esc done"
+        }
+        guard width >= Self.wide else {
+            return "Enter pause/go on  m menu  e edit  a add  / search  f filter  ? keys  q quit"
+        }
+        return "Enter pause/go on  m menu  i details  e edit  a add  S start all  / search"
+            + "  f filter  o sort  ? keys  q quit"
+    }
+
+    private static let keys = [
+        "Enter     pauses what runs, resumes what is paused, retries what failed",
+        "m         all that can be done with the download under the cursor",
+        "i         everything about it",
+        "s p r c d start, pause, retry, cancel, delete",
+        "e, Space  edit mode: choose several; * chooses all, Esc ends it",
+        "a         adds a URL, typed or pasted",
+        "S P C     starts all, pauses all, clears the completed",
+        "/         searches in names and URLs; Esc shows all again",
+        "f         shows only some states",
+        "o O       another order, and the other way round",
+        "R         loads the list anew",
+        "q         ends this view; the downloads go on",
+    ]
+}

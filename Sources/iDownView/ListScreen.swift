@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import iDownBus
+
+/// The live list as a whole screen: the list, what was typed, and what is under way.
+///
+/// Keys go in and requests come out; ``frame(width:height:time:)`` is what to draw. No terminal is
+/// known here.
+package struct ListScreen: Sendable {
+    /// A key, or what comes like one.
+    package enum Key: Hashable, Sendable {
+        case up, down, pageUp, pageDown, home, end
+        case enter, escape, backspace, delete
+        case character(Character)
+        /// A text that was pasted at once.
+        case paste(String)
+        /// A click, or a double click, on a line of the screen counted from 0.
+        case click(Int)
+        case doubleClick(Int)
+        /// The wheel, in lines.
+        case wheel(Int)
+    }
+
+    /// An operation of the service that was asked for here.
+    package enum Operation: Hashable, Sendable {
+        case none
+        case running(String)
+        case succeeded(String)
+        case failed(String)
+    }
+
+    enum Mode: Hashable {
+        case list
+        case search
+        case add(String)
+        case menu(id: String, place: Int)
+        case consent(ListVerb, [String])
+        case details(id: String)
+        case help
+    }
+
+    package var list = TaskList()
+    package private(set) var operation = Operation.none
+    var mode = Mode.list
+    /// The first row that is shown.
+    var top = 0
+    /// Rows that fit, known from the last drawing.
+    var pageRows = 10
+
+    package init() {}
+
+    /// The service is asked for something.
+    package mutating func begin(_ request: ListRequest) {
+        operation = .running(request.title)
+    }
+
+    /// It was done.
+    package mutating func succeed(_ text: String) {
+        operation = text.isEmpty ? .none : .succeeded(text)
+    }
+
+    /// It was refused or did not come to its end.
+    package mutating func fail(_ text: String) {
+        operation = .failed(text)
+    }
+}
+
+// Keys.
+extension ListScreen {
+    /// Takes a key.
+    ///
+    /// - Returns: What to ask of the service.
+    package mutating func press(_ key: Key) -> [ListRequest] {
+        if case .running = operation {} else { operation = .none }
+        switch mode {
+        case .list: return pressInList(key)
+        case .search: pressInSearch(key)
+        case .add(let text): return pressInAdd(key, text)
+        case .menu(let id, let place): return pressInMenu(key, id, place)
+        case .consent(let verb, let ids): return pressInConsent(key, verb, ids)
+        case .details, .help: mode = .list
+        }
+        return []
+    }
+
+    private mutating func pressInList(_ key: Key) -> [ListRequest] {
+        switch key {
+        case .up: list.moveCursor(by: -1)
+        case .down: list.moveCursor(by: 1)
+        case .pageUp: list.moveCursor(by: -pageRows)
+        case .pageDown: list.moveCursor(by: pageRows)
+        case .home: list.moveCursor(to: 0)
+        case .end: list.moveCursor(to: .max)
+        case .wheel(let lines): list.moveCursor(by: lines)
+        case .click(let line): moveCursor(toLine: line)
+        case .doubleClick(let line):
+            moveCursor(toLine: line)
+            return pressInList(.enter)
+        case .paste(let text): mode = .add(Self.words(of: text).joined(separator: " "))
+        case .enter:
+            if list.isEditing {
+                list.toggleChoice()
+            } else if let task = current(), let verb = ListVerb.toggle(of: task.state) {
+                return [.verb(verb, [task.id])]
+            }
+        case .escape:
+            if list.isEditing { list.setEditing(false) } else { list.search = "" }
+        case .delete: return ask(.remove)
+        case .backspace: break
+        case .character(let character): return pressInList(character)
+        }
+        return []
+    }
+
+    private mutating func pressInList(_ character: Character) -> [ListRequest] {
+        switch character {
+        case "k": list.moveCursor(by: -1)
+        case "j": list.moveCursor(by: 1)
+        case "g": list.moveCursor(to: 0)
+        case "G": list.moveCursor(to: .max)
+        case " ":
+            if !list.isEditing { list.setEditing(true) }
+            list.toggleChoice()
+            list.moveCursor(by: 1)
+        case "*": list.toggleAll()
+        case "e": list.setEditing(!list.isEditing)
+        case "/": mode = .search
+        case "f": list.filter = list.filter.next
+        case "o": list.sort = list.sort.next
+        case "O": list.isDescending.toggle()
+        case "a": mode = .add("")
+        case "m":
+            if let task = current() { mode = .menu(id: task.id, place: 0) }
+        case "i":
+            if let task = current() { mode = .details(id: task.id) }
+        case "?", "h": mode = .help
+        case "s": return ask(.resume)
+        case "p": return ask(.pause)
+        case "r": return list.isEditing ? ask(.resume) : ask(.retry)
+        case "c": return ask(.cancel)
+        case "d": return ask(.remove)
+        case "S": return [.startAll]
+        case "P": return [.pauseAll]
+        case "C": return [.clearCompleted]
+        case "R": return [.reload]
+        case "q": return [.quit]
+        default: break
+        }
+        return []
+    }
+
+    private mutating func pressInSearch(_ key: Key) {
+        switch key {
+        case .character(let character): list.search.append(character)
+        case .paste(let text): list.search += Self.words(of: text).joined(separator: " ")
+        case .backspace, .delete: if list.search.popLast() == nil { mode = .list }
+        case .escape:
+            list.search = ""
+            mode = .list
+        case .enter: mode = .list
+        case .up: list.moveCursor(by: -1)
+        case .down: list.moveCursor(by: 1)
+        default: break
+        }
+    }
+
+    private mutating func pressInAdd(_ key: Key, _ text: String) -> [ListRequest] {
+        switch key {
+        case .character(let character): mode = .add(text + String(character))
+        case .paste(let pasted):
+            let words = Self.words(of: pasted).joined(separator: " ")
+            mode = .add(text.isEmpty || text.hasSuffix(" ") ? text + words : text + " " + words)
+        case .backspace, .delete: mode = .add(String(text.dropLast()))
+        case .escape: mode = .list
+        case .enter:
+            mode = .list
+            let urls = Self.words(of: text)
+            return urls.isEmpty ? [] : [.add(urls)]
+        default: break
+        }
+        return []
+    }
+
+    private mutating func pressInMenu(_ key: Key, _ id: String, _ place: Int) -> [ListRequest] {
+        guard let task = list[id] else {
+            mode = .list
+            return []
+        }
+        let entries = Self.menu(of: task)
+        let chosen = min(place, entries.count - 1)
+        switch key {
+        case .up, .character("k"): mode = .menu(id: id, place: max(0, chosen - 1))
+        case .down, .character("j"):
+            mode = .menu(id: id, place: min(entries.count - 1, chosen + 1))
+        case .enter:
+            mode = .list
+            guard let verb = entries[chosen].verb else {
+                mode = .details(id: id)
+                return []
+            }
+            return ask(verb, [id])
+        case .character(let character):
+            guard let digit = character.wholeNumberValue, entries.indices.contains(digit - 1) else {
+                mode = .list
+                return []
+            }
+            mode = .menu(id: id, place: digit - 1)
+            return pressInMenu(.enter, id, digit - 1)
+        default: mode = .list
+        }
+        return []
+    }
+
+    private mutating func pressInConsent(
+        _ key: Key,
+        _ verb: ListVerb,
+        _ ids: [String]
+    ) -> [ListRequest] {
+        mode = .list
+        guard key == .character("y") || key == .enter else { return [] }
+        if list.isEditing { list.setEditing(false) }
+        return [.verb(verb, ids)]
+    }
+
+    /// The verb for what is meant, after consent where something is lost by it.
+    private mutating func ask(_ verb: ListVerb, _ ids: [String]? = nil) -> [ListRequest] {
+        let ids = ids ?? list.meant()
+        guard !ids.isEmpty else { return [] }
+        guard !verb.needsConsent else {
+            mode = .consent(verb, ids)
+            return []
+        }
+        if list.isEditing { list.setEditing(false) }
+        return [.verb(verb, ids)]
+    }
+
+    private mutating func current() -> TaskProperties? {
+        _ = list.rows()
+        return list.cursor.flatMap { list[$0] }
+    }
+
+    private mutating func moveCursor(toLine line: Int) {
+        let row = line - Self.headLines
+        guard (0..<pageRows).contains(row) else { return }
+        list.moveCursor(to: top + row)
+    }
+
+    private static func words(of text: String) -> [String] {
+        text.split(whereSeparator: \.isWhitespace).map(String.init)
+    }
+
+    /// A menu's lines: a verb, or nil for the details.
+    static func menu(of task: TaskProperties) -> [(title: String, verb: ListVerb?)] {
+        ListVerb.verbs(for: task.state).map { ($0.title, $0) } + [("Details", nil)]
+    }
+}
+
+extension TaskQuery.Sort {
+    /// The next one, and after the last the first.
+    fileprivate var next: TaskQuery.Sort {
+        let all = Self.allCases
+        let place = all.firstIndex(of: self) ?? 0
+        return all[(place + 1) % all.count]
+    }
+}

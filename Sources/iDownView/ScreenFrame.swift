@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A whole screen to draw: texts in their places.
+package struct ScreenFrame: Sendable {
+    /// A text of one line that begins in a column.
+    package struct Span: Hashable, Sendable {
+        package let column: Int
+        package let text: String
+        package let ink: Style.Ink
+        package let isReversed: Bool
+    }
+
+    /// The lines from top to bottom, each with its texts from left to right.
+    package private(set) var lines: [[Span]]
+    /// Where the terminal's own cursor blinks, if something is typed.
+    package private(set) var typing: (line: Int, column: Int)?
+
+    let width: Int
+
+    init(width: Int, height: Int) {
+        self.width = width
+        lines = Array(repeating: [], count: max(0, height))
+    }
+
+    /// Puts a text into a line, cut to the cells that are left or to fewer.
+    mutating func put(
+        _ text: CellText,
+        line: Int,
+        column: Int,
+        ink: Style.Ink = .plain,
+        isReversed: Bool = false,
+        width limit: Int = .max
+    ) {
+        guard lines.indices.contains(line), column >= 0, column < width else { return }
+        let text = text.cut(to: min(limit, width - column))
+        guard !text.description.isEmpty else { return }
+        lines[line].append(
+            Span(column: column, text: text.description, ink: ink, isReversed: isReversed)
+        )
+    }
+
+    /// Empties a part of a line for something that stands in front.
+    mutating func blank(line: Int, column: Int, width cells: Int) {
+        put(CellText(String(repeating: " ", count: max(0, cells))), line: line, column: column)
+    }
+
+    mutating func type(line: Int, column: Int) {
+        typing = (line, min(column, width - 1))
+    }
+
+    /// The screen as plain text, for those who look at it without a terminal.
+    package var text: [String] {
+        lines.map { spans in
+            // By cells: a wide character is followed by an empty one.
+            var cells: [String] = Array(repeating: " ", count: width)
+            for span in spans {
+                var column = span.column
+                for character in span.text {
+                    let cellsTaken = CellText(String(character)).width
+                    guard cells.indices.contains(column) else { break }
+                    cells[column] = String(character)
+                    if cellsTaken == 2, column + 1 < width { cells[column + 1] = "" }
+                    column += max(1, cellsTaken)
+                }
+            }
+            var text = cells.joined()
+            while text.last == " " { text.removeLast() }
+            return text
+        }
+    }
+}

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import iDownBus
+
+extension TaskList {
+    /// Which states are shown.
+    package enum Filter: Hashable, Sendable {
+        case all
+        /// What is still to be done something about.
+        case unfinished
+        case only(TaskProperties.State)
+
+        /// All there are, in the order in which a key goes through them.
+        package static let known: [Filter] =
+            [.all, .unfinished] + TaskProperties.State.known.map { .only($0) }
+
+        /// The next one, and after the last the first.
+        package var next: Filter {
+            let known = Self.known
+            let place = known.firstIndex(of: self) ?? known.count - 1
+            return known[(place + 1) % known.count]
+        }
+
+        /// The name for people.
+        package var name: String {
+            switch self {
+            case .all: "all"
+            case .unfinished: "unfinished"
+            case .only(let state): state.rawValue
+            }
+        }
+
+        func takes(_ state: TaskProperties.State) -> Bool {
+            switch self {
+            case .all: true
+            case .unfinished: state != .completed && state != .cancelled
+            case .only(let wanted): state == wanted
+            }
+        }
+    }
+}

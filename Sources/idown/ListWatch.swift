@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import iDownBus
+import iDownView
+
+/// Brings the live list, the service and the terminal together, one piece of news after the other.
+struct ListWatch {
+    enum End {
+        case quit
+        case signal(CInt)
+        case failed(String)
+    }
+
+    private enum News: Sendable {
+        case sign(TerminalSignals.Sign)
+        case event(ManagerEvent)
+        case presence(Bool)
+        case list(Result<[TaskProperties], ManagerError>)
+        case outcome(Result<String, ManagerError>)
+        case redraw
+        case lost(String)
+    }
+
+    private let client: ManagerClient
+    private let signals: TerminalSignals
+    private let news: AsyncStream<News>
+    private let post: AsyncStream<News>.Continuation
+    private var screen: ListScreen
+    private var work: [Task<Void, Never>] = []
+    private var isRedrawDue = false
+
+    /// Shows the list until the user or a signal ends it; the terminal is as before afterwards.
+    static func run(
+        _ client: ManagerClient,
+        isColored: Bool,
+        usesMouse: Bool
+    ) async throws -> End {
+        // Before the screen is taken: what fails here is said as by any other command.
+        let events = try await client.events()
+        let presence = try await client.presence()
+        var terminal: CursesScreen
+        do {
+            terminal = try CursesScreen(isColored: isColored, usesMouse: usesMouse)
+        } catch {
+            return .failed(error.description)
+        }
+        let (news, post) = AsyncStream.makeStream(of: News.self)
+        var watch = ListWatch(
+            client: client,
+            signals: await TerminalSignals.start(),
+            news: news,
+            post: post,
+            screen: ListScreen()
+        )
+        watch.listen(events, presence)
+        let end = await watch.loop(&terminal)
+        watch.stop()
+        terminal.close()
+        return end
+    }
+
+    private init(
+        client: ManagerClient,
+        signals: TerminalSignals,
+        news: AsyncStream<News>,
+        post: AsyncStream<News>.Continuation,
+        screen: ListScreen
+    ) {
+        self.client = client
+        self.signals = signals
+        self.news = news
+        self.post = post
+        self.screen = screen
+    }
+
+    private mutating func loop(_ terminal: inout CursesScreen) async -> End {
+        load()
+        draw(terminal)
+        // A terminal that is gone has something to read, and nothing comes of it.
+        var emptyReads = 0
+        for await item in news {
+            switch item {
+            case .sign(.input):
+                var count = 0
+                while let key = terminal.nextKey() {
+                    count += 1
+                    for request in screen.press(key) {
+                        guard request != .quit else { return .quit }
+                        ask(request)
+                    }
+                }
+                emptyReads = count == 0 ? emptyReads + 1 : 0
+                guard emptyReads < Self.mostEmptyReads else { return .signal(SIGHUP) }
+                draw(terminal)
+                signals.resume()
+            case .sign(.resized):
+                terminal.resize()
+                draw(terminal)
+            case .sign(.ended(let number)): return .signal(number)
+            case .event(let event):
+                screen.list.apply(event)
+                redrawSoon()
+            case .presence(let isThere):
+                // Whoever comes back has the newest list there is.
+                if isThere { load() } else { screen.fail("the service has ended") }
+                redrawSoon()
+            case .list(.success(let tasks)):
+                screen.list.load(tasks)
+                draw(terminal)
+            case .list(.failure(let error)):
+                screen.list.fail(error.description)
+                draw(terminal)
+            case .outcome(.success(let text)):
+                screen.succeed(text)
+                redrawSoon()
+            case .outcome(.failure(let error)):
+                screen.fail(error.description)
+                redrawSoon()
+            case .redraw: draw(terminal)
+            case .lost(let reason): return .failed(reason)
+            }
+        }
+        return .failed("the session bus went away; the downloads go on without it")
+    }
+
+    /// An Esc alone reads as nothing while it may be a key's beginning.
+    private static let mostEmptyReads = 100
+
+    // MARK: Drawing
+
+    /// Changes come by the hundred; ten pictures a second are enough for them.
+    private static let pace: Duration = .milliseconds(100)
+
+    private mutating func redrawSoon() {
+        guard !isRedrawDue else { return }
+        isRedrawDue = true
+        run { post in
+            try? await Task.sleep(for: Self.pace)
+            post.yield(.redraw)
+        }
+    }
+
+    private mutating func draw(_ terminal: borrowing CursesScreen) {
+        isRedrawDue = false
+        let size = terminal.size
+        terminal.draw(
+            screen.frame(width: size.width, height: size.height, time: LocalTime.text)
+        )
+    }
+
+    // MARK: Work beside the screen
+
+    private mutating func listen(_ events: ManagerEvents, _ presence: ManagerPresence) {
+        let signs = signals.signs
+        run { post in
+            for await sign in signs { post.yield(.sign(sign)) }
+        }
+        run { post in
+            do throws(ManagerError) {
+                for try await event in events { post.yield(.event(event)) }
+                post.finish()
+            } catch {
+                post.yield(.lost(error.description))
+            }
+        }
+        run { post in
+            do throws(ManagerError) {
+                for try await isThere in presence { post.yield(.presence(isThere)) }
+            } catch {
+                post.yield(.lost(error.description))
+            }
+        }
+    }
+
+    private mutating func load() {
+        screen.list.reload()
+        let client = client
+        run { post in
+            do throws(ManagerError) {
+                post.yield(.list(.success(try await client.allTasks())))
+            } catch {
+                post.yield(.list(.failure(error)))
+            }
+        }
+    }
+
+    private mutating func ask(_ request: ListRequest) {
+        guard request != .reload else { return load() }
+        screen.begin(request)
+        let client = client
+        run { post in
+            do throws(ManagerError) {
+                post.yield(.outcome(.success(try await client.carryOut(request))))
+            } catch {
+                post.yield(.outcome(.failure(error)))
+            }
+        }
+    }
+
+    /// Runs something that ends with the watch.
+    private mutating func run(
+        _ body: @escaping @Sendable (AsyncStream<News>.Continuation) async -> Void
+    ) {
+        if work.count > Self.mostWork { work.removeFirst(work.count / 2) }
+        let post = post
+        work.append(Task { await body(post) })
+    }
+
+    private static let mostWork = 1_000
+
+    private func stop() {
+        for piece in work { piece.cancel() }
+        signals.stop()
+    }
+}
+
+extension ManagerClient {
+    /// Does what the list asks for.
+    ///
+    /// - Returns: What to say of it; empty where the list itself shows it.
+    fileprivate func carryOut(_ request: ListRequest) async throws(ManagerError) -> String {
+        switch request {
+        case .verb(let verb, let ids): try await carryOut(verb, ids)
+        case .startAll: "\(try await startAll()) started"
+        case .pauseAll: "\(try await pauseAll()) paused"
+        case .clearCompleted: "\(try await clearCompleted()) cleared"
+        case .add(let urls):
+            urls.count == 1
+                ? "added as \(try await addURL(urls[0]))"
+                : "added \(try await addURLs(urls).count) downloads"
+        case .reload, .quit: ""
+        }
+    }
+
+    private func carryOut(_ verb: ListVerb, _ ids: [String]) async throws(ManagerError) -> String {
+        if let id = ids.first, ids.count == 1 {
+            switch verb {
+            case .pause: try await pause(id)
+            case .resume: try await resume(id)
+            case .retry: try await retry(id)
+            case .cancel: try await cancel(id)
+            case .remove: try await remove(id)
+            case .trash: _ = try await removeTasks([id], options: .trashing)
+            }
+            return ""
+        }
+        let count =
+            switch verb {
+            case .pause: try await pauseTasks(ids)
+            case .resume, .retry: try await startTasks(ids)
+            case .cancel: try await cancelTasks(ids)
+            case .remove: try await removeTasks(ids)
+            case .trash: try await removeTasks(ids, options: .trashing)
+            }
+        return "\(verb.title): \(count) of \(ids.count) changed"
+    }
+}
+
+extension RemoveOptions {
+    fileprivate static var trashing: RemoveOptions {
+        var options = RemoveOptions()
+        options.trashFiles = true
+        return options
+    }
+}
