@@ -25,6 +25,7 @@ build: ## Build the release programs into .build/release
 	@.ci/need build
 	$(RELEASE) --product idownd
 	$(RELEASE) --product idown
+	@desktop/manual .build/release .build/release/documents
 
 run: ## Start the service and get URL=…; without URL, a generated file from loopback
 	@.ci/need build run

@@ -43,6 +43,7 @@ struct Idown: AsyncParsableCommand {
             ClearCommand.self,
             ExportCommand.self,
             ConfigCommand.self,
+            DoctorCommand.self,
             HandlerCommand.self,
             AutostartCommand.self,
         ]

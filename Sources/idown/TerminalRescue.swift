@@ -19,8 +19,10 @@ enum TerminalRescue {
         let count: Int
     }
 
-    /// Written once, by the first ``arm()``, before the handlers are installed that read it; what it
-    /// points to is never written or freed afterwards. So no two threads ever disagree about it.
+    /// Pointers that are only ever read.
+    ///
+    /// Written once, by the first ``arm()``, before the handlers are installed that read it; what
+    /// it points to is never written or freed afterwards. So no two threads ever disagree about it.
     nonisolated(unsafe) private static let kit = makeKit()
 
     /// From now on a crash ends with the terminal as it was; ncurses has to be up.

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import Testing
+import iDownBus
+import iDownTesting
+
+/// The real `idown doctor`.
+@Suite(.timeLimit(.minutes(5)))
+struct DoctorTests {
+    @Test func `a session that works is found fine, and one without a bus is not`() async throws {
+        try await withService(started: false) { service in
+            try service.installForActivation()
+            let fine = try await idown("doctor", in: service)
+            #expect(fine.status == .exited(0), "\(fine)")
+            #expect(fine.standardOutput.contains("idownd \(Contract.version)"), "\(fine)")
+            #expect(fine.standardOutput.contains("~/Downloads"), "\(fine)")
+            let alone = try await idown(
+                ["doctor"],
+                in: service,
+                environment: ["DBUS_SESSION_BUS_ADDRESS": "unix:path=/nowhere"]
+            )
+            #expect(alone.status == .exited(1), "\(alone)")
+            #expect(alone.standardOutput.contains("dbus-run-session"), "\(alone)")
+        }
+        try await withService(started: false) { service in
+            let missing = try await idown("doctor", in: service)
+            #expect(missing.status == .exited(1), "\(missing)")
+            #expect(missing.standardOutput.contains("make install"), "\(missing)")
+        }
+    }
+
+    @Test func `a folder that cannot be written is found`() async throws {
+        try await withService { service in
+            try await service.client.setDownloadDirectory("\(service.home.path)/x")
+            chmod(service.home.state, 0o755)
+            defer { chmod(service.home.state, 0o700) }
+            let ended = try await idown("doctor", "--json", in: service)
+            #expect(ended.status == .exited(1), "\(ended)")
+            let wrong = try await evaluate(
+                "[f['What'] for f in x if f['Grade'] == 'wrong']",
+                of: ended.standardOutput
+            )
+            #expect(wrong == "[\"list's folder\"]")
+        }
+    }
+
+    @Test func `a report holds no secret and no name`() async throws {
+        try await withService { service in
+            _ = try await service.add("http://user:geheim@127.0.0.1:9/private?token=abc123") {
+                $0.paused = true
+                $0.headers = [.init(name: "X-Key", value: "abc123")]
+            }
+            let report = try await idown(
+                ["doctor", "--report"],
+                in: service,
+                environment: ["https_proxy": "http://me:geheim@proxy:1"]
+            )
+            let text = report.standardOutput
+            #expect(text.contains("1 paused") && text.contains("kernel"), "\(report)")
+            for secret in ["geheim", "abc123", "private", "127.0.0.1", service.home.path] {
+                #expect(!text.contains(secret), "\(secret): \(text)")
+            }
+        }
+    }
+}

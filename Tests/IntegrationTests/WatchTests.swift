@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import DBus
+import Glibc
+import Testing
+import iDownBus
+import iDownTesting
+
+/// The real `idown watch` in a real terminal, with real keys.
+@Suite(.timeLimit(.minutes(5)))
+struct WatchTests {
+    private let content = TestContent(seed: 122, count: 400_000)
+
+    private func withTerminal(
+        _ service: ServiceUnderTest,
+        width: Int = 80,
+        height: Int = 24,
+        options: String = "",
+        _ body: (TmuxTerminal) async throws -> Void
+    ) async throws {
+        let program = try BuiltProgram("idown").path
+        let folder = service.home.path
+        let script = """
+            stty -g >'\(folder)/before'
+            sh -c 'echo $$ >"$0/pid"; exec "$1" watch \(options)' '\(folder)' '\(program)'
+            echo "ended with $?"; stty -g >'\(folder)/after'; echo over; cat
+            """
+        let terminal = try await TmuxTerminal.start(
+            script,
+            in: folder,
+            size: (width, height),
+            environment: service.environment
+        )
+        do {
+            try await body(terminal)
+            await terminal.stop()
+        } catch {
+            await terminal.stop()
+            throw error
+        }
+    }
+
+    /// A list with one download that stands still in its middle, a paused one and a failed one.
+    private func withList(
+        _ body: (ServiceUnderTest, ChangingHost) async throws -> Void
+    ) async throws {
+        let host = try ChangingHost(.held(content, after: 100_000))
+        defer { host.stop() }
+        try await withService { service in
+            _ = try await service.addHeld(on: host, "/moving.bin")
+            _ = try await service.add("http://127.0.0.1:9/resting.bin") { $0.paused = true }
+            _ = try await service.add("http://127.0.0.1:9/given-up.bin") { $0.paused = true }
+            try await service.client.cancel("3")
+            try await body(service, host)
+        }
+    }
+
+    @Test(arguments: [(80, 24), (200, 60)])
+    func `the list fits its terminal, and keys steer the downloads`(
+        width: Int,
+        height: Int
+    ) async throws {
+        try await withList { service, host in
+            try await withTerminal(service, width: width, height: height) { terminal in
+                let screen = try await terminal.wait(for: "moving.bin")
+                #expect(screen.contains("↓ moving.bin"), "\(screen)")
+                #expect(screen.contains("= resting.bin"), "\(screen)")
+                #expect(screen.contains("- given-up.bin"), "\(screen)")
+                #expect(screen.contains("390.6 KiB"), "\(screen)")
+                #expect(screen.split(separator: "\n").allSatisfy { $0.count <= width })
+                #expect(screen.contains("SOURCE") == (width == 200))
+                // Green and blue are ECMA-48's 32 and 34.
+                let colored = try await terminal.coloredScreen()
+                #expect(colored.contains("\u{1B}[34m"), "\(colored)")
+
+                try await terminal.press("Enter")
+                try await service.waitForState("paused", of: "1")
+                try await terminal.wait(for: "= moving.bin")
+                try await terminal.press("Enter")
+                try await service.waitForState("downloading", of: "1")
+                try await terminal.wait(for: "↓ moving.bin")
+
+                try await terminal.press("q")
+                try await terminal.wait(for: "ended with 0")
+            }
+        }
+    }
+
+    @Test func `search, filter, menu, edit mode and adding work by keys`() async throws {
+        try await withList { service, host in
+            try await withTerminal(service) { terminal in
+                try await terminal.wait(for: "moving.bin")
+                try await terminal.press("/", "r", "e", "s", "t")
+                try await terminal.wait(for: "a search") {
+                    $0.contains("Search: rest") && !$0.contains("given-up")
+                }
+                try await terminal.press("Enter", "m")
+                try await terminal.wait(for: "1  Resume")
+                try await terminal.press("Down", "Enter")
+                try await terminal.wait(for: "Cancel, delete partial data: download 2?")
+                try await terminal.press("y")
+                try await service.waitForState("cancelled", of: "2")
+                try await terminal.press("Escape")
+                try await terminal.wait(for: "given-up")
+
+                try await terminal.press("Home", "e", "Down", "Space", "Space")
+                try await terminal.wait(for: "2 chosen")
+                try await terminal.press("d")
+                try await terminal.wait(for: "2 downloads?")
+                try await terminal.press("y")
+                try await terminal.wait(for: "two rows to go") { !$0.contains("given-up") }
+                #expect(try await service.client.listTasks().map(\.id) == ["1"])
+
+                // Lines that are pasted are no commands, whatever stands in them.
+                try await terminal.paste("http://127.0.0.1:9/d\nhttp://127.0.0.1:9/q\n")
+                try await terminal.wait(for: "URL: http://127.0.0.1:9/d http://127.0.0.1:9/q")
+                try await terminal.press("Enter")
+                try await terminal.wait(for: "added 2 downloads")
+                #expect(try await service.client.listTasks().count == 3)
+
+                try await terminal.press("a", "x", "Enter")
+                let refused = try await terminal.wait(for: "URL") { !$0.contains("URL: x") }
+                #expect(!refused.contains("added as"), "\(refused)")
+                try await terminal.press("?")
+                try await terminal.wait(for: "loads the list anew")
+                try await terminal.press("x")
+                try await terminal.resize(width: 130, height: 30)
+                try await terminal.wait(for: "SOURCE")
+                try await terminal.press("q")
+                try await terminal.wait(for: "ended with 0")
+            }
+        }
+    }
+
+    @Test(arguments: [(SIGTERM, 143), (SIGINT, 130), (SIGABRT, 134), (SIGSEGV, 139)])
+    func `the terminal is as it was, also after a signal or a crash`(
+        signal: Int32,
+        status: Int
+    ) async throws {
+        try await withService { service in
+            _ = try await service.add("http://127.0.0.1:9/resting.bin") { $0.paused = true }
+            try await withTerminal(service, options: "--mouse") { terminal in
+                try await terminal.wait(for: "resting.bin")
+                #expect(try await terminal.property("alternate_on") == "1")
+                #expect(try await terminal.property("mouse_any_flag") == "1")
+                let process = try TestFile.text(of: "\(service.home.path)/pid")
+                kill(try #require(Int32(process.dropLast())), signal)
+                let screen = try await terminal.wait(for: "over")
+                #expect(screen.contains("ended with \(status)"), "\(screen)")
+                #expect(!screen.contains("resting.bin"), "\(screen)")
+                #expect(try await terminal.property("alternate_on") == "0")
+                #expect(try await terminal.property("mouse_any_flag") == "0")
+                #expect(try await terminal.property("cursor_flag") == "1")
+                let before = try TestFile.text(of: "\(service.home.path)/before")
+                #expect(try TestFile.text(of: "\(service.home.path)/after") == before)
+            }
+        }
+    }
+
+    @Test func `the list comes back with the service`() async throws {
+        try await withService { service in
+            _ = try await service.add("http://127.0.0.1:9/resting.bin") { $0.paused = true }
+            try await withTerminal(service) { terminal in
+                try await terminal.wait(for: "resting.bin")
+                try await service.kill9()
+                try await terminal.wait(for: "the service has ended")
+                try await service.start()
+                _ = try await service.add("http://127.0.0.1:9/another.bin") { $0.paused = true }
+                try await terminal.wait(for: "another.bin")
+            }
+        }
+    }
+
+    @Test func `without a terminal, or with one that is not known, it says so`() async throws {
+        try await withService { service in
+            let piped = try await idown("watch", in: service)
+            #expect(piped.status == .exited(64), "\(piped)")
+            #expect(piped.standardError.contains("idown follow"), "\(piped)")
+            let unknown = try await ChildProcess.run(
+                "script",
+                [
+                    "-qec", "TERM=nonesuch '\(try BuiltProgram("idown").path)' watch",
+                    "/dev/null",
+                ],
+                environment: service.environment
+            )
+            #expect(unknown.status == .exited(1), "\(unknown)")
+            #expect(unknown.standardOutput.contains("nonesuch is not known"), "\(unknown)")
+        }
+    }
+}

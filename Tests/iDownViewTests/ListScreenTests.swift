@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+import iDownBus
+import iDownView
+
+struct ListScreenTests {
+    private func screen(_ tasks: [TaskProperties] = [.finished, .running, .broken]) -> ListScreen {
+        var screen = ListScreen()
+        screen.list.load(tasks)
+        return screen
+    }
+
+    private func text(_ screen: inout ListScreen, _ width: Int = 80, _ height: Int = 24) -> String {
+        screen.frame(width: width, height: height) { _ in "now" }.text.joined(separator: "\n")
+    }
+
+    private func type(_ keys: String, _ screen: inout ListScreen) -> [ListRequest] {
+        keys.flatMap { screen.press(.character($0)) }
+    }
+
+    @Test func `Enter pauses what runs, resumes what is paused, retries what failed`() {
+        var paused = TaskProperties.running
+        paused.id = "8"
+        paused.state = .paused
+        var screen = screen([.running, paused, .broken, .finished])
+        #expect(screen.press(.enter) == [.verb(.pause, ["7"])])
+        _ = screen.press(.down)
+        #expect(screen.press(.enter) == [.verb(.resume, ["8"])])
+        _ = screen.press(.down)
+        #expect(screen.press(.enter) == [.verb(.retry, ["12"])])
+        _ = screen.press(.down)
+        #expect(screen.press(.enter) == [])
+    }
+
+    @Test func `every state has a sign, its numbers or its reason, at any size`() {
+        var screen = screen()
+        let wide = text(&screen, 200, 60)
+        #expect(wide.contains("✓ 日本語.zip"), "\(wide)")
+        #expect(wide.contains("↓ disk.iso"), "\(wide)")
+        #expect(wide.contains("50.0 / 200.0 MiB"), "\(wide)")
+        #expect(wide.contains("2.0 MiB/s"), "\(wide)")
+        #expect(wide.contains("1m15s"), "\(wide)")
+        #expect(wide.contains("example.org"), "\(wide)")
+        #expect(wide.contains("✗ gone"), "\(wide)")
+        #expect(wide.contains("Server.NotFound: the server answered HTTP 404"), "\(wide)")
+        let narrow = text(&screen)
+        #expect(narrow.contains("2.0 MiB/s") && narrow.contains("25%"), "\(narrow)")
+        for width in [0, 1, 7, 20, 50, 79, 80, 119, 120, 300] {
+            for height in [0, 1, 3, 5, 24, 100] {
+                let frame = screen.frame(width: width, height: height) { _ in "" }
+                #expect(frame.lines.count == height)
+                for span in frame.lines.joined() {
+                    #expect(span.column + CellText(span.text).width <= width)
+                }
+            }
+        }
+    }
+
+    @Test func `the menu offers what the state allows, and details`() {
+        var screen = screen()
+        _ = type("jm", &screen)
+        let menu = text(&screen)
+        #expect(menu.contains("1  Pause") && menu.contains("4  Details"), "\(menu)")
+        #expect(screen.press(.enter) == [.verb(.pause, ["7"])])
+        #expect(type("m2", &screen) == [])
+        #expect(text(&screen).contains("download 7?"))
+        #expect(type("n", &screen) == [])
+        #expect(type("m2y", &screen) == [.verb(.cancel, ["7"])])
+        _ = type("m4", &screen)
+        #expect(text(&screen).contains("https://example.org/disk.iso?key=1"))
+        _ = type("xm", &screen)
+        screen.list.apply(.removed(id: "7"))
+        #expect(screen.press(.enter) == [])
+    }
+
+    @Test func `edit mode acts on the choice at once, after consent where something is lost`() {
+        var screen = screen()
+        _ = type("e*", &screen)
+        #expect(text(&screen).contains("[x]") && text(&screen).contains("3 chosen"))
+        #expect(type("p", &screen) == [.verb(.pause, ["3", "7", "12"])])
+        #expect(!text(&screen).contains("[x]"))
+        _ = screen.press(.home)
+        // Space begins it, too.
+        _ = type("  d", &screen)
+        #expect(text(&screen).contains("2 downloads?"))
+        #expect(type("y", &screen) == [.verb(.remove, ["3", "7"])])
+    }
+
+    @Test func `search narrows the list as it is typed`() {
+        var screen = screen()
+        _ = type("/iso", &screen)
+        #expect(text(&screen).contains("Search: iso") && !text(&screen).contains("gone"))
+        let typing = screen.frame(width: 80, height: 24) { _ in "" }.typing
+        #expect(typing?.line == 22 && typing?.column == 12)
+        _ = screen.press(.enter)
+        #expect(!text(&screen).contains("gone"))
+        _ = screen.press(.escape)
+        #expect(text(&screen).contains("gone"))
+    }
+
+    @Test func `URLs are typed or pasted, and a pasted line is never a command`() {
+        var screen = screen()
+        _ = type("ahttps://a/x", &screen)
+        #expect(screen.press(.backspace) == [])
+        #expect(screen.press(.enter) == [.add(["https://a/"])])
+        #expect(screen.press(.paste("https://a/q\nhttps://b/d\n")) == [])
+        #expect(text(&screen).contains("URL: https://a/q https://b/d"))
+        #expect(screen.press(.enter) == [.add(["https://a/q", "https://b/d"])])
+        _ = type("a", &screen)
+        #expect(screen.press(.escape) == [])
+        #expect(type("S", &screen) == [.startAll])
+    }
+
+    @Test func `an operation is told while it runs and when it has ended`() {
+        var screen = screen()
+        screen.begin(.verb(.pause, ["7"]))
+        #expect(text(&screen).contains("pause 7 …"))
+        screen.fail("a task that is completed cannot pause")
+        #expect(text(&screen).contains("cannot pause"))
+        #expect(screen.operation == .failed("a task that is completed cannot pause"))
+        _ = screen.press(.down)
+        #expect(screen.operation == .none)
+        screen.succeed("3 started")
+        #expect(text(&screen).contains("3 started"))
+    }
+
+    @Test func `rows scroll with the cursor`() {
+        let tasks = (1...100).map { number in
+            var task = TaskProperties.running
+            task.id = "\(number)"
+            task.fileName = "file-\(number)"
+            return task
+        }
+        var screen = screen(tasks)
+        _ = text(&screen)
+        _ = screen.press(.pageDown)
+        #expect(screen.list.cursor == "20")
+        #expect(text(&screen).contains("file-20 ") && !text(&screen).contains("file-1 "))
+        _ = screen.press(.end)
+        #expect(text(&screen).contains("file-100"))
+        _ = screen.press(.click(2))
+        #expect(screen.list.cursor == "82")
+        #expect(screen.press(.doubleClick(3)) == [.verb(.pause, ["83"])])
+        _ = screen.press(.wheel(-3))
+        #expect(screen.list.cursor == "80")
+        _ = screen.press(.home)
+        #expect(text(&screen).contains("file-1 "))
+    }
+
+    @Test func `a name from a server brings nothing but itself to the terminal`() {
+        var task = TaskProperties.running
+        task.fileName = "a\u{1B}[2Jb\u{202E}c\nd"
+        var screen = screen([task])
+        let frame = screen.frame(width: 80, height: 24) { _ in "" }
+        let isClean = frame.lines.joined().allSatisfy { span in
+            span.text.unicodeScalars.allSatisfy { $0.value >= 0x20 && $0.value != 0x202E }
+        }
+        #expect(isClean)
+    }
+}

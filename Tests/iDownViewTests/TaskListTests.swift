@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import DBus
+import Testing
+import iDownBus
+import iDownView
+
+struct TaskListTests {
+    private func task(
+        _ id: Int,
+        _ state: TaskProperties.State,
+        _ name: String = "",
+        size: Int64 = -1
+    ) -> TaskProperties {
+        var task = TaskProperties()
+        task.id = "\(id)"
+        task.url = "https://example.org/\(id)"
+        task.fileName = name.isEmpty ? "file-\(id)" : name
+        task.state = state
+        task.totalBytes = size
+        return task
+    }
+
+    private func loaded() -> TaskList {
+        var list = TaskList()
+        list.load([
+            task(1, .completed, "b.iso", size: 10), task(2, .downloading, "A.zip", size: 30),
+            task(3, .paused, "c.ISO", size: 20), task(4, .failed, "d", size: 5),
+        ])
+        return list
+    }
+
+    private func change(
+        _ list: inout TaskList,
+        _ id: String,
+        _ state: TaskProperties.State,
+        _ edit: (inout TaskProperties) -> Void = { _ in }
+    ) {
+        guard let before = list[id] else { return }
+        var after = before
+        after.state = state
+        edit(&after)
+        let changes = after.changes(since: before)
+        list.apply(.changed(id: id, state: state, changed: changes))
+    }
+
+    @Test func `it is loading, then loaded, empty or failed`() {
+        var list = TaskList()
+        #expect(list.content() == .loading)
+        list.fail("no bus")
+        #expect(list.content() == .failed("no bus"))
+        list.reload()
+        #expect(list.content() == .loading)
+        list.load([])
+        #expect(list.content() == .empty)
+        list.apply(.added(task(1, .waiting)))
+        #expect(list.content() == .loaded)
+        list.search = "nothing like it"
+        #expect(list.content() == .noneFound)
+        list.search = ""
+        list.apply(.removed(id: "1"))
+        #expect(list.content() == .empty)
+    }
+
+    @Test func `search, filter and sort decide what is shown`() {
+        var list = loaded()
+        #expect(list.rows() == ["1", "2", "3", "4"])
+        list.search = "ISO"
+        #expect(list.rows() == ["1", "3"])
+        list.search = "example.org/4"
+        #expect(list.rows() == ["4"])
+        list.search = ""
+        list.filter = .unfinished
+        #expect(list.rows() == ["2", "3", "4"])
+        list.filter = .only(.paused)
+        #expect(list.rows() == ["3"])
+        list.filter = .all
+        list.sort = .name
+        #expect(list.rows() == ["2", "1", "3", "4"])
+        list.sort = .size
+        list.isDescending = true
+        #expect(list.rows() == ["2", "3", "1", "4"])
+        list.sort = .state
+        list.isDescending = false
+        #expect(list.rows() == ["2", "3", "1", "4"])
+        var filters: [TaskList.Filter] = []
+        for _ in TaskList.Filter.known {
+            filters.append(list.filter); list.filter = list.filter.next
+        }
+        #expect(filters == TaskList.Filter.known && list.filter == .all)
+    }
+
+    @Test func `changes count, move and hide rows`() {
+        var list = loaded()
+        list.filter = .only(.downloading)
+        #expect(list.rows() == ["2"])
+        change(&list, "3", .downloading) {
+            $0.speed = 7; $0.downloadedBytes = 4
+        }
+        #expect(list.rows() == ["2", "3"])
+        #expect(list.count(in: .downloading) == 2 && list.count(in: .paused) == 0)
+        #expect(list.totals.speed == 7 && list.totals.done == 4 && list.totals.whole == 50)
+        change(&list, "2", .completed)
+        #expect(list.rows() == ["3"])
+        list.apply(.removed(id: "3"))
+        #expect(list.rows() == [])
+        #expect(list.totals.speed == 0)
+        #expect(list.count == 3)
+        // What is not known is passed over.
+        list.apply(.changed(id: "99", state: .paused, changed: [:]))
+        list.apply(.removed(id: "99"))
+        #expect(list.count == 3)
+    }
+
+    @Test func `the cursor stays on its task, or in its place when that is gone`() {
+        var list = loaded()
+        list.moveCursor(by: 2)
+        #expect(list.cursor == "3")
+        list.isDescending = true
+        #expect(list.cursorRow() == 1 && list.cursor == "3")
+        list.apply(.removed(id: "3"))
+        #expect(list.cursorRow() == 1 && list.cursor == "2")
+        list.moveCursor(by: 99)
+        #expect(list.cursor == "1")
+        list.moveCursor(by: -99)
+        #expect(list.cursor == "4")
+        list.moveCursor(to: .max)
+        #expect(list.cursor == "1")
+        list.load([])
+        #expect(list.rows() == [] && list.cursor == nil)
+        list.moveCursor(by: 1)
+    }
+
+    @Test func `edit mode chooses, and forgets what is gone`() {
+        var list = loaded()
+        list.toggleChoice()
+        #expect(list.chosen.isEmpty && list.meant() == ["1"])
+        list.setEditing(true)
+        #expect(list.meant() == [])
+        list.toggleChoice()
+        list.moveCursor(by: 2)
+        list.toggleChoice()
+        #expect(list.meant() == ["1", "3"])
+        list.filter = .only(.paused)
+        #expect(list.meant() == ["3", "1"])
+        list.toggleChoice()
+        list.filter = .all
+        #expect(list.meant() == ["1"])
+        list.toggleAll()
+        #expect(list.meant() == ["1", "2", "3", "4"])
+        list.apply(.removed(id: "2"))
+        #expect(list.meant() == ["1", "3", "4"])
+        list.toggleAll()
+        #expect(list.meant() == [])
+        list.setEditing(false)
+        #expect(!list.isEditing)
+    }
+}
