@@ -31,7 +31,7 @@ extension Coordinator {
         return try await withTaskCancellationHandler {
             await withCheckedContinuation { endWaiters.attach($0, to: number) }
         } onCancel: {
-            executor.queue.async { self.assumeIsolated { $0.endWaiters.cancel(number) } }
+            executor.post { self.assumeIsolated { $0.endWaiters.cancel(number) } }
         }.get()
     }
 
@@ -52,7 +52,7 @@ extension Coordinator {
         guard isGone || state.isEnd else { return }
         let executor = executor
         let tell: @Sendable () -> Void = {
-            executor.queue.async {
+            executor.post {
                 self.assumeIsolated { $0.endWaiters.end(id, isGone ? nil : state) }
             }
         }

@@ -171,7 +171,7 @@ func withHub<Value>(
         store: store,
         engine: engine,
         slots: slots,
-        executor: QueueExecutor(label: "test.hub"),
+        executor: try QueueExecutor(),
         spaceInterval: spaceInterval,
         log: .quiet
     )

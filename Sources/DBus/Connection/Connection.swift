@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import CDBus
-internal import Dispatch
 
 /// A connection to a message bus, with the objects exported on it and the calls made over it.
 ///
 /// It owns one private connection of libdbus and makes all calls into libdbus on its executor, a
-/// serial queue. Handlers of exported methods start there, strictly in the order in which the calls
+/// thread of its own. Handlers of exported methods start there, strictly in the order in which the calls
 /// arrived, and run concurrently from their first suspension on.
 ///
 /// An open connection keeps itself alive; it ends by ``close()`` or when the bus goes away.
@@ -63,7 +62,7 @@ public actor Connection {
         _ bus: BusAddress,
         faults: FaultPlan?
     ) async throws(BusError) -> Connection {
-        let connection = Connection(executor: QueueExecutor(label: "dbus"), faults: faults)
+        let connection = Connection(executor: try QueueExecutor(), faults: faults)
         try await connection.connect(to: bus)
         return connection
     }
@@ -130,7 +129,7 @@ public actor Connection {
 
     /// Runs a body on the executor, behind all that already waits there.
     nonisolated func enqueue(_ body: @escaping @Sendable (isolated Connection) -> Void) {
-        executor.queue.async { self.assumeIsolated(body) }
+        executor.post { self.assumeIsolated(body) }
     }
 
     /// The link, if there still is a bus behind it.

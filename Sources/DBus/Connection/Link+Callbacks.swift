@@ -3,7 +3,7 @@
 internal import CDBus
 
 // What libdbus calls back. The context is the link itself, unretained: the link takes all functions
-// back before it ends, and libdbus calls them only from calls made on the queue.
+// back before it ends, and libdbus calls them only from calls made on the thread.
 extension Link {
     var context: UnsafeMutableRawPointer {
         Unmanaged.passUnretained(self).toOpaque()
@@ -111,7 +111,7 @@ extension Link {
         guard let message, let owner = Link.link(context)?.owner else {
             return DBUS_HANDLER_RESULT_NOT_YET_HANDLED
         }
-        // Safe: the closure runs here and now, on the queue that owns the message, and keeps
+        // Safe: the closure runs here and now, on the thread that owns the message, and keeps
         // nothing of it.
         nonisolated(unsafe) let borrowed = message
         let isHandled = owner.assumeIsolated { $0.receive(borrowed) }

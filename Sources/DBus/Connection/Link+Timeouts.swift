@@ -1,62 +1,39 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import CDBus
-internal import Dispatch
 
-/// A timeout of libdbus as a dispatch timer.
-final class TimeoutSource {
-    let timeout: OpaquePointer
-    private let timer: any DispatchSourceTimer
-
-    init(timeout: OpaquePointer, timer: any DispatchSourceTimer) {
-        self.timeout = timeout
-        self.timer = timer
-        timer.activate()
-    }
-
-    /// Starts the interval anew; a timeout of libdbus fires again until it is taken back.
-    func schedule() {
-        guard dbus_timeout_get_enabled(timeout) != 0 else {
-            timer.schedule(deadline: .distantFuture)
-            return
-        }
-        let interval = DispatchTimeInterval.milliseconds(Int(dbus_timeout_get_interval(timeout)))
-        timer.schedule(deadline: .now() + interval, repeating: interval)
-    }
-
-    func cancel() {
-        timer.cancel()
-    }
-}
-
+// The times that libdbus wants to be kept; each fires again until it is taken back.
 extension Link {
     func add(timeout: OpaquePointer) -> Bool {
         guard !border.isFailing else { return false }
-        let timer = DispatchSource.makeTimerSource(queue: queue)
-        let id = makeSourceID()
         let owner = owner
-        timer.setEventHandler {
-            owner.assumeIsolated { $0.link?.handle(timeout: id) }
+        let key = Int(bitPattern: timeout)
+        let id = loop.addTimer(after: Self.interval(of: timeout), repeats: true) {
+            owner.assumeIsolated { $0.link?.handle(timeout: key) }
         }
         dbus_timeout_set_data(timeout, UnsafeMutableRawPointer(bitPattern: id), nil)
-        let entry = TimeoutSource(timeout: timeout, timer: timer)
-        timeouts[id] = entry
-        entry.schedule()
+        timeouts[key] = timeout
         return true
     }
 
     func remove(timeout: OpaquePointer) {
-        timeouts.removeValue(forKey: Self.sourceID(dbus_timeout_get_data(timeout)))?.cancel()
+        timeouts[Int(bitPattern: timeout)] = nil
+        loop.removeTimer(Self.sourceID(dbus_timeout_get_data(timeout)))
     }
 
     func toggle(timeout: OpaquePointer) {
-        timeouts[Self.sourceID(dbus_timeout_get_data(timeout))]?.schedule()
+        let id = Self.sourceID(dbus_timeout_get_data(timeout))
+        loop.setTimer(id, after: Self.interval(of: timeout))
     }
 
-    private func handle(timeout id: Int) {
-        guard let timeout = timeouts[id]?.timeout, dbus_timeout_get_enabled(timeout) != 0 else {
-            return
-        }
+    /// Nil while it is to rest.
+    private static func interval(of timeout: OpaquePointer) -> EventLoop.Instant? {
+        guard dbus_timeout_get_enabled(timeout) != 0 else { return nil }
+        return EventLoop.Instant(max(1, dbus_timeout_get_interval(timeout))) * 1_000_000
+    }
+
+    private func handle(timeout key: Int) {
+        guard let timeout = timeouts[key], dbus_timeout_get_enabled(timeout) != 0 else { return }
         work { dbus_timeout_handle(timeout) }
     }
 }

@@ -1,43 +1,42 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import CDBus
-internal import Dispatch
 
-/// One private connection of libdbus, run by a dispatch queue.
+/// One private connection of libdbus, run by an event loop.
 ///
 /// libdbus wants a main loop: it hands out descriptors to watch and timeouts to keep
 /// (`Link+Watches.swift`, `Link+Timeouts.swift`) and asks to be dispatched. All of it happens on the
-/// queue of the owner's executor; this class is not Sendable and belongs to its owner's isolation.
+/// thread of the owner's executor; this class is not Sendable and belongs to its owner's isolation.
 final class Link {
     /// Messages handled in a row before other jobs of the executor get their turn.
     private static let messagesInARow = 64
 
     /// How long to wait for memory before dispatching again.
-    private static let memoryPause = DispatchTimeInterval.milliseconds(50)
+    private static let memoryPause: EventLoop.Instant = 50_000_000
 
     let pointer: OpaquePointer
     let border: Border
     /// Each keeps the other until ``Connection/close()``.
     let owner: Connection
-    let queue: DispatchQueue
+    let loop: EventLoop
 
-    var watches: [Int: WatchSource] = [:]
-    var timeouts: [Int: TimeoutSource] = [:]
+    /// By their addresses, which handlers know them by; libdbus keeps the loop's numbers.
+    var watches: [Int: OpaquePointer] = [:]
+    var timeouts: [Int: OpaquePointer] = [:]
     var hasFilter = false
-    private var lastSourceID = 0
     private var isDraining = false
     private var isDrainScheduled = false
     private var isClosed = false
 
-    /// Connects, registers with the bus, and lets the queue run the connection.
+    /// Connects, registers with the bus, and lets the loop run the connection.
     ///
-    /// Blocks the queue, not Swift's pool, until the bus has answered; at most 25 s, which is
+    /// Blocks the loop, not Swift's pool, until the bus has answered; at most 25 s, which is
     /// libdbus's own limit for a reply.
     init(to address: BusAddress, owner: Connection, border: Border) throws(BusError) {
         pointer = try Self.connect(to: address, border: border)
         self.border = border
         self.owner = owner
-        queue = owner.executor.queue
+        loop = owner.executor.loop
         // Otherwise libdbus ends the process when the bus goes away.
         dbus_connection_set_exit_on_disconnect(pointer, 0)
         do throws(BusError) {
@@ -62,11 +61,6 @@ final class Link {
     /// Bytes that wait because the bus does not read.
     var outgoingBytes: Int {
         isClosed ? 0 : dbus_connection_get_outgoing_size(pointer)
-    }
-
-    func makeSourceID() -> Int {
-        lastSourceID += 1
-        return lastSourceID
     }
 
     /// Queues a message and writes what the socket takes at once.
@@ -104,10 +98,10 @@ final class Link {
         drain()
     }
 
-    /// Hands received messages to the filter, soon and on the queue.
+    /// Hands received messages to the filter, soon and on the thread.
     ///
     /// libdbus forbids to dispatch from within its own callbacks, so they come here.
-    func scheduleDrain(after pause: DispatchTimeInterval? = nil) {
+    func scheduleDrain(after pause: EventLoop.Instant? = nil) {
         guard !isDraining, !isDrainScheduled, !isClosed else { return }
         isDrainScheduled = true
         let owner = owner
@@ -118,9 +112,9 @@ final class Link {
             }
         }
         if let pause {
-            queue.asyncAfter(deadline: .now() + pause, execute: drain)
+            loop.addTimer(after: pause, repeats: false, drain)
         } else {
-            queue.async(execute: drain)
+            loop.post(.body(drain))
         }
     }
 

@@ -1,43 +1,43 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import Dispatch
-
-/// A serial dispatch queue as the executor of actors.
+/// A thread of its own as the executor of actors.
 ///
 /// Jobs run one at a time and in the order in which they were enqueued. Actors that share one
-/// executor call each other without a change of thread.
+/// executor call each other without a change of thread. The thread ends with the executor.
 public final class QueueExecutor: SerialExecutor {
-    /// The queue; what runs on it is isolated to every actor of this executor.
-    public let queue: DispatchQueue
+    let loop: EventLoop
 
-    /// What only this queue carries.
-    private let mark = DispatchSpecificKey<Void>()
-
-    /// Makes an executor with a queue of its own.
+    /// Makes an executor with a thread of its own.
     ///
-    /// - Parameter label: The queue's name in debuggers.
-    public init(label: String) {
-        queue = DispatchQueue(label: label)
-        queue.setSpecific(key: mark, value: ())
+    /// - Throws: `org.freedesktop.DBus.Error.Failed` where the system has no thread or descriptor
+    ///   to give.
+    public init() throws(BusError) {
+        loop = try EventLoop.start()
+    }
+
+    deinit {
+        loop.end()
     }
 
     /// Puts a job behind all that is already waiting.
     public func enqueue(_ job: consuming ExecutorJob) {
-        let job = UnownedJob(job)
-        queue.async {
-            job.runSynchronously(on: self.asUnownedSerialExecutor())
-        }
+        loop.post(.job(UnownedJob(job), self))
     }
 
-    /// Whether the caller runs on the queue.
+    /// Runs a body, which is isolated to every actor of this executor, behind all that is waiting.
+    public func post(_ body: @escaping @Sendable () -> Void) {
+        loop.post(.body(body))
+    }
+
+    /// Whether the caller runs on the thread.
     ///
-    /// With this answer a task that starts at once on the queue need not be enqueued first.
+    /// With this answer a task that starts at once on the thread need not be enqueued first.
     public func isIsolatingCurrentContext() -> Bool? {
-        DispatchQueue.getSpecific(key: mark) != nil
+        loop.isCurrent
     }
 
-    /// Traps unless the caller runs on the queue.
+    /// Traps unless the caller runs on the thread.
     public func checkIsolated() {
-        dispatchPrecondition(condition: .onQueue(queue))
+        precondition(loop.isCurrent, "not on the thread of this executor")
     }
 }

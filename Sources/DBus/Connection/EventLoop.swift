@@ -1,0 +1,314 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Glibc
+internal import Synchronization
+
+/// One thread that runs what is posted, in order, and waits for descriptors and times in between.
+///
+/// A dispatch queue has its descriptors watched by another thread, which then wakes one for the
+/// queue: with it a round trip over the bus took twice what the C library's own loop takes. Here
+/// the thread that waits is the one that acts.
+///
+/// What it runs may add and remove watches and timers; a handler that was removed is never called.
+final class EventLoop: Sendable {
+    typealias Handler = @Sendable () -> Void
+
+    enum Item: Sendable {
+        case job(UnownedJob, QueueExecutor)
+        case body(Handler)
+    }
+
+    /// Nanoseconds of a clock that never goes back; clock_gettime(2), CLOCK_MONOTONIC.
+    typealias Instant = UInt64
+
+    private struct Watch: Sendable {
+        let descriptor: Int32
+        /// poll(2)'s POLLIN or POLLOUT.
+        let events: Int16
+        var isEnabled: Bool
+        let handler: Handler
+    }
+
+    private struct Timer: Sendable {
+        /// Nil for one that rests.
+        var deadline: Instant?
+        /// Due again after so long; 0 ends it.
+        var interval: Instant
+        let handler: Handler
+    }
+
+    private struct State: Sendable {
+        var items: [Item] = []
+        var watches: [Int: Watch] = [:]
+        var timers: [Int: Timer] = [:]
+        var lastID = 0
+        /// Somebody has to wake the thread for it to see what is posted.
+        var isSleeping = false
+        var isEnding = false
+    }
+
+    private let state = Mutex(State())
+    /// A pipe: the end to read from, which the thread waits for, and the end to write to.
+    private let waking: (read: Int32, write: Int32)
+    /// The thread's id as long as it runs, else 0.
+    private let current = Atomic<UInt>(0)
+
+    /// Starts the thread, which keeps the loop until ``end()``; `pthread_create`.
+    ///
+    /// - Throws: `Failed` where there is no thread or no descriptor left.
+    static func start() throws(BusError) -> EventLoop {
+        let loop = try EventLoop()
+        let context = Unmanaged.passRetained(loop)
+        var thread = pthread_t()
+        let code = pthread_create(&thread, nil, runEventLoop, context.toOpaque())
+        guard code == 0 else {
+            context.release()
+            throw .failed("pthread_create: \(String(cString: strerror(code)))")
+        }
+        pthread_detach(thread)
+        return loop
+    }
+
+    private init() throws(BusError) {
+        var ends: [Int32] = [0, 0]
+        guard pipe(&ends) == 0 else {
+            throw .failed("pipe: \(String(cString: strerror(errno)))")
+        }
+        for end in ends {
+            _ = fcntl(end, F_SETFD, FD_CLOEXEC)
+            _ = fcntl(end, F_SETFL, O_NONBLOCK)
+        }
+        waking = (ends[0], ends[1])
+    }
+
+    deinit {
+        close(waking.read)
+        close(waking.write)
+    }
+
+    var isCurrent: Bool { current.load(ordering: .relaxed) == UInt(pthread_self()) }
+
+    /// Runs an item behind all that is there already.
+    func post(_ item: Item) {
+        change { $0.items.append(item) }
+    }
+
+    /// Lets the thread run what was posted, and end.
+    func end() {
+        change { $0.isEnding = true }
+    }
+
+    // MARK: Descriptors
+
+    /// Has the handler called as long as the descriptor is ready and the watch is enabled.
+    ///
+    /// - Parameters:
+    ///   - descriptor: open for as long as the watch is there.
+    ///   - forReading: what it is watched for; else for writing.
+    ///   - isEnabled: whether it is looked at from now on.
+    ///   - handler: runs on the thread.
+    /// - Returns: what the watch is known by.
+    func watch(
+        _ descriptor: Int32,
+        forReading: Bool,
+        isEnabled: Bool,
+        _ handler: @escaping Handler
+    ) -> Int {
+        let events = Int16(forReading ? POLLIN : POLLOUT)
+        return change { state in
+            state.lastID += 1
+            state.watches[state.lastID] = Watch(
+                descriptor: descriptor,
+                events: events,
+                isEnabled: isEnabled,
+                handler: handler
+            )
+            return state.lastID
+        }
+    }
+
+    func setWatch(_ id: Int, isEnabled: Bool) {
+        change { $0.watches[id]?.isEnabled = isEnabled }
+    }
+
+    func removeWatch(_ id: Int) {
+        change { $0.watches[id] = nil }
+    }
+
+    // MARK: Times
+
+    /// Has the handler called after so many nanoseconds.
+    ///
+    /// - Parameters:
+    ///   - wait: nil for not before ``setTimer(_:after:repeats:)`` says when.
+    ///   - repeats: whether it is called again after the same time, and so on.
+    ///   - handler: runs on the thread.
+    /// - Returns: what the timer is known by.
+    @discardableResult
+    func addTimer(after wait: Instant?, repeats: Bool, _ handler: @escaping Handler) -> Int {
+        let now = Self.now
+        return change { state in
+            state.lastID += 1
+            state.timers[state.lastID] = Timer(
+                deadline: wait.map { now + $0 },
+                interval: repeats ? wait ?? 0 : 0,
+                handler: handler
+            )
+            return state.lastID
+        }
+    }
+
+    /// Begins the time anew, or has the timer rest.
+    func setTimer(_ id: Int, after wait: Instant?) {
+        let now = Self.now
+        change { state in
+            state.timers[id]?.deadline = wait.map { now + $0 }
+            state.timers[id]?.interval = wait ?? 0
+        }
+    }
+
+    func removeTimer(_ id: Int) {
+        change { $0.timers[id] = nil }
+    }
+
+    private static var now: Instant {
+        var time = timespec()
+        clock_gettime(CLOCK_MONOTONIC, &time)
+        return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
+    }
+
+    /// Makes a change that the thread is to see.
+    private func change<Value: Sendable>(_ body: (inout State) -> Value) -> Value {
+        let (value, mustWake) = state.withLock { state in
+            let value = body(&state)
+            defer { state.isSleeping = false }
+            return (value, state.isSleeping)
+        }
+        if mustWake { wake() }
+        return value
+    }
+
+    /// Ends the present wait. A full pipe has woken it already.
+    private func wake() {
+        var byte: UInt8 = 0
+        _ = write(waking.write, &byte, 1)
+    }
+}
+
+// MARK: On the thread
+
+extension EventLoop {
+    fileprivate func run() {
+        current.store(UInt(pthread_self()), ordering: .relaxed)
+        while runItems() {
+            for ready in wait() { call(ready) }
+        }
+        current.store(0, ordering: .relaxed)
+    }
+
+    /// Runs what was posted since; false when the thread is to end.
+    ///
+    /// A function of its own, so that nothing of it is held while the thread waits: with its last
+    /// item an executor ends, and with that the loop.
+    private func runItems() -> Bool {
+        guard let items = takeItems() else { return false }
+        for item in items {
+            switch item {
+            case .job(let job, let executor):
+                job.runSynchronously(on: executor.asUnownedSerialExecutor())
+            case .body(let body):
+                body()
+            }
+        }
+        return true
+    }
+
+    /// What was posted since; nil when the thread is to end.
+    private func takeItems() -> [Item]? {
+        state.withLock { state in
+            guard !state.items.isEmpty || !state.isEnding else { return nil }
+            defer { state.items = [] }
+            return state.items
+        }
+    }
+
+    private enum Ready {
+        case waking
+        case watch(Int)
+        case timer(Int)
+    }
+
+    /// Waits until something is due; with items to run it only looks.
+    private func wait() -> [Ready] {
+        let now = Self.now
+        var entries = [pollfd(fd: waking.read, events: Int16(POLLIN), revents: 0)]
+        var meant: [Ready] = [.waking]
+        let timeout = state.withLock { state -> Int32 in
+            for (id, watch) in state.watches where watch.isEnabled {
+                entries.append(pollfd(fd: watch.descriptor, events: watch.events, revents: 0))
+                meant.append(.watch(id))
+            }
+            guard state.items.isEmpty, !state.isEnding else { return 0 }
+            state.isSleeping = true
+            guard let next = state.timers.values.compactMap(\.deadline).min() else { return -1 }
+            guard next > now else { return 0 }
+            // Rounded up, or the last millisecond would be spent in going around.
+            return Int32(clamping: (next - now + 999_999) / 1_000_000)
+        }
+        let count = poll(&entries, nfds_t(entries.count), timeout)
+        state.withLock { $0.isSleeping = false }
+        var ready: [Ready] = []
+        if count > 0 {
+            for (entry, meaning) in zip(entries, meant) where entry.revents != 0 {
+                ready.append(meaning)
+            }
+        }
+        return ready + dueTimers()
+    }
+
+    private func dueTimers() -> [Ready] {
+        guard state.withLock({ !$0.timers.isEmpty }) else { return [] }
+        let now = Self.now
+        return state.withLock { state in
+            state.timers.filter { $0.value.deadline.map { $0 <= now } ?? false }.keys.sorted()
+                .map { .timer($0) }
+        }
+    }
+
+    private func call(_ ready: Ready) {
+        switch ready {
+        case .waking:
+            var bytes: (UInt64, UInt64) = (0, 0)
+            _ = read(waking.read, &bytes, 16)
+        case .watch(let id):
+            // One that ran before may have taken it back.
+            let watch = state.withLock { $0.watches[id] }
+            if let watch, watch.isEnabled { watch.handler() }
+        case .timer(let id):
+            fire(id)
+        }
+    }
+
+    private func fire(_ id: Int) {
+        let now = Self.now
+        let handler = state.withLock { state -> Handler? in
+            guard var timer = state.timers[id], let deadline = timer.deadline, deadline <= now
+            else { return nil }
+            timer.deadline = now + timer.interval
+            state.timers[id] = timer.interval > 0 ? timer : nil
+            return timer.handler
+        }
+        handler?()
+    }
+}
+
+private func runEventLoop(_ context: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
+    guard let context else { return nil }
+    // The process's signals are for its other threads.
+    var signals = sigset_t()
+    sigfillset(&signals)
+    for fault in [SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT] { sigdelset(&signals, fault) }
+    pthread_sigmask(SIG_SETMASK, &signals, nil)
+    Unmanaged<EventLoop>.fromOpaque(context).takeRetainedValue().run()
+    return nil
+}

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import Synchronization
+import Testing
+
+@testable import DBus
+
+/// What was told from the loop's thread, in its order.
+private final class Words: Sendable {
+    private let told: AsyncStream<String>
+    private let post: AsyncStream<String>.Continuation
+
+    init() { (told, post) = AsyncStream.makeStream() }
+
+    func say(_ word: String) { post.yield(word) }
+
+    /// The next words, as many as asked for.
+    func next(_ count: Int) async -> [String] {
+        var words: [String] = []
+        for await word in told {
+            words.append(word)
+            if words.count == count { break }
+        }
+        return words
+    }
+}
+
+@Suite(.timeLimit(.minutes(1))) struct EventLoopTests {
+    private let words = Words()
+
+    private func withLoop(_ body: (EventLoop) async throws -> Void) async throws {
+        let loop = try EventLoop.start()
+        defer { loop.end() }
+        try await body(loop)
+    }
+
+    @Test func `What is posted runs in order and on one thread`() async throws {
+        try await withLoop { loop in
+            for number in 1...100 {
+                loop.post(.body { [words] in words.say("\(number) \(loop.isCurrent)") })
+            }
+            let expected = (1...100).map { "\($0) true" }
+            #expect(await words.next(100) == expected)
+            #expect(!loop.isCurrent)
+        }
+    }
+
+    @Test func `A descriptor is told of while it is ready and its watch enabled`() async throws {
+        var ends: [Int32] = [0, 0]
+        try #require(pipe(&ends) == 0)
+        let (reading, writing) = (ends[0], ends[1])
+        defer {
+            close(reading)
+            close(writing)
+        }
+        try await withLoop { [words] loop in
+            let watch = loop.watch(reading, forReading: true, isEnabled: false) {
+                var byte: UInt8 = 0
+                _ = read(reading, &byte, 1)
+                words.say(String(UnicodeScalar(byte)))
+            }
+            _ = write(writing, "ab", 2)
+            loop.post(.body { words.say("not yet") })
+            #expect(await words.next(1) == ["not yet"])
+            loop.setWatch(watch, isEnabled: true)
+            #expect(await words.next(2) == ["a", "b"])
+            loop.removeWatch(watch)
+            _ = write(writing, "c", 1)
+            loop.addTimer(after: 1, repeats: false) { words.say("later") }
+            #expect(await words.next(1) == ["later"])
+        }
+    }
+
+    @Test func `A watch that another handler takes back is not told of`() async throws {
+        var ends: [Int32] = [0, 0]
+        try #require(pipe(&ends) == 0)
+        let (reading, writing) = (ends[0], ends[1])
+        defer {
+            close(reading)
+            close(writing)
+        }
+        try await withLoop { [words] loop in
+            let rivals = Rivals()
+            loop.post(
+                .body {
+                    for name in ["one", "other"] {
+                        let id = loop.watch(reading, forReading: true, isEnabled: true) {
+                            for id in rivals.all { loop.removeWatch(id) }
+                            words.say(name)
+                        }
+                        rivals.add(id)
+                    }
+                }
+            )
+            _ = write(writing, "a", 1)
+            #expect(await words.next(1).count == 1)
+            loop.post(.body { words.say("end") })
+            #expect(await words.next(1) == ["end"])
+        }
+    }
+
+    @Test func `Timers fire in time, again where that is meant, and not once they rest`()
+        async throws
+    {
+        try await withLoop { [words] loop in
+            let timer = loop.addTimer(after: nil, repeats: false) { words.say("tick") }
+            loop.addTimer(after: 1_000, repeats: false) { words.say("once") }
+            #expect(await words.next(1) == ["once"])
+            loop.setTimer(timer, after: 1_000)
+            #expect(await words.next(3) == ["tick", "tick", "tick"])
+            loop.removeTimer(timer)
+            // What fired before it was taken back may still be on its way.
+            loop.post(.body { words.say("end") })
+            var word = ""
+            while word != "end" { word = await words.next(1).first ?? "end" }
+            loop.addTimer(after: 5_000_000, repeats: false) { words.say("later") }
+            #expect(await words.next(1) == ["later"])
+        }
+    }
+
+    @Test func `An executor that nobody holds any more ends its thread`() async throws {
+        weak var loop: EventLoop?
+        do {
+            let executor = try QueueExecutor()
+            loop = executor.loop
+            executor.post { [words] in words.say("ran") }
+            #expect(await words.next(1) == ["ran"])
+        }
+        // The thread holds the loop as long as it runs.
+        while loop != nil { await Task.yield() }
+    }
+}
+
+private final class Rivals: Sendable {
+    private let ids = Mutex<[Int]>([])
+
+    var all: [Int] { ids.withLock { $0 } }
+
+    func add(_ id: Int) { ids.withLock { $0.append(id) } }
+}
