@@ -20,17 +20,15 @@ package struct Origin: Hashable, Sendable {
 
     /// Reads a URL in the normal form in which it is recorded; nil for what is none.
     package init?(url: String) {
-        guard let separator = url.firstRange(of: "://") else { return nil }
-        let scheme = String(url[..<separator.lowerBound])
-        let authority = url[separator.upperBound...].prefix { !"/?#".contains($0) }
-        // Behind the last @: a password may hold another one.
-        let address = authority.split(separator: "@", omittingEmptySubsequences: false).last ?? ""
-        var host = address
+        guard let parts = URLParts(url) else { return nil }
+        let scheme = String(parts.scheme)
+        let address = parts.address.utf8
+        var host = parts.address
         var port = Self.port(of: scheme)
-        let end = address.lastIndex(of: "]") ?? address.startIndex
-        if let colon = address[end...].lastIndex(of: ":") {
-            host = address[..<colon]
-            port = Int(address[address.index(after: colon)...])
+        let end = address.lastIndex(of: UInt8(ascii: "]")) ?? address.startIndex
+        if let colon = address[end...].lastIndex(of: UInt8(ascii: ":")) {
+            host = parts.address[..<colon]
+            port = Int(parts.address[address.index(after: colon)...])
         }
         guard !host.isEmpty else { return nil }
         self.init(scheme: scheme, host: String(host), port: port)

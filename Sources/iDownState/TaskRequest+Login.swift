@@ -8,9 +8,7 @@ extension TaskRequest {
     ///
     /// In the normal form, which is kept, they stand before the last `@` of the authority.
     package static func withoutLogin(_ url: String) -> String {
-        guard let start = url.firstRange(of: "://")?.upperBound else { return url }
-        let authority = url[start...].prefix { !"/?#".contains($0) }
-        guard let at = authority.lastIndex(of: "@") else { return url }
-        return String(url[..<start]) + url[url.index(after: at)...]
+        guard let parts = URLParts(url), parts.hasLogin else { return url }
+        return String(url[..<parts.authority.startIndex]) + url[parts.address.startIndex...]
     }
 }
