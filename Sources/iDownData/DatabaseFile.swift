@@ -73,6 +73,22 @@ struct DatabaseFile {
         }
     }
 
+    /// Opens a connection that reads only and never waits; the database is open already.
+    func openForLooks() throws(StoreFailure) -> DatabaseQueue {
+        try translatingErrors {
+            var configuration = Self.configuration
+            configuration.label = "tasks.looks"
+            configuration.readonly = true
+            configuration.busyMode = .immediateError
+            let looks = try DatabaseQueue(path: path, configuration: configuration)
+            try looks.inDatabase { database in
+                // 64 KiB: the way down to one row, and no more.
+                try database.execute(sql: "PRAGMA cache_size = -64")
+            }
+            return looks
+        }
+    }
+
     private static var configuration: Configuration {
         var configuration = Configuration()
         configuration.label = "tasks"

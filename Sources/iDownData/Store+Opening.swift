@@ -31,7 +31,8 @@ extension Store {
             }
             let pool = try file.open()
             try settleIDs(ids, in: pool)
-            return (Store(pool: pool, ids: ids, faults: commitFaults), report)
+            let looks = try file.openForLooks()
+            return (Store(pool: pool, looks: looks, ids: ids, faults: commitFaults), report)
         }
     }
 

@@ -11,11 +11,19 @@ import GRDB
 /// `close`.
 package final class Store: Sendable {
     let pool: DatabasePool
-    private let ids: IDReservation
+    /// A connection of its own for `look`: the pool's readers may be busy with the whole list.
+    let looks: DatabaseQueue
+    let ids: IDReservation
     private let commits: CommitQueue
 
-    init(pool: DatabasePool, ids: IDReservation, faults: CommitFaults?) {
+    init(
+        pool: DatabasePool,
+        looks: DatabaseQueue,
+        ids: IDReservation,
+        faults: CommitFaults?
+    ) {
         self.pool = pool
+        self.looks = looks
         self.ids = ids
         self.commits = CommitQueue(pool: pool, ids: ids, faults: faults)
     }
@@ -78,6 +86,8 @@ package final class Store: Sendable {
             let next = try pool.writeWithoutTransaction { database in
                 try Transaction(database: database, ids: ids).nextID()
             }
+            // The writer's connection is the last to go: it empties the log into the database.
+            try looks.close()
             // From here on nobody makes an id any more.
             try pool.close()
             try ids.settle(on: next)
@@ -90,18 +100,22 @@ extension Transaction {
     ///
     /// - Throws: what ended the whole transaction.
     func attempt<T>(_ body: (Transaction) throws -> T) throws -> Result<T, any Error> {
+        try mark("SAVEPOINT change")
         do {
-            var value: T?
-            try database.inSavepoint {
-                value = try body(self)
-                return .commit
-            }
-            guard let value else { throw StoreFailure.closed }
+            let value = try body(self)
+            try mark("RELEASE change")
             return .success(value)
         } catch {
             // A full disk or a damaged page may make SQLite undo everything on its own.
             guard database.isInsideTransaction else { throw error }
+            try mark("ROLLBACK TO change")
+            try mark("RELEASE change")
             return .failure(error is DatabaseError ? StoreFailure(error) : error)
         }
+    }
+
+    /// GRDB's own savepoints are parsed anew for every change.
+    private func mark(_ sql: String) throws {
+        try database.cachedStatement(sql: sql).execute()
     }
 }

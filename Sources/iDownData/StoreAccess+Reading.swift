@@ -7,8 +7,11 @@ package import iDownState
 extension StoreAccess {
     /// The task, also one with the intent to remove, which everybody outside takes for gone.
     package func task(_ id: TaskID) throws(StoreFailure) -> TaskRecord? {
-        guard let row = try first(TaskColumn.selectOne, [id.rawValue]) else { return nil }
-        return try TaskRow(row: row).record()
+        try translatingErrors {
+            let rows = try rows(TaskColumn.selectOne, [id.rawValue])
+            // Read where SQLite has it: a copy of the row costs more than to make a record of it.
+            return try rows.next().map { row in try TaskRow(row: row).record() }
+        }
     }
 
     /// All tasks but those with the intent to remove, in order of ids.

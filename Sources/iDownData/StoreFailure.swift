@@ -49,6 +49,12 @@ package enum StoreFailure: Error, Hashable, Sendable {
         return codes.contains { $0.rawValue == code }
     }
 
+    /// Somebody else holds the database at this moment.
+    var isBusy: Bool {
+        guard case .database(let code, _) = self else { return false }
+        return ResultCode(rawValue: code & 0xff) == .SQLITE_BUSY
+    }
+
     /// The content of the file is damaged: the one kind of trouble that moves it aside.
     var isCorruption: Bool {
         guard case .database(let code, _) = self else { return false }

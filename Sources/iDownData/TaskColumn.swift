@@ -137,7 +137,7 @@ enum TaskColumn: Int, CaseIterable {
     ) -> (sql: String, StatementArguments)? {
         var columns: [TaskColumn] = []
         var values: [DatabaseValue] = []
-        for column in allCases.dropFirst() {
+        for column in candidates(record, before) {
             let value = column.stored(record)
             guard value != column.stored(before) else { continue }
             columns.append(column)
@@ -149,6 +149,29 @@ enum TaskColumn: Int, CaseIterable {
             WHERE id = ?
             """
         return (sql, StatementArguments(values + [record.id.rawValue.databaseValue]))
+    }
+}
+
+// What need not be compared column by column.
+extension TaskColumn {
+    private static let ofRequest: Set<TaskColumn> = [
+        .urlHash, .originHash, .isLoopback, .onExisting, .connections, .expectedSize,
+        .hasPieceHashes, .usesStoredLogins, .wantedName, .checksum, .directory, .owner, .userAgent,
+        .url, .referrer, .headers, .mirrors,
+    ]
+    private static let ofRemote: Set<TaskColumn> = [
+        .total, .servesRanges, .refusesRanges, .dislikesIfRange, .restsOnProof, .needsProof,
+        .entityTag, .entityTagIsWeak, .lastModified, .lastModifiedIsStrong, .remoteChecksum,
+        .mimeType,
+    ]
+    private static let mutable = Array(allCases.dropFirst())
+    private static let ofTask = mutable.filter { !ofRequest.contains($0) }
+    private static let ofProgress = ofTask.filter { !ofRemote.contains($0) }
+
+    /// The columns that may differ; what was asked for hardly ever does.
+    private static func candidates(_ record: TaskRecord, _ before: TaskRecord) -> [TaskColumn] {
+        guard record.request == before.request else { return mutable }
+        return record.remote == before.remote ? ofProgress : ofTask
     }
 }
 

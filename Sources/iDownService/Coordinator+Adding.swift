@@ -50,7 +50,7 @@ extension Coordinator {
 extension Coordinator {
     /// What a call with this token was answered; nil for a new one.
     package func ids(forToken token: String) async throws -> [TaskID]? {
-        try await store.read { snapshot throws(StoreFailure) in
+        try await store.look { snapshot throws(StoreFailure) in
             try snapshot.taskIDs(forToken: token)
         }
     }

@@ -10,7 +10,7 @@ extension Coordinator {
     ///
     /// - Throws: `ServiceRefusal.noSuchTask`.
     package func task(_ id: TaskID) async throws -> TaskSnapshot {
-        let record = try await store.read { snapshot throws(StoreFailure) in try snapshot.task(id) }
+        let record = try await store.look { snapshot throws(StoreFailure) in try snapshot.task(id) }
         guard let record, record.intent != .remove else {
             throw ServiceRefusal.noSuchTask(id.description)
         }
@@ -89,7 +89,7 @@ extension Coordinator {
     }
 
     package func counts() async throws -> TaskCounts {
-        try await store.read { snapshot throws(StoreFailure) in try snapshot.counts() }
+        try await store.look { snapshot throws(StoreFailure) in try snapshot.counts() }
     }
 }
 
