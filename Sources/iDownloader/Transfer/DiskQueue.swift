@@ -12,7 +12,7 @@ package final class DiskQueue: Sendable {
         DiskLane(label: "org.idown.disk.1"),
     ]
     /// Folders that clients name: one that hangs must not hold up a download, nor the other way.
-    private let folders = DispatchQueue(label: "org.idown.disk.folders")
+    let folders = DispatchQueue(label: "org.idown.disk.folders")
     /// Whole files that are read for their digests; a slice at a time, so that they take turns.
     let digests = DispatchQueue(label: "org.idown.disk.digests")
 

@@ -140,12 +140,7 @@ extension Engine {
         _ text: String,
         rules: FolderRules
     ) async throws(FolderRefusal) -> String {
-        let fileSystem = fileSystem
-        return try await disk.run(key: nil) { () throws(FolderRefusal) in
-            let folder = try TargetFolder(text, rules: rules, fileSystem: fileSystem)
-            try folder.make(fileSystem: fileSystem)
-            return folder.path
-        }
+        try await folders.prepare(text, rules: rules)
     }
 
     /// What the file's attributes may say of where it came from.

@@ -12,6 +12,7 @@ package final class Engine: Sendable {
     let filePool: TransferPool
     let fileSystem: FileSystem
     let disk: DiskQueue
+    let folders: FolderLooks
     package let names: NameReservations
     /// The hosts that asked to be left alone.
     package let rests = HostRestTable()
@@ -49,6 +50,7 @@ package final class Engine: Sendable {
         self.filePool = filePool ?? pool
         self.fileSystem = fileSystem
         self.disk = disk
+        self.folders = FolderLooks(on: disk.folders, fileSystem: fileSystem)
         self.network = network
         self.names = NameReservations()
         self.userAgent = userAgent
