@@ -188,7 +188,7 @@ final class EventLoop: Sendable {
         return value
     }
 
-    /// Ends the present wait. A full pipe has woken it already.
+    /// Ends the present wait; a full pipe has done so already.
     private func wake() {
         var byte: UInt8 = 0
         _ = write(waking.write, &byte, 1)
