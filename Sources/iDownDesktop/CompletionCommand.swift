@@ -8,12 +8,12 @@ import Logging
 /// outside of its sandbox (CVE-2016-1579).
 actor CompletionCommand {
     /// Files that wait for their turn; more are told in the log and left out.
-    private static let mostWaiting = 10_000
+    private static let mostWaiting = DesktopFeed.mostEndedWithWork
 
     private let template: CommandTemplate
     private let log: Logger
     private var programs = UserPrograms(connection: nil)
-    private var waiting: [DesktopTask] = []
+    private var waiting: ArraySlice<DesktopTask> = []
     private var worker: Task<Void, Never>?
 
     init(_ words: [String], log: Logger) {
@@ -38,7 +38,7 @@ actor CompletionCommand {
         }
         guard worker == nil, !waiting.isEmpty else { return }
         worker = Task {
-            while !waiting.isEmpty { await run(for: waiting.removeFirst()) }
+            while let task = waiting.popFirst() { await run(for: task) }
             worker = nil
         }
     }

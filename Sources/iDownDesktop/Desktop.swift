@@ -11,8 +11,6 @@ package import Logging
 package actor Desktop {
     /// So soon after each other the desktop is told what is new.
     package static let pace: Duration = .milliseconds(500)
-    /// A bus that went away is looked for this often.
-    private static let searchPace: Duration = .seconds(2)
 
     private let feed: DesktopFeed
     private let host: any DesktopHost
@@ -20,6 +18,8 @@ package actor Desktop {
     private let session: BusAddress
     private let system: BusAddress
     private let pace: Duration
+    /// A bus that went away is looked for this often.
+    private var searchPace: Duration { pace * 4 }
     private let log: Logger
     private let board: ConditionBoard
     private let command: CompletionCommand?
@@ -88,7 +88,7 @@ package actor Desktop {
                     await SystemWatch(connection: connection, board: board, host: host).follow()
                 }
                 await stayAwake?.use(system: nil)
-                guard (try? await Task.sleep(for: Self.searchPace)) != nil else { return }
+                guard (try? await Task.sleep(for: searchPace)) != nil else { return }
             } else {
                 // Nothing that is not there at the start comes often enough to look for it.
                 await board.forgetSystem()
@@ -117,7 +117,7 @@ package actor Desktop {
                 await stayAwake?.use(session: nil)
             }
             address = session.ofAnyRun
-            guard (try? await Task.sleep(for: Self.searchPace)) != nil else { return }
+            guard (try? await Task.sleep(for: searchPace)) != nil else { return }
         }
     }
 

@@ -4,19 +4,27 @@ import Synchronization
 
 /// Takes what happens from those who must not wait, and keeps it until the desktop is told.
 ///
-/// It never grows beyond a few hundred entries, whatever happens and whoever does not listen.
+/// It does not grow beyond its limits, whatever happens and whoever does not listen.
 package final class DesktopFeed: Sendable {
     /// Tasks that do not download any more but are shown as paused somewhere.
     static let mostResting = 128
     /// Tasks that ended since the desktop was told last; more are only counted.
-    static let mostEnded = 256
+    ///
+    /// As many are told of that were handed over.
+    package static let mostEnded = 256
+    /// The same for those whose file is to be opened or shown, or that a command is run for.
+    package static let mostEndedWithWork = 100_000
+
+    private let mostEnded: Int
 
     private let state = Mutex(DesktopNews())
     /// Something has happened; one for any number of happenings.
     let pokes: AsyncStream<Void>
     private let poke: AsyncStream<Void>.Continuation
 
-    package init() {
+    /// - Parameter mostEnded: so many ends are told one by one.
+    package init(mostEnded: Int = DesktopFeed.mostEnded) {
+        self.mostEnded = mostEnded
         (pokes, poke) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
     }
 
@@ -41,7 +49,8 @@ package final class DesktopFeed: Sendable {
             case .completed, .failed:
                 news.active[task.id] = nil
                 news.resting[task.id] = nil
-                news.end(task)
+                let limit = task.whenDone == nil ? mostEnded : Self.mostEndedWithWork
+                news.end(task, limit)
             }
             return true
         }
@@ -96,8 +105,8 @@ package final class DesktopFeed: Sendable {
 }
 
 extension DesktopNews {
-    fileprivate mutating func end(_ task: DesktopTask) {
-        if ended.count < DesktopFeed.mostEnded {
+    fileprivate mutating func end(_ task: DesktopTask, _ limit: Int) {
+        if ended.count < limit {
             ended.append(task)
         } else if task.state == .completed {
             moreCompleted += 1

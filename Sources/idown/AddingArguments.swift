@@ -89,6 +89,16 @@ struct AddingArguments: ParsableArguments {
     )
     var onExisting: AddOptions.OnExisting?
 
+    @Option(
+        help: ArgumentHelp(
+            "What to do with the finished file: open or reveal.",
+            valueName: "choice"
+        ),
+        completion: .list(AddOptions.WhenDone.allCases.map(\.rawValue)),
+        transform: Self.whenDone
+    )
+    var whenDone: AddOptions.WhenDone?
+
     func validate() throws {
         if let connections, !Contract.connections.contains(connections) {
             throw ValidationError("--connections is 1 to 16, not \(connections)")
@@ -127,6 +137,7 @@ extension AddingArguments {
         options.userAgent = userAgent
         options.token = token
         options.onExisting = onExisting
+        options.whenDone = whenDone
         return options
     }
 
@@ -142,6 +153,13 @@ extension AddingArguments {
             }
             return header
         }
+    }
+
+    private static func whenDone(_ word: String) throws -> AddOptions.WhenDone {
+        guard let choice = AddOptions.WhenDone(rawValue: word) else {
+            throw ValidationError("it is open or reveal")
+        }
+        return choice
     }
 
     private static func onExisting(_ word: String) throws -> AddOptions.OnExisting {

@@ -72,6 +72,7 @@ extension AddOptions {
         referrer = referrer ?? defaults.referrer
         userAgent = userAgent ?? defaults.userAgent
         onExisting = onExisting ?? defaults.onExisting
+        whenDone = whenDone ?? defaults.whenDone
         let names = Set(headers.map { $0.name.lowercased() })
         headers += defaults.headers.filter { !names.contains($0.name.lowercased()) }
     }

@@ -65,7 +65,10 @@ struct Daemon {
         do { try await coordinator.restore() } catch { throw .storeFailed("\(error)") }
 
         let announcer = BusAnnouncer(connection: connection, log: log)
-        let feed = DesktopFeed()
+        let feed = DesktopFeed(
+            mostEnded: settings.whenDoneCommand == nil
+                ? DesktopFeed.mostEnded : DesktopFeed.mostEndedWithWork
+        )
         let end = EndSignal()
         let manager = ManagerService(
             coordinator: coordinator,

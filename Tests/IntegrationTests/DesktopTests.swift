@@ -106,6 +106,7 @@ import iDownTesting
             try await service.bus.withLogind(service.connection) { mock in
                 try await start(service)
                 let id = try await service.addHeld(on: host)
+                try await service.waitForBytes(256 << 10, of: id)
                 try await mock.waitForInhibitor()
                 try await mock.emit("PrepareForSleep", "b", [.boolean(true)])
                 try await mock.waitForInhibitor(isThere: false)

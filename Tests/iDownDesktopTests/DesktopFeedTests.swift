@@ -68,6 +68,17 @@ import Testing
         #expect(news.handedOver.count == DesktopFeed.mostEnded)
     }
 
+    @Test func `what there is work to do for is told one by one`() {
+        let feed = DesktopFeed()
+        for number in 0..<1_000 {
+            feed.changed(.sample("\(number)", .completed, whenDone: number < 700 ? nil : .reveal))
+        }
+        #expect(feed.take().ended.count { $0.whenDone == .reveal } == 300)
+        let all = DesktopFeed(mostEnded: DesktopFeed.mostEndedWithWork)
+        for number in 0..<1_000 { all.changed(.sample("\(number)", .completed)) }
+        #expect(all.take().ended.count == 1_000)
+    }
+
     @Test func `of those that rest only some are shown`() {
         let feed = DesktopFeed()
         for number in 0..<1_000 {

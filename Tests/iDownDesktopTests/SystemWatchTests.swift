@@ -82,6 +82,48 @@ import iDownTesting
         }
     }
 
+    @Test func `a NetworkManager that never answers does not hold the first look for ever`()
+        async throws
+    {
+        try await withPrivateBus { bus in
+            let connection = try await Connection.open(.address(bus.address))
+            let gate = FaultServer.Gate()
+            defer { gate.open() }
+            try await connection.export(
+                [
+                    Interface(
+                        "org.freedesktop.NetworkManager",
+                        [
+                            .property(
+                                "Metered",
+                                get: { (_: Call) async throws -> UInt32 in
+                                    await gate.waitUntilOpen()
+                                    return 1
+                                }
+                            )
+                        ]
+                    )
+                ],
+                at: "/org/freedesktop/NetworkManager"
+            )
+            _ = try await connection.requestName("org.freedesktop.NetworkManager")
+            let desktop = Desktop(
+                feed: DesktopFeed(),
+                host: RecordingHost(),
+                settings: DesktopSettings(),
+                session: .address(bus.address),
+                system: .address(bus.address),
+                log: .quiet
+            )
+            let running = Task { await desktop.run() }
+            await desktop.firstLook(within: .milliseconds(50))
+            #expect(!gate.isOpen)
+            running.cancel()
+            try await within("the end") { await running.value }
+            await connection.close()
+        }
+    }
+
     @Test func `without any bus the first look is over at once`() async throws {
         let desktop = Desktop(
             feed: DesktopFeed(),

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import DBus
+import Glibc
+import Testing
+import iDownTesting
+
+@testable import iDownDesktop
+
+@Suite(.timeLimit(.minutes(2))) struct DesktopTests {
+    @Test func `a bus that comes back is found, and shown on again`() async throws {
+        try await withTemporaryFolder { folder in
+            let socket = folder + "/bus"
+            let first = try await PrivateBus.start(socket: socket)
+            let feed = DesktopFeed()
+            let desktop = Desktop(
+                feed: feed,
+                host: RecordingHost(),
+                settings: DesktopSettings(),
+                session: .address(first.address),
+                system: .address("unix:path=/nonexistent"),
+                pace: .milliseconds(20),
+                log: .quiet
+            )
+            let running = Task { await desktop.run() }
+            for number in 0..<2 {
+                let bus = number == 0 ? first : try await PrivateBus.start(socket: socket)
+                let connection = try await Connection.open(.address(bus.address))
+                let log = try await SignalLog(
+                    MatchRule(interface: LauncherEntry.interface, member: "Update"),
+                    on: connection
+                )
+                try await soon("the desktop to be on the bus") {
+                    feed.changed(.sample("1", .downloading, bytes: 1, total: 2))
+                    return log.count > 0
+                }
+                await connection.close()
+                await bus.kill()
+                await bus.stop()
+                unlink(socket)
+            }
+            running.cancel()
+            try await within("the end") { await running.value }
+        }
+    }
+}
