@@ -65,6 +65,9 @@ let package = Package(
         .target(name: "DBus", dependencies: ["CDBus"], swiftSettings: house),
         .target(name: "Curl", dependencies: ["CCurl"], swiftSettings: house),
 
+        // The desktop's keyring.
+        .target(name: "Secrets", dependencies: ["DBus"], swiftSettings: house),
+
         // MARK: The four rooms of the design: state in the middle, the spokes around it.
 
         // Pure decisions: no clock, no disk, no other target.
@@ -131,6 +134,7 @@ let package = Package(
                 "iDownService",
                 "iDownState",
                 "iDownloader",
+                "Secrets",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
@@ -141,8 +145,10 @@ let package = Package(
             name: "idown",
             dependencies: [
                 "CCurses",
+                "DBus",
                 "iDownBus",
                 "iDownView",
+                "Secrets",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: house
@@ -216,6 +222,11 @@ let package = Package(
         .testTarget(
             name: "iDownViewTests",
             dependencies: ["iDownBus", "iDownView", "iDownTesting"],
+            swiftSettings: house
+        ),
+        .testTarget(
+            name: "SecretsTests",
+            dependencies: ["DBus", "Secrets", "iDownTesting"],
             swiftSettings: house
         ),
         .testTarget(

@@ -44,6 +44,8 @@ struct Idown: AsyncParsableCommand {
             ExportCommand.self,
             ConfigCommand.self,
             DoctorCommand.self,
+            LoginCommand.self,
+            LogoutCommand.self,
             HandlerCommand.self,
             AutostartCommand.self,
         ]

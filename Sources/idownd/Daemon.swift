@@ -46,10 +46,12 @@ struct Daemon {
         if let trouble { log.error("the settings are not read, defaults are in force: \(trouble)") }
         let pool = try makePool()
         let filePool = try makePool()
+        let keyring = Keyring()
         let engine = Engine(
             pool: pool,
             filePool: filePool,
             network: NetworkConfiguration(settings, folders),
+            logins: keyring,
             userAgent: "idown/\(Contract.version)",
             connectionsPerDownload: settings.maxConnectionsPerDownload
         )
@@ -125,6 +127,7 @@ struct Daemon {
         await bus.refuseCalls(with: ManagerError(ServiceRefusal.stopping).busError)
         await pool.shutDown()
         await filePool.shutDown()
+        await keyring.close()
     }
 
     // MARK: Coming up

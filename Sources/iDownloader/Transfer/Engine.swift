@@ -19,6 +19,7 @@ package final class Engine: Sendable {
     let awakening = AwakeningClock()
     let userAgent: String
     let network: NetworkConfiguration
+    private let logins: (any StoredLogins)?
     /// What a crash can cost at most, in time.
     let checkpointInterval: Duration
     /// What is known of hosts, and how many connections each has.
@@ -33,6 +34,7 @@ package final class Engine: Sendable {
     ///   - fileSystem: the door to the system.
     ///   - disk: where slow work waits.
     ///   - network: the ways to hosts and the logins there.
+    ///   - logins: those that the user keeps elsewhere than in files.
     ///   - userAgent: what requests carry where the task gives nothing else.
     ///   - connectionsPerDownload: how many a task may open that says nothing of its own.
     ///   - checkpointInterval: the longest time between two checkpoints of a task.
@@ -42,6 +44,7 @@ package final class Engine: Sendable {
         fileSystem: FileSystem = FileSystem(),
         disk: DiskQueue = DiskQueue(),
         network: NetworkConfiguration = NetworkConfiguration(),
+        logins: (any StoredLogins)? = nil,
         userAgent: String,
         connectionsPerDownload: Int = 8,
         checkpointInterval: Duration = .seconds(5)
@@ -52,6 +55,7 @@ package final class Engine: Sendable {
         self.disk = disk
         self.folders = FolderLooks(on: disk.folders, fileSystem: fileSystem)
         self.network = network
+        self.logins = logins
         self.names = NameReservations()
         self.userAgent = userAgent
         self.checkpointInterval = checkpointInterval
@@ -109,14 +113,27 @@ package final class Engine: Sendable {
         rates.setLimit(of: task, to: limit)
     }
 
-    func options(for request: TaskRequest) -> TransferRequestOptions {
+    /// The login that the user keeps for a task's server; the URL's own goes first.
+    func storedLogin(
+        for request: TaskRequest,
+        at home: URLReference
+    ) async -> TransferRequest.Credentials? {
+        guard request.usesStoredLogins, home.user == nil else { return nil }
+        return await logins?.login(for: home.origin)
+    }
+
+    func options(
+        for request: TaskRequest,
+        login: TransferRequest.Credentials?
+    ) -> TransferRequestOptions {
         TransferRequestOptions(
             headers: request.headers,
             // Never with a login in it (RFC 9110 section 10.1.3).
             referrer: request.referrer.map { (try? URLReference($0))?.withoutUserInfo ?? $0 },
             userAgent: request.userAgent ?? userAgent,
             network: network,
-            usesStoredLogins: request.usesStoredLogins
+            usesStoredLogins: request.usesStoredLogins,
+            login: login
         )
     }
 }

@@ -89,10 +89,12 @@ struct Hop {
             }
             if let user = home.user {
                 request.credentials = .init(user: user, password: home.password)
+            } else if let login = job.login {
+                request.credentials = login
             } else if url.scheme == "sftp", let user = job.network.userName {
                 request.credentials = .init(user: user, password: nil)
             }
-            if request.url.scheme == "sftp", home.password != nil {
+            if request.url.scheme == "sftp", request.credentials?.password != nil {
                 request.ssh.logins = [.password]
             } else if job.usesStoredLogins {
                 job.network.signIn(&request)
@@ -131,4 +133,6 @@ struct TransferRequestOptions {
     let network: NetworkConfiguration
     /// Whether the user's own logins may be used: not for what a web page could have asked for.
     let usesStoredLogins: Bool
+    /// The one that the user keeps for the client's scheme, host and port.
+    let login: TransferRequest.Credentials?
 }

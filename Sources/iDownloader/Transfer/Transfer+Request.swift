@@ -34,7 +34,10 @@ extension Transfer {
             inbox: inbox,
             valve: valve
         )
-        var request = route.hop.request(route.ask, for: engine.options(for: job.request))
+        var request = route.hop.request(
+            route.ask,
+            for: engine.options(for: job.request, login: login)
+        )
         if let limit = engine.rates.limit(for: job.task) { request.slow(to: limit) }
         engine.hosts.opened(route.hop.url.origin)
         let handle = engine.begin(request, sink: sink)

@@ -55,6 +55,8 @@ actor Transfer {
     var headerBytes = 0
     /// How far the furthest host is that has answered in this attempt; nil before one has.
     var furthestHost: SocketAddress.Reach?
+    /// What the user keeps for the server of the client's URL, as it was when the attempt began.
+    private(set) var login: TransferRequest.Credentials?
 
     init(
         _ job: TransferJob,
@@ -82,6 +84,7 @@ actor Transfer {
     /// Runs to the end, whatever that is, and reports it.
     func run() async {
         var failure: Failure?
+        login = await engine.storedLogin(for: job.request, at: home)
         do throws(TransferEnd) {
             try await reopen()
             try await bring()

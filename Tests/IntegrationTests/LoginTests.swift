@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+import iDownBus
+import iDownTesting
+
+/// Logins that the keyring keeps, from the command to the server.
+@Suite(.timeLimit(.minutes(5)))
+struct LoginTests {
+    private let content = TestContent(seed: 123, count: 10_000)
+
+    /// A server that wants to know who asks.
+    private func guardedServer() throws -> FaultServer {
+        let content = content
+        return try FaultServer(
+            script: .init { request in
+                guard request["Authorization"] == "Basic bWU6Z2VoZWlt" else {
+                    let fields = [
+                        ("WWW-Authenticate", "Basic realm=\"x\""), ("Content-Length", "0"),
+                    ]
+                    return [.head("401 Unauthorized", fields)]
+                }
+                return ServedFile(content).answer(to: request)
+            }
+        )
+    }
+
+    private func idown(
+        _ service: ServiceUnderTest,
+        _ arguments: String...,
+        input: String = ""
+    ) async throws -> ChildProcess.Completed {
+        try await ChildProcess.run(
+            try BuiltProgram("idown").path,
+            arguments,
+            environment: service.environment,
+            input: input
+        )
+    }
+
+    private func expectAuthRequired(_ service: ServiceUnderTest, _ id: String) async throws {
+        try await service.waitForState("failed", of: id)
+        #expect(try await service.client.getTask(id).errorCode == "Server.AuthRequired")
+    }
+
+    @Test func `a login serves the task that failed without, until it is forgotten`()
+        async throws
+    {
+        let server = try guardedServer()
+        defer { server.stop() }
+        try await withService { service in
+            try await GnomeKeyring.run(on: service.bus, in: service.home.path) { _ async throws in
+                let id = try await service.add(server.url("/a.bin"))
+                try await expectAuthRequired(service, id)
+                let url = server.url("/whatever")
+                let kept = try await idown(service, "login", url, input: "me\ngeheim\n")
+                #expect(kept.succeeded, "\(kept)")
+                #expect(!"\(kept)".contains("geheim"))
+                try await service.client.retry(id)
+                try await service.waitForState("completed", of: id)
+                let path = try await service.client.getTask(id).path
+                #expect(try content.firstDifference(fromFile: path) == nil)
+
+                // A link comes from any page, and gets none.
+                let mark = service.signals.count
+                let plain = server.url("/b.bin").replacing(":", with: "%3A")
+                    .replacing("/", with: "%2F")
+                try await service.client.open(["idown:?url=" + plain])
+                try await expectAuthRequired(service, try await service.addedTask(after: mark))
+
+                #expect(try await idown(service, "logout", url).succeeded)
+                let next = try await service.add(server.url("/c.bin"))
+                try await expectAuthRequired(service, next)
+                let again = try await idown(service, "logout", url)
+                #expect(again.succeeded && again.standardError.contains("nothing"), "\(again)")
+
+                #expect(!service.log.contains("geheim"))
+                let told = service.signals.signals.filter { "\($0)".contains("geheim") }
+                #expect(told.isEmpty)
+                #expect(
+                    try await !idown(service, "list", "--json").standardOutput.contains("geheim")
+                )
+            }
+        }
+    }
+
+    @Test func `a login is for one scheme, host and port`() async throws {
+        let (server, other) = (try guardedServer(), try guardedServer())
+        defer {
+            server.stop()
+            other.stop()
+        }
+        try await withService { service in
+            try await GnomeKeyring.run(on: service.bus, in: service.home.path) { _ async throws in
+                let url = server.url("/")
+                #expect(
+                    try await idown(service, "login", "-u", "me", url, input: "geheim").succeeded
+                )
+                try await expectAuthRequired(service, try await service.add(other.url("/a.bin")))
+                let id = try await service.add(server.url("/a.bin"))
+                try await service.waitForState("completed", of: id)
+                #expect(other.requests.allSatisfy { $0["Authorization"] == nil })
+            }
+        }
+    }
+
+    @Test func `a locked keyring holds nothing up, and the command says so`() async throws {
+        let server = try guardedServer()
+        defer { server.stop() }
+        try await withService { service in
+            try await GnomeKeyring.run(on: service.bus, in: service.home.path) {
+                keyring async throws in
+                let url = server.url("/")
+                #expect(
+                    try await idown(service, "login", "-u", "me", url, input: "geheim").succeeded
+                )
+                try await keyring.lock()
+                try await expectAuthRequired(service, try await service.add(server.url("/a.bin")))
+                for verb in ["login", "logout"] {
+                    let refused = try await idown(service, verb, url, input: "me\nx\n")
+                    #expect(refused.status == .exited(1), "\(refused)")
+                    #expect(refused.standardError.contains("unlock"), "\(refused)")
+                }
+            }
+        }
+    }
+
+    @Test func `a keyring that does not answer holds no download up`() async throws {
+        let server = try FaultServer.serving(ServedFile(content))
+        defer { server.stop() }
+        let script = """
+            import dbus, time
+            bus = dbus.SessionBus()
+            bus.request_name('org.freedesktop.secrets')
+            print('there', flush=True)
+            time.sleep(600)
+            """
+        try await withService { service in
+            try await withChild(
+                "/usr/bin/python3",
+                ["-c", script],
+                environment: service.environment
+            ) { keyring in
+                #expect(await keyring.nextLine() == "there")
+                for name in ["a", "b", "c"] {
+                    let id = try await service.add(server.url("/\(name).bin"))
+                    try await service.waitForState("completed", of: id)
+                }
+            }
+        }
+    }
+
+    @Test func `without a keyring the command says what is missing`() async throws {
+        try await withService { service in
+            let refused = try await idown(
+                service,
+                "login",
+                "-u",
+                "me",
+                "https://e.org/",
+                input: "geheim\n"
+            )
+            #expect(refused.status == .exited(69), "\(refused)")
+            #expect(refused.standardError.contains("keyring"), "\(refused)")
+            #expect(!"\(refused)".contains("geheim"))
+        }
+    }
+
+    @Test(arguments: [
+        "example.org", "gopher://e.org/", "https://", "https://me:geheim@e.org/",
+        "https://e.org:x/",
+        "https://e.org:0/", "https://\u{E4}.org/", "https://a%zz@e.org/",
+    ])
+    func `a URL that names no server is refused, and not repeated`(url: String) async throws {
+        try await withService(started: false) { service in
+            let refused = try await idown(service, "login", url, input: "me\nx\n")
+            #expect(refused.status == .exited(64), "\(refused)")
+            #expect(!"\(refused)".contains("geheim"))
+        }
+    }
+
+    @Test func `on a terminal the password is asked for and not shown`() async throws {
+        let script = """
+            import os, pty, sys
+            child, terminal = pty.fork()
+            if child == 0:
+                os.execv(sys.argv[1], sys.argv[1:])
+            seen = b''
+            answers = [(b'name', b'me\\n'), (b'Password', b'geheim\\n')]
+            while True:
+                try:
+                    piece = os.read(terminal, 4096)
+                except OSError:
+                    break
+                if not piece:
+                    break
+                seen += piece
+                if answers and answers[0][0] in seen:
+                    os.write(terminal, answers.pop(0)[1])
+            print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), repr(seen))
+            """
+        try await withService { service in
+            try await GnomeKeyring.run(on: service.bus, in: service.home.path) {
+                keyring async throws in
+                let asked = try await ChildProcess.run(
+                    "/usr/bin/python3",
+                    ["-c", script, try BuiltProgram("idown").path, "login", "https://e.org/"],
+                    environment: service.environment
+                )
+                #expect(asked.standardOutput.hasPrefix("0 "), "\(asked)")
+                #expect(asked.standardOutput.contains("Password of me at https://e.org:443"))
+                #expect(!asked.standardOutput.contains("geheim"))
+                #expect(try await keyring.items().count == 1)
+            }
+        }
+    }
+}
