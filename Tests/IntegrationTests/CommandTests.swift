@@ -167,7 +167,7 @@ struct CommandTests {
             let commands = [
                 "add", "get", "open", "list", "show", "explain", "wait", "follow", "pause",
                 "resume", "retry", "cancel", "remove", "edit", "set-url", "start-all",
-                "pause-all", "clear", "export", "config",
+                "pause-all", "clear", "export", "config", "login", "logout", "handler", "autostart",
             ]
             let help = try await idown("--help", in: service)
             #expect(help.status == .exited(0))
