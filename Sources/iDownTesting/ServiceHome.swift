@@ -40,6 +40,8 @@ package struct ServiceHome: Sendable {
             "XDG_RUNTIME_DIR": path + "/run",
             "XDG_DATA_DIRS": path + "/share",
             "XDG_CONFIG_DIRS": path + "/etc",
+            // Nothing of this machine's own network, battery and sleep is for a test.
+            "DBUS_SYSTEM_BUS_ADDRESS": "unix:path=/nonexistent",
         ]
     }
 
