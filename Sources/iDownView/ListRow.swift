@@ -20,7 +20,7 @@ struct ListRow {
         self.width = width
         self.isEditing = isEditing
         nameColumn = isEditing ? 7 : 3
-        barWidth = width >= 120 ? 24 : width >= 60 ? 11 : 9
+        barWidth = width >= 120 ? 24 : width >= 60 ? 13 : 9
         // From the right; one cell stays free at the end.
         var right = width - 1
         func take(_ cells: Int, from least: Int) -> Int? {
@@ -94,7 +94,7 @@ struct ListRow {
         }
         if isEditing { put(CellText(isChosen ? "[x]" : "[ ]"), 1, 3, .bold) }
         put(CellText(Self.sign(of: task.state)), nameColumn - 2, 1, ink)
-        put(Self.name(of: task), nameColumn, nameWidth, isChosen ? .bold : .plain)
+        put(summary.shortName, nameColumn, nameWidth, isChosen ? .bold : .plain)
         if let sourceColumn {
             put(CellText(Self.source(of: task)), sourceColumn, barColumn - sourceColumn - 2, .dim)
         }
@@ -192,14 +192,6 @@ struct ListRow {
         case .cancelled: "-"
         default: "?"
         }
-    }
-
-    /// The file's name, or what the URL makes expect.
-    private static func name(of task: TaskProperties) -> CellText {
-        guard task.fileName.isEmpty else { return CellText(task.fileName) }
-        let path = task.url.prefix { $0 != "?" && $0 != "#" }
-        let last = path.split(separator: "/").last.map(String.init) ?? task.url
-        return CellText(path.hasSuffix("/") ? source(of: task) : last)
     }
 
     /// Both numbers with one unit where that is the same.

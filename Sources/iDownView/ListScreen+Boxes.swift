@@ -42,7 +42,7 @@ extension ListScreen {
 
     func putMenu(of task: TaskProperties, _ place: Int, into frame: inout ScreenFrame) {
         let entries = Self.menu(of: task)
-        let name = TaskSummary(task).name.cut(to: 40).description
+        let name = TaskSummary(task).shortName.cut(to: 40).description
         putBox(
             title: name,
             entries.enumerated().map { "\($0.offset + 1)  \($0.element.title)" },

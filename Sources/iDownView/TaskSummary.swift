@@ -15,6 +15,33 @@ package struct TaskSummary: Sendable {
         CellText(task.fileName.isEmpty ? task.url : task.fileName)
     }
 
+    /// The file's name; as long as there is none, what the URL makes expect.
+    package var shortName: CellText {
+        guard task.fileName.isEmpty else { return CellText(task.fileName) }
+        let path = task.url.prefix { $0 != "?" && $0 != "#" }
+        let parts = path.split(separator: "/")
+        guard let last = parts.last, !path.hasSuffix("/"), parts.count > 2 else { return name }
+        return CellText(Self.decoded(last) ?? String(last))
+    }
+
+    /// The text without percent signs (RFC 3986 section 2.1); nil where that is no text.
+    private static func decoded(_ text: Substring) -> String? {
+        var bytes: [UInt8] = []
+        var rest = text.utf8[...]
+        while let byte = rest.popFirst() {
+            guard byte == UInt8(ascii: "%") else {
+                bytes.append(byte)
+                continue
+            }
+            guard rest.count >= 2, let digits = String(rest.prefix(2)),
+                let value = UInt8(digits, radix: 16), !digits.hasPrefix("+")
+            else { return nil }
+            bytes.append(value)
+            rest = rest.dropFirst(2)
+        }
+        return String(validating: bytes, as: UTF8.self)
+    }
+
     /// 0 to 1; nil while the whole is not known.
     package var fraction: Double? {
         guard task.state != .completed else { return 1 }

@@ -22,7 +22,9 @@ enum TaskCompletion {
     private static let most: UInt32 = 500
 
     private static func typed(_ words: [String], _ place: Int) -> String {
-        words.indices.contains(place) ? words[place] : ""
+        guard words.indices.contains(place) else { return "" }
+        // The script for fish puts a pair of quotes where nothing is typed yet.
+        return words[place] == "''" ? "" : words[place]
     }
 
     /// Nothing is offered where nobody answers, and no service is started for a tab key.
@@ -36,7 +38,7 @@ enum TaskCompletion {
                 let page = try? await client.findTasks(query).page
                 offers =
                     (page ?? []).map {
-                        TaskOffer(word: $0.id, name: TaskSummary($0).name.description)
+                        TaskOffer(word: $0.id, name: TaskSummary($0).shortName.description)
                     } + offers
             }
             await client.close()

@@ -21,7 +21,7 @@ struct WatchTests {
         let program = try BuiltProgram("idown").path
         let folder = service.home.path
         let script = """
-            stty -g >'\(folder)/before'
+            ulimit -c 0; stty -g >'\(folder)/before'
             sh -c 'echo $$ >"$0/pid"; exec "$1" watch \(options)' '\(folder)' '\(program)'
             echo "ended with $?"; stty -g >'\(folder)/after'; echo over; cat
             """

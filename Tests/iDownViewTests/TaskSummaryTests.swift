@@ -26,4 +26,20 @@ import iDownBus
         task.errorMessage = message
         #expect(TaskSummary(task).reason.description == reason)
     }
+
+    @Test(arguments: [
+        ("https://example.org/a/disk.iso?key=1", "disk.iso"),
+        ("https://example.org/%E6%97%A5.zip", "日.zip"),
+        ("https://example.org/100%", "100%"), ("https://example.org/%FF", "%FF"),
+        ("https://example.org/", "https://example.org/"),
+        ("https://example.org", "https://example.org"),
+        ("https://example.org/a%1B", "a\u{FFFD}"), ("https://example.org/%+1", "%+1"),
+    ])
+    func `as long as there is no name its URL makes expect one`(url: String, name: String) {
+        var task = TaskProperties()
+        task.url = url
+        #expect(TaskSummary(task).shortName.description == name)
+        task.fileName = "x"
+        #expect(TaskSummary(task).shortName.description == "x")
+    }
 }

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import DBus
+import Testing
+import iDownBus
+import iDownTesting
+
+/// The completions in the real shells, with a real Tab key, and the manual pages.
+@Suite(.timeLimit(.minutes(5)))
+struct CompletionTests {
+    private static let sources = #filePath.split(separator: "/").dropLast(3)
+        .map { "/\($0)" }.joined()
+
+    /// Has `desktop/manual` write all pages and completions.
+    private func documents(in folder: String) async throws -> String {
+        let program = try BuiltProgram("idown").path
+        let programs = program.split(separator: "/").dropLast().map { "/\($0)" }.joined()
+        let made = try await ChildProcess.run(
+            "\(Self.sources)/desktop/manual",
+            [programs, "\(folder)/documents"]
+        )
+        try #require(made.succeeded, "\(made)")
+        return "\(folder)/documents"
+    }
+
+    /// What each shell is started with, so that it knows the completions and nothing of the user.
+    private static let shells: [(name: String, command: String)] = [
+        ("bash", "printf '. \"$D/bash/idown\"\\n' >\"$D/rc\"; bash --rcfile \"$D/rc\" -i"),
+        (
+            "zsh",
+            """
+            mkdir "$D/home"; printf 'fpath=($D/zsh $fpath); autoload -U compinit; \
+            compinit -u -D; bindkey -e\\n' >"$D/home/.zshrc"; ZDOTDIR="$D/home" zsh -d -i
+            """
+        ),
+        ("fish", "fish --no-config -i -C 'source $D/fish/idown.fish'"),
+    ]
+
+    @Test(arguments: shells.map(\.name))
+    func `a shell completes ids with their names`(shell: String) async throws {
+        let command = try #require(Self.shells.first { $0.name == shell }?.command)
+        try await withService { service in
+            for name in ["first.iso", "second.iso"] {
+                _ = try await service.add("http://127.0.0.1:9/\(name)") { $0.paused = true }
+            }
+            let documents = try await documents(in: service.home.path)
+            let program = try BuiltProgram("idown").path
+            var environment = service.environment
+            environment["D"] = documents
+            environment["PS1"] = "> "
+            let folder = program.split(separator: "/").dropLast().map { "/\($0)" }.joined()
+            environment["PATH"] = "\(folder):\(environment["PATH"] ?? "/usr/bin:/bin")"
+            let terminal = try await TmuxTerminal.start(
+                command,
+                in: service.home.path,
+                size: (100, 40),
+                environment: environment
+            )
+            do {
+                try await terminal.wait(for: "a prompt") { !$0.allSatisfy(\.isWhitespace) }
+                try await terminal.press("idown show ", "Tab", "Tab")
+                try await terminal.wait(for: "ids and names") {
+                    $0.contains("first.iso") && $0.contains("second.iso") && $0.contains("failed")
+                }
+            } catch {
+                await terminal.stop()
+                throw error
+            }
+            await terminal.stop()
+        }
+    }
+
+    @Test func `every command has a manual page that troff takes`() async throws {
+        try await withTemporaryFolder { folder in
+            let documents = try await documents(in: folder)
+            let pages = TestFile.names(in: "\(documents)/man/man1").sorted()
+            for page in ["idown.1", "idown-get.1", "idown-watch.1", "idown-config.1"] {
+                #expect(pages.contains(page), "\(pages)")
+            }
+            for page in pages {
+                let shown = try await ChildProcess.run(
+                    "groff",
+                    ["-ww", "-man", "-Tutf8", "-K", "utf8", "\(documents)/man/man1/\(page)"]
+                )
+                #expect(
+                    shown.succeeded && shown.standardError == "",
+                    "\(page): \(shown.standardError)"
+                )
+                #expect(shown.standardOutput.contains("User Commands"), "\(page)")
+            }
+        }
+    }
+}

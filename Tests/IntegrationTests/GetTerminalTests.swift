@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import DBus
+import Testing
+import iDownBus
+import iDownTesting
+
+/// The real `idown get` in a real terminal.
+@Suite(.timeLimit(.minutes(5)))
+struct GetTerminalTests {
+    private let content = TestContent(seed: 123, count: 400_000)
+
+    @Test func `each file has a bar, and Ctrl-C leaves what is under way to the service`()
+        async throws
+    {
+        let host = try ChangingHost(.held(content, after: 100_000))
+        defer { host.stop() }
+        let quick = try ChangingHost(ServedFile(content))
+        defer { quick.stop() }
+        try await withService { service in
+            let program = try BuiltProgram("idown").path
+            let urls = "\(quick.url("/done.bin")) \(host.url("/one.bin")) \(host.url("/two.bin"))"
+            let terminal = try await TmuxTerminal.start(
+                "trap : INT; '\(program)' get \(urls); echo \"ended with $?\"; cat",
+                in: service.home.path,
+                size: (80, 24),
+                environment: service.environment
+            )
+            do {
+                let screen = try await terminal.wait(for: "bars") { screen in
+                    screen.contains("1 of 3 done")
+                        && ["one.bin [", "two.bin ["].allSatisfy(screen.contains)
+                }
+                // The finished one stands above, once.
+                #expect(screen.split(separator: "\n").count == 4, "\(screen)")
+                #expect(screen.hasPrefix("done.bin ["), "\(screen)")
+                #expect(screen.contains("390.6 KiB"), "\(screen)")
+                try await terminal.press("C-c")
+                let ended = try await terminal.wait(for: "ended with 130")
+                #expect(ended.contains(service.home.download("done.bin")), "\(ended)")
+                #expect(ended.contains("Follow: idown wait"), "\(ended)")
+                #expect(ended.contains("Cancel: idown cancel"), "\(ended)")
+                #expect(try await service.state(of: "2") == "downloading")
+                #expect(try await service.state(of: "3") == "downloading")
+            } catch {
+                await terminal.stop()
+                throw error
+            }
+            await terminal.stop()
+        }
+    }
+}
