@@ -113,9 +113,54 @@ extension Connection {
         handlers.begin(id, reply: reply)
         let task = Task.immediate {
             let outcome = await handler()
-            if let reply = handlers.finish(id) { answer(outcome, to: reply) }
+            if let reply, case .success(let values) = outcome, Self.isLong(values) {
+                await finish(id, with: values, to: reply)
+            } else if let reply = handlers.finish(id) {
+                answer(outcome, to: reply)
+            }
         }
         handlers.attach(task, to: id)
+    }
+
+    /// Whether to encode the values would keep others waiting: lists of many containers.
+    private static func isLong(_ values: [Value]) -> Bool {
+        values.contains { value in
+            switch value {
+            case .array(_, let elements): elements.count > longestInARow
+            case .dictionary(_, _, let entries): entries.count > longestInARow
+            default: false
+            }
+        }
+    }
+
+    /// A task has about thirty entries and takes 20 µs: so many are a millisecond.
+    private static let longestInARow = 64
+
+    /// Answers with a message that is made on another thread.
+    private func finish(
+        _ id: Int,
+        with values: consuming [Value],
+        to reply: ReplyAddress
+    ) async {
+        do throws(BusError) {
+            let message = try await Self.encoded(values, to: reply, border: border)
+            // The service may have ended meanwhile, and everybody been told so.
+            guard handlers.finish(id) != nil, let link else { return }
+            try link.send(message)
+        } catch {
+            if let reply = handlers.finish(id) { answer(.failure(error), to: reply) }
+        }
+    }
+
+    @concurrent
+    private static func encoded(
+        _ values: consuming [Value],
+        to reply: ReplyAddress,
+        border: Border
+    ) async throws(BusError) -> sending Message {
+        let message = try Message.reply(to: reply, border: border)
+        try message.append(values)
+        return message
     }
 
     private nonisolated(nonsending) static func run(

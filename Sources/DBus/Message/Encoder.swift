@@ -254,6 +254,7 @@ struct Encoder {
 
     /// The signature of an argument or of a variant's content: one complete type within the limits.
     private func checkedSignature(of value: Value) throws(BusError) -> Signature {
+        if let type = value.simpleType { return Signature(type) }
         let signature = try checked(value.signature)
         guard signature.isSingleCompleteType else {
             throw .invalidArguments("\"\(signature)\" is not one type")

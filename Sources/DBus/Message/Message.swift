@@ -4,7 +4,8 @@ internal import CDBus
 
 /// A message of libdbus that is being built or sent; owned, and released with this value.
 ///
-/// Messages have no lock of their own: one stays on the executor of its connection.
+/// Messages have no lock of their own: one belongs to whoever makes it, and then to the executor
+/// of its connection.
 struct Message: ~Copyable {
     let pointer: OpaquePointer
     let border: Border

@@ -18,7 +18,7 @@ extension Array: BusType where Element: BusType {
 
     /// The value to send.
     public var busValue: Value {
-        .array(of: Element.signature, map(\.busValue))
+        .array(of: Element.signature, map { $0.busValue })
     }
 }
 
