@@ -63,9 +63,8 @@ extension TaskProperties {
     /// The properties that are not as they were, with their new values, for TaskChanged.
     public func changes(since before: TaskProperties) -> [String: Value] {
         var changes: [String: Value] = [:]
-        for (property, column) in TaskProperty.all {
-            let value = column.read(self)
-            if value != column.read(before) { changes[property.rawValue] = value }
+        for (property, column) in TaskProperty.all where !column.isEqual(self, before) {
+            changes[property.rawValue] = column.read(self)
         }
         return changes
     }

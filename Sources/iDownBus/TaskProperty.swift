@@ -127,8 +127,9 @@ extension TaskProperty {
         let read: @Sendable (TaskProperties) -> Value
         /// A value of another type changes nothing.
         let write: @Sendable (inout TaskProperties, Value) -> Void
+        let isEqual: @Sendable (TaskProperties, TaskProperties) -> Bool
 
-        init<Content: BusType>(
+        init<Content: BusType & Equatable>(
             _ path: any WritableKeyPath<TaskProperties, Content> & Sendable
         ) {
             signature = Content.signature
@@ -137,6 +138,7 @@ extension TaskProperty {
                 guard let content = try? Content(busValue: value) else { return }
                 task[keyPath: path] = content
             }
+            isEqual = { $0[keyPath: path] == $1[keyPath: path] }
         }
     }
 

@@ -37,11 +37,13 @@ extension BusAnnouncer {
     }
 
     private func tellAddition(of task: TaskProperties) {
-        emit(.added(task))
+        // Both signals tell the same, which is put together once.
+        let properties = task.busValue
+        emit(Contract.Signal.taskAdded, [.string(task.id), properties])
         guard let path = TaskPath(id: task.id)?.objectPath else { return }
         send { connection throws(BusError) in
             try connection.emitInterfacesAdded(
-                ManagedObject(path, [(Contract.taskInterface, task.busValue)]),
+                ManagedObject(path, [(Contract.taskInterface, properties)]),
                 from: Contract.managerPath
             )
         }
@@ -113,13 +115,15 @@ extension BusAnnouncer {
         }
     }
 
-    private func emit(_ event: ManagerEvent) {
+    private func emit(_ event: ManagerEvent) { emit(event.member, event.arguments) }
+
+    private func emit(_ member: MemberName, _ arguments: [Value]) {
         send { connection throws(BusError) in
             try connection.emit(
                 Contract.managerInterface,
-                event.member,
+                member,
                 at: Contract.managerPath,
-                event.arguments
+                arguments
             )
         }
     }

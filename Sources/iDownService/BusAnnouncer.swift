@@ -133,9 +133,13 @@ package actor BusAnnouncer: Announcing {
             queue.removeAll()
             return
         }
+        var count = 0
         while hasRoom, let (id, entry) = queue.takeFirst() {
             tell(id, entry)
             queue.wasTold(id)
+            count += 1
+            // A bus that takes all of it at once is no reason to keep callers waiting.
+            if count % Coordinator.changesInARow == 0 { await Task.yield() }
         }
         guard queue.isEmpty, let counts = untoldCounts else { return }
         untoldCounts = nil
