@@ -126,6 +126,7 @@ let package = Package(
         .executableTarget(
             name: "idownd",
             dependencies: [
+                "CLinux",
                 "Curl",
                 "DBus",
                 "iDownBus",

@@ -38,6 +38,12 @@ extern int posix_spawn_file_actions_addclosefrom_np(void *actions, int first);
 // spawn.h: a session of the child's own.
 static const short CLINUX_POSIX_SPAWN_SETSID = 0x80;
 
+// mallopt(3), malloc.h.
+extern int mallopt(int parameter, int value);
+static const int CLINUX_M_TRIM_THRESHOLD = -1;
+static const int CLINUX_M_MMAP_THRESHOLD = -3;
+static const int CLINUX_M_ARENA_MAX = -8;
+
 // The kernel's ABI, linux/fs.h and linux/falloc.h: values that can never change.
 static const unsigned int CLINUX_RENAME_NOREPLACE = 1u << 0;
 static const int CLINUX_FALLOC_FL_KEEP_SIZE = 0x01;

@@ -14,6 +14,7 @@ enum Main {
             print(answer.text)
             exit(answer.status)
         }
+        Allocator.giveBackWhatIsFree()
         // A reader that closes its end is no reason to die.
         signal(SIGPIPE, SIG_IGN)
         let log = Logger(label: "idownd") { _ in StandardErrorLog() }
