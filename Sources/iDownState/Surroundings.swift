@@ -35,7 +35,6 @@ package struct Surroundings: Hashable, Sendable {
         hasFile: Bool
     ) -> Obstacle? {
         if let obstacle = interruption(for: origin) { return obstacle }
-        if !conditions.isOnline, origin?.isLoopback != true { return .offline(nil) }
         if let origin, let rest = rests[origin] { return .hostRests(for: rest) }
         guard !hasFile, fullDirectories.contains(directory) else { return nil }
         return .diskFull(
@@ -45,12 +44,12 @@ package struct Surroundings: Hashable, Sendable {
 
     /// What ends also a transfer that runs; nil where nothing does.
     ///
-    /// A network that is gone does not: a transfer fails by itself if it stays away. A portal does,
-    /// for its page must not be taken for the file.
+    /// A network that is gone does: silence would tell only after a minute, and burn a try. A portal
+    /// does too, for its page must not be taken for the file.
     package func interruption(for origin: Origin?) -> Obstacle? {
         if isBatteryInTheWay { return .batteryLow }
         guard origin?.isLoopback != true else { return nil }
-        if conditions.isCaptive { return .offline(nil) }
+        if !conditions.isOnline || conditions.isCaptive { return .offline(nil) }
         return isMeterInTheWay ? .metered : nil
     }
 

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Curl
 import Testing
 import iDownData
 import iDownState
 import iDownTesting
+import iDownloader
 
 @testable import iDownService
 
@@ -140,6 +142,34 @@ import iDownTesting
             try await hub.announced.wait(for: far, hold: "offline")
             #expect(try await hub.record(far)?.failure == nil)
             #expect(try await hub.record(far)?.attempt == AttemptNumber.none)
+        }
+    }
+
+    @Test func `when the network goes, what runs is held at once, and goes on when it is back`()
+        async throws
+    {
+        let hold = ServedFile.Hold(afterBytes: 64 << 10)
+        let file = ServedFile(TestContent(seed: 8, count: 1 << 20)).with { $0.hold = hold }
+        // A host that is not this computer is asked through a proxy that is.
+        let server = try FaultServer.serving(file)
+        defer { server.stop() }
+        var network = NetworkConfiguration()
+        network.proxies = ProxyRules(proxy: server.url(), exceptions: "localhost")
+        try await withHub(network: network) { hub in
+            let far = try await hub.add("http://idown-test.invalid/far")
+            let near = try await hub.add("http://localhost:\(server.port)/near")
+            for id in [far, near] { try await hub.arrival(of: 64 << 10, for: id) }
+            await hub.coordinator.setOnline(false)
+            try await hub.announced.wait(for: far, hold: "offline")
+            await hub.transferEnd(of: far)
+            let record = try #require(try await hub.record(far))
+            #expect(record.tries == 0)
+            #expect(record.segments.byteCount == 64 << 10)
+            #expect(try await hub.record(near)?.state == .downloading)
+            hold.until.open()
+            await hub.coordinator.setOnline(true)
+            for id in [far, near] { try await hub.announced.wait(for: id, .completed) }
+            #expect(hub.holds(file.content, as: "far"))
         }
     }
 

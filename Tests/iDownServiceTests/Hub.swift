@@ -132,6 +132,7 @@ func withHub<Value>(
     faults: CommitFaults? = nil,
     fileFaults: iDownloader.FaultPlan? = nil,
     spaceInterval: Duration = Coordinator.spaceInterval,
+    network: NetworkConfiguration = NetworkConfiguration(),
     begins: Bool = true,
     prepare: (Store, _ files: String) async throws -> Void = { _, _ in },
     _ body: (Hub) async throws -> Value
@@ -144,6 +145,7 @@ func withHub<Value>(
                 faults: faults,
                 fileFaults: fileFaults,
                 spaceInterval: spaceInterval,
+                network: network,
                 begins: begins,
                 prepare: prepare,
                 body
@@ -164,6 +166,7 @@ func withHub<Value>(
         pool: pool,
         fileSystem: FileSystem(faults: fileFaults),
         disk: disk,
+        network: network,
         userAgent: "idown-test/1",
         checkpointInterval: .seconds(3600)
     )

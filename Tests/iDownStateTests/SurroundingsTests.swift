@@ -20,11 +20,13 @@ import iDownState
         #expect(obstacle(Surroundings(), nil) == nil)
     }
 
-    @Test func `without a network only this computer is asked`() {
+    @Test func `without a network only this computer is asked, and all else ends`() {
         let offline = Surroundings(conditions: Conditions(isOnline: false))
         #expect(obstacle(offline) == .offline(nil))
         #expect(obstacle(offline, nil) == .offline(nil))
         #expect(obstacle(offline, Self.here) == nil)
+        #expect(offline.interruption(for: Self.far) == .offline(nil))
+        #expect(offline.interruption(for: Self.here) == nil)
     }
 
     @Test func `a portal is as good as no network, and ends what runs`() {
@@ -33,7 +35,6 @@ import iDownState
         #expect(obstacle(captive, Self.here) == nil)
         #expect(captive.interruption(for: Self.far) == .offline(nil))
         #expect(captive.interruption(for: Self.here) == nil)
-        #expect(Surroundings(conditions: Conditions(isOnline: false)).interruption(for: nil) == nil)
     }
 
     @Test(arguments: [true, false])
