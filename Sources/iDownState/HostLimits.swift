@@ -40,9 +40,8 @@ package struct HostLimits: Sendable {
         return max(0, limit - known.open)
     }
 
-    /// Whether first connections, which are never held back, have made them too many: transfers
-    /// with several give some up.
-    package func isOverfull(_ host: String) -> Bool { open(host) > Self.most }
+    /// Whether there are as many as any host is ever given: even a first connection has to wait.
+    package func isFull(_ host: String) -> Bool { open(host) >= Self.most }
 
     /// The number of connections to one file that was found to be of use; nil if none was.
     package func useful(_ host: String, at now: Duration) -> Int? {
@@ -90,6 +89,37 @@ package struct HostLimits: Sendable {
         forgetWhatIsStale(host, at: now)
         hosts[host, default: Host()].useful = useful
         hosts[host]?.learned = now
+    }
+
+    // MARK: From one run of the service to the next
+
+    /// What was learned and is still believed, the latest first.
+    package func knowledge(at now: Duration) -> [HostKnowledge] {
+        let known = hosts.filter { isFresh($0.value, at: now) }.map { host, known in
+            HostKnowledge(
+                host: host,
+                limit: known.limit,
+                useful: known.useful,
+                age: now - known.learned
+            )
+        }
+        return known.filter { $0.limit != nil || $0.useful != nil }.sorted { $0.age < $1.age }
+    }
+
+    /// Takes up what an earlier run has learned; what cannot be so is left out.
+    package mutating func restore(_ knowledge: [HostKnowledge], at now: Duration) {
+        for known in knowledge.prefix(Self.hostLimit) {
+            guard known.age >= .zero, known.age < Self.memory, hosts[known.host] == nil else {
+                continue
+            }
+            let range = 1...Self.most
+            let numbers = [known.limit, known.useful].compactMap(\.self)
+            guard !numbers.isEmpty, numbers.allSatisfy(range.contains) else { continue }
+            var host = Host()
+            (host.limit, host.useful) = (known.limit, known.useful)
+            host.learned = now - known.age
+            hosts[known.host] = host
+        }
     }
 
     private func isFresh(_ host: Host, at now: Duration) -> Bool {

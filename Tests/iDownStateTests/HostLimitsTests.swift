@@ -21,14 +21,14 @@ import iDownState
         #expect(limits.room("https://other:443", at: .zero) == 16)
     }
 
-    @Test func `first connections are not held back, but others give way to them`() {
-        var limits = limits(open: 16)
-        #expect(!limits.isOverfull(host))
+    @Test func `no host has room for a seventeenth`() {
+        var limits = limits(open: 15)
+        #expect(!limits.isFull(host))
         limits.opened(host, at: .zero)
-        #expect(limits.isOverfull(host))
+        #expect(limits.isFull(host))
         #expect(limits.room(host, at: .zero) == 0)
         limits.closed(host, at: .zero)
-        #expect(!limits.isOverfull(host))
+        #expect(!limits.isFull(host))
     }
 
     @Test func `each refusal leaves those that are open`() {
@@ -54,6 +54,41 @@ import iDownState
         limits.refused(host, retryAfter: nil, at: .seconds(13))
         limits.closed(host, at: .seconds(13))
         #expect(limits.room(host, at: .seconds(13)) == 0)
+    }
+
+    @Test func `what was learned outlives a restart, and is believed for no longer`() {
+        var before = limits(open: 4)
+        before.refused(host, retryAfter: nil, at: .seconds(100))
+        before.learned("ftp://other:21", useful: 4, at: .seconds(50))
+        before.opened("https://plain:443", at: .seconds(60))
+        let knowledge = before.knowledge(at: .seconds(160))
+        #expect(
+            knowledge == [
+                HostKnowledge(host: host, limit: 3, useful: nil, age: .seconds(60)),
+                HostKnowledge(host: "ftp://other:21", limit: nil, useful: 4, age: .seconds(110)),
+            ]
+        )
+        var after = HostLimits()
+        after.restore(knowledge, at: .seconds(5))
+        #expect(after.room(host, at: .seconds(5)) == 3)
+        #expect(after.useful("ftp://other:21", at: .seconds(5)) == 4)
+        #expect(after.room(host, at: HostLimits.memory - .seconds(55)) == 16)
+        #expect(after.open(host) == 0)
+    }
+
+    @Test func `what cannot have been learned is left out`() {
+        var limits = HostLimits()
+        let ages: [Duration] = [.seconds(-1), HostLimits.memory]
+        let numbers: [(Int?, Int?)] = [(0, nil), (17, nil), (nil, -1), (4, 99), (nil, nil)]
+        limits.restore(
+            ages.map { HostKnowledge(host: host, limit: 2, useful: 2, age: $0) }
+                + numbers.map {
+                    HostKnowledge(host: host, limit: $0.0, useful: $0.1, age: .seconds(1))
+                },
+            at: .zero
+        )
+        #expect(limits.knowledge(at: .zero).isEmpty)
+        #expect(limits.room(host, at: .zero) == 16)
     }
 
     @Test func `one is always allowed`() {

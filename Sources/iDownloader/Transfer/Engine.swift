@@ -113,6 +113,14 @@ package final class Engine: Sendable {
         rates.setLimit(of: task, to: limit)
     }
 
+    // MARK: What is known of hosts
+
+    /// All that was learned of hosts, if something was since the last call; nil otherwise.
+    package func takeHostNews() -> [HostKnowledge]? { hosts.takeNews() }
+
+    /// Takes up what an earlier run of the service has learned of hosts.
+    package func restore(_ knowledge: [HostKnowledge]) { hosts.restore(knowledge) }
+
     /// The login that the user keeps for a task's server; the URL's own goes first.
     func storedLogin(
         for request: TaskRequest,

@@ -5,51 +5,123 @@ import Synchronization
 import iDownState
 
 /// The connections of all transfers to each host, and what was learned about hosts.
+///
+/// First connections wait here for a place, in the order of their coming, and come before all that
+/// would join others.
 final class Hosts: Sendable {
-    private let limits = Mutex(HostLimits())
+    private struct State {
+        var limits = HostLimits()
+        /// First connections that wait, the one that came first at the front.
+        var waits: [String: [HostWait]] = [:]
+        /// Whether something was learned that nobody has asked for yet.
+        var hasNews = false
+
+        mutating func forget(_ wait: HostWait, _ key: String) {
+            waits[key]?.removeAll { $0 === wait }
+            if waits[key]?.isEmpty == true { waits[key] = nil }
+        }
+    }
+
+    private let state = Mutex(State())
     private let start = ContinuousClock.now
 
     /// The reading of the clock that all of a transfer's times are taken from; it runs on while
     /// the machine sleeps.
     var now: Duration { ContinuousClock.now - start }
 
+    /// Counts a first connection as open, once the host has room for it.
+    ///
+    /// - Parameters:
+    ///   - host: where it goes.
+    ///   - brake: ends the wait when it is pulled.
+    /// - Returns: false where the brake was pulled before.
+    func enter(_ host: URLReference.Origin, _ brake: Brake) async -> Bool {
+        let (key, now) = (host.key, now)
+        let wait: HostWait? = state.withLock { state in
+            guard state.limits.isFull(key) || state.waits[key] != nil else {
+                state.limits.opened(key, at: now)
+                return nil
+            }
+            let wait = HostWait { [self] in leave($0, key) }
+            state.waits[key, default: []].append(wait)
+            return wait
+        }
+        guard let wait else { return true }
+        brake.watch(wait)
+        defer { brake.release(wait) }
+        return await wait.outcome()
+    }
+
+    /// A connection that joins others was opened.
     func opened(_ host: URLReference.Origin) {
         let now = now
-        limits.withLock { $0.opened(host.key, at: now) }
+        state.withLock { $0.limits.opened(host.key, at: now) }
     }
 
     /// A connection is gone; `wasServed` where the host had given it something.
     func closed(_ host: URLReference.Origin, wasServed: Bool) {
-        let now = now
-        limits.withLock { $0.closed(host.key, wasServed: wasServed, at: now) }
+        let (key, now) = (host.key, now)
+        state.withLock { state in
+            state.limits.closed(key, wasServed: wasServed, at: now)
+            guard !state.limits.isFull(key), let next = state.waits[key]?.first else { return }
+            state.forget(next, key)
+            state.limits.opened(key, at: now)
+            next.settle(true)
+        }
+    }
+
+    /// Somebody waits no more.
+    private func leave(_ wait: HostWait, _ key: String) { state.withLock { $0.forget(wait, key) } }
+
+    /// Whether first connections wait for room.
+    func isAwaited(_ host: URLReference.Origin) -> Bool {
+        state.withLock { $0.waits[host.key] != nil }
     }
 
     /// How many more connections may join those that are open.
     func room(_ host: URLReference.Origin) -> Int {
-        let now = now
-        return limits.withLock { $0.room(host.key, at: now) }
-    }
-
-    /// Whether transfers with several connections have to give some up.
-    func isOverfull(_ host: URLReference.Origin) -> Bool {
-        limits.withLock { $0.isOverfull(host.key) }
+        let (key, now) = (host.key, now)
+        return state.withLock { $0.waits[key] == nil ? $0.limits.room(key, at: now) : 0 }
     }
 
     /// The number of connections to one file that was found to be of use; nil if none was.
     func useful(_ host: URLReference.Origin) -> Int? {
         let now = now
-        return limits.withLock { $0.useful(host.key, at: now) }
+        return state.withLock { $0.limits.useful(host.key, at: now) }
     }
 
     /// The host refused a connection that was to join others, and that still counts as open.
     func refused(_ host: URLReference.Origin, retryAfter: Duration?) {
         let now = now
-        limits.withLock { $0.refused(host.key, retryAfter: retryAfter, at: now) }
+        state.withLock { state in
+            state.limits.refused(host.key, retryAfter: retryAfter, at: now)
+            state.hasNews = true
+        }
     }
 
     func learned(_ host: URLReference.Origin, useful: Int) {
         let now = now
-        limits.withLock { $0.learned(host.key, useful: useful, at: now) }
+        state.withLock { state in
+            state.limits.learned(host.key, useful: useful, at: now)
+            state.hasNews = true
+        }
+    }
+
+    // MARK: From one run of the service to the next
+
+    /// All that is known, if something new is; nil otherwise.
+    func takeNews() -> [HostKnowledge]? {
+        let now = now
+        return state.withLock { state in
+            guard state.hasNews else { return nil }
+            state.hasNews = false
+            return state.limits.knowledge(at: now)
+        }
+    }
+
+    func restore(_ knowledge: [HostKnowledge]) {
+        let now = now
+        state.withLock { $0.limits.restore(knowledge, at: now) }
     }
 }
 

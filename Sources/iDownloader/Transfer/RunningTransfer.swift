@@ -27,11 +27,18 @@ package final class RunningTransfer: Sendable {
     package func ended() async { await work.value }
 }
 
+/// What a transfer waits for and can be told to end.
+protocol Brakable: AnyObject, Sendable {
+    func cancel()
+}
+
+extension TransferHandle: Brakable {}
+
 /// Ends a transfer from outside, whatever it waits for at that moment.
 final class Brake: Sendable {
     private struct State {
         var isPulled = false
-        var handles: [TransferHandle] = []
+        var watched: [any Brakable] = []
     }
 
     private let state = Mutex(State())
@@ -39,24 +46,24 @@ final class Brake: Sendable {
     var isPulled: Bool { state.withLock { $0.isPulled } }
 
     func pull() {
-        let handles = state.withLock { state in
+        let watched = state.withLock { state in
             state.isPulled = true
-            return state.handles
+            return state.watched
         }
-        for handle in handles { handle.cancel() }
+        for work in watched { work.cancel() }
     }
 
-    /// From now on pulling ends this request as well; one that comes too late ends at once.
-    func watch(_ handle: TransferHandle) {
+    /// From now on pulling ends this as well; what comes too late ends at once.
+    func watch(_ work: any Brakable) {
         let isPulled = state.withLock { state in
-            state.handles.append(handle)
+            state.watched.append(work)
             return state.isPulled
         }
-        if isPulled { handle.cancel() }
+        if isPulled { work.cancel() }
     }
 
-    /// The request is over.
-    func release(_ handle: TransferHandle) {
-        state.withLock { state in state.handles.removeAll { $0 === handle } }
+    /// It is over.
+    func release(_ work: any Brakable) {
+        state.withLock { state in state.watched.removeAll { $0 === work } }
     }
 }

@@ -46,7 +46,8 @@ extension Transfer {
             isThrottled: isThrottled(joining.meter.perSecond)
         )
         var ceiling = ceiling
-        if engine.hosts.isOverfull(host) { ceiling = max(1, min(ceiling, pieces.count - 1)) }
+        // Whoever has several makes room for a transfer that has none.
+        if engine.hosts.isAwaited(host) { ceiling = max(1, min(ceiling, pieces.count - 1)) }
         let finding = joining.rampUp.finding
         joining.rampUp.advance(reading, ceiling: ceiling, at: now)
         if let found = joining.rampUp.finding, found != finding {

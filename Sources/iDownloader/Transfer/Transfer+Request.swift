@@ -15,18 +15,23 @@ extension Transfer {
         guard !brake.isPulled else { throw .stopped }
         try leaveAlone(hop)
         live.activity = .connecting
+        guard await engine.hosts.enter(hop.url.origin, brake) else { throw .stopped }
         let inbox = TransferInbox()
         joining = nil
         let lead = connect(Connection.Route(ask: ask, hop: hop, role: .lead), inbox)
         return try await converse(lead, inbox).get()
     }
 
-    /// Sends a request on a connection of its own.
+    /// Sends a request on a connection of its own; a first one has its place at the host already.
     @discardableResult
     func connect(_ route: Connection.Route, _ inbox: TransferInbox) -> Connection {
         lastConnection += 1
         var before = 0
-        if case .lead = route.role { before = headerBytes }
+        if case .lead = route.role {
+            before = headerBytes
+        } else {
+            engine.hosts.opened(route.hop.url.origin)
+        }
         let valve = engine.rates.valve(for: job.task)
         let sink = ResponseSink(
             number: lastConnection,
@@ -39,7 +44,6 @@ extension Transfer {
             for: engine.options(for: job.request, login: login)
         )
         if let limit = engine.rates.limit(for: job.task) { request.slow(to: limit) }
-        engine.hosts.opened(route.hop.url.origin)
         let handle = engine.begin(request, sink: sink)
         valve.connect(handle)
         brake.watch(handle)
