@@ -36,6 +36,8 @@ extension Coordinator {
         }
         deadline.cancel()
         lastCommit.cancel()
+        keepHostNews()
+        await hostKeeper?.value
     }
 
     /// Lets the stop go on once no transfer runs and no commit is under way.

@@ -60,6 +60,7 @@ extension Coordinator: TransferJournal {
         fillHeldSlot(of: task)
         // Its host may have asked to be left alone.
         waitForBackOffs()
+        keepHostNews()
         transfersDidEnd()
     }
 

@@ -59,6 +59,9 @@ package actor Coordinator {
     var countTeller: Task<Void, Never>?
     var countsAreStale = false
     var toldCounts = TaskCounts()
+    /// Where it is kept what was learned of hosts; nil keeps nothing.
+    var hostsFile: HostsFile?
+    var hostKeeper: Task<Void, Never>?
     /// Calls that wait for the end of a task.
     var endWaiters = EndWaiters()
     /// How long completed tasks stay in the list; nil is for ever.

@@ -64,6 +64,7 @@ struct Daemon {
             executor: connection.executor,
             log: log
         )
+        await coordinator.rememberHosts(in: HostsFile(folder: folders.state))
         do { try await coordinator.restore() } catch { throw .storeFailed("\(error)") }
 
         let announcer = BusAnnouncer(connection: connection, log: log)

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+import iDownState
+import iDownTesting
+
+@testable import iDownData
+
+@Suite struct HostsFileTests {
+    private static let known = [
+        HostKnowledge(host: "https://one:443", limit: 2, useful: nil, age: .seconds(5)),
+        HostKnowledge(host: "sftp://[::1]:22", limit: nil, useful: 4, age: .seconds(3600)),
+    ]
+
+    @Test func `what is written is read, and is older by then`() async throws {
+        try await withTemporaryFolder { folder in
+            let file = HostsFile(folder: folder)
+            #expect(file.read(now: .someTime).isEmpty)
+            try file.write(Self.known, now: .someTime)
+            #expect(file.read(now: .someTime) == Self.known)
+            let later = file.read(now: WallTime.someTime.advanced(by: .seconds(60)))
+            #expect(later.map(\.age) == [.seconds(65), .seconds(3660)])
+        }
+    }
+
+    @Test(arguments: ["", "[", "{}", "[{}]", "[{\"host\":1,\"learned\":2}]", "null"])
+    func `what is no such file says nothing`(text: String) async throws {
+        try await withTemporaryFolder { folder in
+            try TestFile.write(text, to: folder + "/hosts.json")
+            #expect(HostsFile(folder: folder).read(now: .someTime).isEmpty)
+        }
+    }
+
+    @Test func `times from nowhere do no harm`() async throws {
+        try await withTemporaryFolder { folder in
+            let text = "[{\"host\":\"a\",\"limit\":2,\"learned\":-9223372036854775808}]"
+            try TestFile.write(text, to: folder + "/hosts.json")
+            let known = HostsFile(folder: folder).read(now: .someTime)
+            #expect(known.count == 1)
+            var limits = HostLimits()
+            limits.restore(known, at: .zero)
+            #expect(limits.knowledge(at: .zero).isEmpty)
+        }
+    }
+
+    @Test func `a disk that fails leaves the old file`() async throws {
+        try await withTemporaryFolder { folder in
+            try HostsFile(folder: folder).write(Self.known, now: .someTime)
+            for call in 1...8 {
+                let faults = FileFaults(failing: call)
+                try? HostsFile(folder: folder, faults: faults).write([], now: .someTime)
+                let read = HostsFile(folder: folder).read(now: .someTime)
+                #expect(read == Self.known || read == [])
+            }
+        }
+    }
+}
