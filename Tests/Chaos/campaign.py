@@ -1,0 +1,196 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What happens between two kills, and what must hold after each."""
+
+import contextlib
+import time
+
+import dbus
+
+from disk import SmallDisk
+
+# The service makes safe what it has every five seconds (a crash costs no more), or every 64 MiB.
+CHECKPOINT = 5
+LARGEST_LOSS = 64 << 20
+# What a loaded machine may be late with a timer, a sync and a look at the list.
+PATIENCE = 5
+UNFINISHED = ("waiting", "downloading", "paused", "failed")
+
+
+class Campaign:
+    """Users, a host, a disk and a clock that give no peace, and a service that is killed."""
+
+    def __init__(self, service, server, work, dice, most_tasks):
+        self.service, self.host, self.dice = service, server, dice
+        self.disk = SmallDisk(work, 96)
+        self.folder = work / "home" / "Downloads"
+        self.most_tasks = most_tasks
+        # What the service has promised: the name of each task's file.
+        self.names = {}
+        # Per task what it had, and when: (moment, bytes, version of the file).
+        self.history = {}
+        self.generation = {}
+        self.trouble = []
+        # The addition whose call has no answer yet.
+        self.pending = None
+        self.replaced = self.clocks = self.fills = 0
+        self.losses = []
+
+    def complain(self, text):
+        self.trouble.append(text)
+        print(f"  WRONG: {text}", flush=True)
+
+    # Between two kills
+
+    def round(self, kill):
+        """One life of the service, from its start to its kill."""
+        self.service.start()
+        self.look(after_kill=kill > 0)
+        short = self.dice.random() < 0.5
+        killer = self.service.kill_after(
+            self.dice.uniform(0, 2) if short else self.dice.uniform(2, 9)
+        )
+        # The call under way when the kill comes has no answer: nothing was promised by it.
+        with contextlib.suppress(dbus.exceptions.DBusException):
+            while self.service.runs:
+                self.act()
+                self.look()
+                time.sleep(0.2)
+        killer.join()
+        self.killed_at = time.monotonic()
+        self.service.reap()
+
+    def act(self):
+        """Something that people, hosts, disks and clocks do."""
+        chance = self.dice.random()
+        if chance < 0.25 and self.unfinished < 6 and len(self.names) < self.most_tasks:
+            self.add()
+        elif chance < 0.33 and self.history:
+            id = self.dice.choice(list(self.history))
+            verb = self.dice.choice(("Pause", "Resume", "Retry"))
+            self.quietly(getattr(self.service.manager, verb), id)
+        elif chance < 0.36:
+            self.quietly(self.service.manager.StartAll)
+        elif chance < 0.39 and self.names:
+            name = self.dice.choice(list(self.names.values()))
+            self.host.replace(name)
+            self.generation[name] = self.generation.get(name, 0) + 1
+            self.replaced += 1
+        elif chance < 0.42 and self.service.can_set_clock:
+            self.service.set_clock(self.dice.choice((0, -7200, -86400, 3600)))
+            self.clocks += 1
+        elif chance < 0.46:
+            if self.dice.random() < 0.5:
+                self.disk.fill()
+                self.fills += 1
+            else:
+                self.disk.make_room()
+
+    @property
+    def unfinished(self):
+        return len(self.history)
+
+    def add(self):
+        # A call that had no answer is made once more, as scripts may with a token.
+        if not self.pending:
+            url = self.host.add(self.dice.choice((300_000, 3 << 20, 12 << 20, 24 << 20)))
+            options = {"token": url, "connections": dbus.UInt32(self.dice.choice((1, 2, 4)))}
+            if self.disk.path and self.dice.random() < 0.25:
+                options["directory"] = str(self.disk.path)
+            self.pending = (url, options)
+        url, options = self.pending
+        name = url.rsplit("/", 1)[1]
+        id = str(self.service.manager.AddURLWithOptions(url, dbus.Dictionary(options, "sv")))
+        self.pending = None
+        if any(other != id and known == name for other, known in self.names.items()):
+            self.complain(f"{name} was added twice")
+        if id not in self.names:
+            self.names[id] = name
+            self.history[id] = []
+
+    def quietly(self, verb, *arguments):
+        """A verb that the task's state may refuse."""
+        try:
+            verb(*arguments)
+        except dbus.exceptions.DBusException as error:
+            if not error.get_dbus_name().startswith("org.idown.Error.InvalidState"):
+                raise
+
+    # What must hold
+
+    def look(self, after_kill=False):
+        """Holds the list against what was promised, and remembers what each task has."""
+        now = time.monotonic()
+        tasks = {str(task["Id"]): task for task in self.service.tasks()}
+        for id in self.names.keys() - tasks.keys():
+            self.complain(f"task {id} is lost")
+            del self.names[id]
+            self.history.pop(id, None)
+        for id, task in tasks.items():
+            # One whose call had no answer is there all the same, perhaps.
+            name = self.names.setdefault(id, str(task["URL"]).rsplit("/", 1)[1])
+            if str(task["State"]) not in UNFINISHED:
+                if self.history.pop(id, None) is not None:
+                    self.verify(id, task)
+                continue
+            generation = self.generation.get(name, 0)
+            bytes = int(task["DownloadedBytes"])
+            if after_kill:
+                self.compare(id, bytes, generation)
+                self.history[id] = []
+            self.history.setdefault(id, []).append((now, bytes, generation))
+
+    def compare(self, id, bytes, generation):
+        """What the record has after a kill against what the task had before."""
+        past = self.history.get(id, [])
+        if not past or any(entry[2] != generation for entry in past):
+            return
+        # A file that was begun anew had less, and rightly: only what came since counts.
+        start = max((i for i in range(1, len(past)) if past[i][1] < past[i - 1][1]), default=0)
+        past = past[start:]
+        self.losses.append(max(0, past[-1][1] - bytes))
+        due = self.killed_at - CHECKPOINT - PATIENCE
+        safe = max((entry[1] for entry in past if entry[0] <= due), default=0)
+        if bytes < safe:
+            self.complain(f"task {id} had {safe} bytes {CHECKPOINT} s before, now {bytes}")
+        elif bytes < past[-1][1] - LARGEST_LOSS:
+            self.complain(f"task {id} had {past[-1][1]} bytes before the kill, now {bytes}")
+
+    def verify(self, id, task):
+        name, path = self.names[id], str(task["Path"])
+        if str(task["State"]) != "completed":
+            return self.complain(f"task {id} is {task['State']}")
+        try:
+            if not self.host.knows(name, path):
+                self.complain(f"{path} of task {id} is no version of {name}")
+        except OSError as error:
+            self.complain(f"the file of task {id}: {error}")
+
+    def conclude(self, limit=600):
+        """No more faults: everything ends, and nothing of ours is left over."""
+        self.disk.make_room()
+        self.service.set_clock(0)
+        self.service.start()
+        self.look(after_kill=True)
+        deadline = time.monotonic() + limit
+        while self.history and time.monotonic() < deadline:
+            self.service.manager.StartAll()
+            self.look()
+            time.sleep(0.5)
+        for id in self.history:
+            self.complain(f"task {id} does not end")
+        tasks = self.service.tasks()
+        paths = {str(task["Path"]) for task in tasks}
+        for task in tasks:
+            if str(task["State"]) == "completed":
+                self.verify(str(task["Id"]), task)
+        folders = [self.folder] + ([self.disk.path] if self.disk.path else [])
+        for folder in folders:
+            for entry in folder.iterdir() if folder.is_dir() else []:
+                if str(entry) not in paths and entry != self.disk.filler:
+                    self.complain(f"{entry} is left over")
+        if len(paths) != len(tasks):
+            self.complain("two tasks have one file")
+        for entry in (self.service.home / ".local/state/idown").iterdir():
+            if "broken" in entry.name or ".new" in entry.name:
+                self.complain(f"{entry} is left over")
+        return len(tasks)
