@@ -10,6 +10,9 @@ override PREFIX := $(value PREFIX)
 override DESTDIR := $(value DESTDIR)
 override FILTER := $(value FILTER)
 override ONLY := $(value ONLY)
+override KILLS := $(value KILLS)
+override SEED := $(value SEED)
+export KILLS SEED
 export URL PREFIX DESTDIR FILTER ONLY
 
 # A target may import only what the manifest says that it depends on.
@@ -19,7 +22,7 @@ STRICT := --explicit-target-dependency-import-check error
 RELEASE := $(SWIFT) build -c release --static-swift-stdlib $(STRICT)
 
 .DEFAULT_GOAL := build
-.PHONY: build run test bench lint check install deb uninstall clean help
+.PHONY: build run test chaos bench lint check install deb uninstall clean help
 
 build: ## Build the release programs into .build/release
 	@.ci/need build
@@ -37,6 +40,11 @@ test: ## Build and run all tests, or those that match FILTER=…
 	@.ci/need build test
 	$(SWIFT) build $(STRICT) --build-tests
 	@SWIFT="$(SWIFT)" .ci/test "$$FILTER"
+
+chaos: ## Kill the service KILLS=300 times in mid-transfer and look whether it keeps its promises; SEED=…
+	@.ci/need build chaos
+	$(RELEASE) --product idownd
+	Tests/Chaos/run
 
 bench: build ## Measure against curl, aria2, wget2 and axel, or part of it: ONLY=small,tls
 	@.ci/need bench
