@@ -23,6 +23,10 @@ package struct NetworkConfiguration: Sendable {
     package var hasSSHAgent = false
     /// Who signs in over SFTP where the URL does not say; nil leaves it to the host.
     package var userName: String?
+    /// The longest time for name lookup, connecting and the TLS handshake together.
+    package var connectTimeout: Duration = .seconds(15)
+    /// The longest time without a byte, the first one included; in whole seconds.
+    package var silenceTimeout: Duration = .seconds(60)
     /// How far an address is; a test has others than the real ones.
     package var reach: @Sendable (SocketAddress) -> SocketAddress.Reach = { $0.reach }
 
@@ -54,6 +58,8 @@ package struct NetworkConfiguration: Sendable {
         request.proxy = proxies.choice(for: request.url)
         request.certificates = certificates
         request.ssh.knownHostsFile = knownHostsFile
+        request.connectTimeout = connectTimeout
+        request.silenceTimeout = silenceTimeout
     }
 
     /// Gives a request the logins that the user keeps for its host.
