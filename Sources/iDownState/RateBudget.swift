@@ -37,10 +37,14 @@ package struct RateBudget: Sendable {
     static let leastGrant = 256
     /// However low a limit is, there is room for a whole grant and for what comes meanwhile.
     static let leastDepth = 2 * leastGrant
+    /// Connections that use up what they get wait several times within it.
+    static let memory: Duration = .milliseconds(150)
 
     private var pool: TokenBucket
     private var tasks: [TaskID: TokenBucket] = [:]
     private var accounts: [Stream: Account] = [:]
+    /// When a connection of a task last began to wait, or went on.
+    private var lastWaits: [TaskID: Duration] = [:]
     private var lastPlace = 0
     private var waiting = 0
 
@@ -65,6 +69,16 @@ package struct RateBudget: Sendable {
     package func share(of task: TaskID) -> Int64? {
         let equal = pool.limit > 0 ? max(1, pool.limit / Int64(max(1, tasks.count))) : 0
         return [equal, tasks[task]?.limit ?? 0].filter { $0 > 0 }.min()
+    }
+}
+
+// MARK: Whom it holds back
+
+extension RateBudget {
+    /// Whether a task would have brought more than it may, now or a moment ago.
+    package func holdsBack(_ task: TaskID, at time: Duration) -> Bool {
+        if let last = lastWaits[task], time - last < Self.memory { return true }
+        return accounts.contains { $0.key.task == task && $0.value.waitingSince != nil }
     }
 }
 
@@ -96,6 +110,7 @@ extension RateBudget {
     package mutating func leave(_ task: TaskID) {
         for stream in accounts.keys where stream.task == task { leave(stream) }
         tasks[task] = nil
+        lastWaits[task] = nil
     }
 
     /// A connection has ended.
@@ -134,6 +149,7 @@ extension RateBudget {
             lastPlace += 1
             account.waitingSince = lastPlace
             waiting += 1
+            lastWaits[stream.task] = time
         }
         return account.credit
     }
@@ -195,7 +211,9 @@ extension RateBudget {
         let groups = waitingGroups()
         for (index, group) in groups.enumerated() {
             let share = min(pool.room / Double(groups.count - index), group.room)
-            granted += grant(share, group.streams)
+            let chosen = grant(share, group.streams)
+            for stream in chosen { lastWaits[stream.task] = time }
+            granted += chosen
         }
         spill()
         return granted

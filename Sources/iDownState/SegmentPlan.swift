@@ -80,6 +80,8 @@ package struct SegmentPlan: Hashable, Sendable {
     package var headTime: Duration
     /// What a connection has been seen to bring; nil while nothing is known.
     package var typical: Int64?
+    /// Whether what is slow may be asked for a second time.
+    package var mayRace: Bool
     /// Whether a slow piece may be ended for a new connection where no further one is allowed.
     package var mayReplace: Bool
 
@@ -92,6 +94,7 @@ package struct SegmentPlan: Hashable, Sendable {
         room: Int = .max,
         headTime: Duration = .milliseconds(50),
         typical: Int64? = nil,
+        mayRace: Bool = true,
         mayReplace: Bool = false
     ) {
         self.total = total
@@ -102,6 +105,7 @@ package struct SegmentPlan: Hashable, Sendable {
         self.room = room
         self.headTime = headTime
         self.typical = typical
+        self.mayRace = mayRace
         self.mayReplace = mayReplace
     }
 
@@ -116,7 +120,7 @@ package struct SegmentPlan: Hashable, Sendable {
         let shares = free > 0 ? shares(among: free) : []
         guard shares.isEmpty else { return shares }
         let left = min(ceiling - pieces.count, room)
-        if left > 0 { return races(atMost: left) }
+        if left > 0 { return mayRace ? races(atMost: left) : [] }
         return mayReplace ? replaceable.map { [.replace($0)] } ?? [] : []
     }
 

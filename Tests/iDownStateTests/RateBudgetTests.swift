@@ -40,6 +40,19 @@ import iDownTesting
         #expect(!budget.isLimited)
     }
 
+    @Test func `it tells whom it holds back, and whom it held back just now`() {
+        var budget = RateBudget(limit: 100_000, at: .zero)
+        let streams = tasks.prefix(2).map { RateBudget.Stream(task: $0, number: 1) }
+        for task in tasks.prefix(2) { budget.join(task, limit: 0, at: .zero) }
+        #expect(!budget.holdsBack(tasks[0], at: .zero))
+        #expect(budget.take(16_384, for: streams[0], at: .zero) == 0)
+        #expect(budget.holdsBack(tasks[0], at: .seconds(9)))
+        #expect(!budget.holdsBack(tasks[1], at: .zero))
+        #expect(budget.distribute(at: .seconds(9)) == [streams[0]])
+        #expect(budget.holdsBack(tasks[0], at: .seconds(9)))
+        #expect(!budget.holdsBack(tasks[0], at: .seconds(10)))
+    }
+
     @Test(
         arguments: [20_000, 100_000, 1_000_000, 30_000_000, 200_000_000] as [Int64],
         [(1, 1), (1, 8), (3, 1), (4, 16)]

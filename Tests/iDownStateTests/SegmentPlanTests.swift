@@ -182,6 +182,14 @@ import iDownState
         #expect(plan(stored: stored, pieces, wanted: 4).steps == [.race(1, range(63.8, 63.9))])
     }
 
+    @Test func `nobody is raced where a limit is what slows all down`() {
+        var plan = plan(stored: [range(0, 32)], [piece(1, 32, 64, rate: 0)], wanted: 1)
+        plan.typical = Self.bytes(8)
+        #expect(plan.steps == [.race(1, range(32, 64))])
+        plan.mayRace = false
+        #expect(plan.steps.isEmpty)
+    }
+
     @Test func `nobody is raced whom a new connection would not beat`() {
         let stored = [range(0, 63.8)]
         let pieces = [piece(1, 63.8, 63.9, rate: 1), piece(2, 63.9, 64, rate: 1)]

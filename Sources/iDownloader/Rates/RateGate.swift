@@ -75,6 +75,12 @@ final class RateGate: Sendable {
         return state.withLock { $0.budget.share(of: task) }
     }
 
+    /// Whether a limit, and not the line or the server, is what a task waits for.
+    func holdsBack(_ task: TaskID) -> Bool {
+        guard limits.load(ordering: .relaxed) else { return false }
+        return state.withLock { $0.budget.holdsBack(task, at: now()) }
+    }
+
     private func change(_ body: (inout RateBudget) -> Void) {
         state.withLock { state in
             body(&state.budget)

@@ -37,13 +37,14 @@ extension Transfer {
         }
         let count = map.byteCount
         joining.read(stored: count, pieces, at: now)
+        let isThrottled = isThrottled(joining.meter.perSecond)
         let reading = RampUp.Reading(
             open: pieces.count { $0.isJudged },
             pending: pieces.count { !$0.isJudged },
             bytesPerSecond: joining.meter.perSecond,
             bytesLeft: total - count,
             headTime: joining.headTime,
-            isThrottled: isThrottled(joining.meter.perSecond)
+            isThrottled: isThrottled
         )
         var ceiling = ceiling
         // Whoever has several makes room for a transfer that has none.
@@ -65,14 +66,16 @@ extension Transfer {
             room: joining.isOpen(at: now) ? engine.hosts.room(host) : 0,
             headTime: joining.headTime,
             typical: joining.typical,
-            mayReplace: joining.replacementsLeft > 0 && joining.isOpen(at: now)
+            // What a limit slows down, nobody else brings sooner; it only costs what others may.
+            mayRace: !isThrottled,
+            mayReplace: !isThrottled && joining.replacementsLeft > 0 && joining.isOpen(at: now)
         )
     }
 
     /// Whether a rate limit, and not the number of connections, is what holds the transfer back.
     private func isThrottled(_ rate: Int64?) -> Bool {
         guard let share = engine.rates.share(of: job.task) else { return false }
-        return Double(rate ?? 0) >= Double(share) * 0.9
+        return Double(rate ?? 0) >= Double(share) * 0.9 || engine.rates.holdsBack(job.task)
     }
 
     private func perform(_ step: SegmentPlan.Step, _ inbox: TransferInbox) {
