@@ -11,21 +11,21 @@ public final class TransferHandle: Sendable {
         var waiters: [CheckedContinuation<TransferOutcome, Never>] = []
     }
 
-    private let pool: TransferPool
+    private let driver: any TransferDriver
     private let state = Mutex(State())
 
-    init(pool: TransferPool) { self.pool = pool }
+    package init(driver: any TransferDriver) { self.driver = driver }
 
     /// Lets a paused transfer read on; does nothing to one that is not paused.
     ///
     /// From any thread, also from within the sink.
-    public func resume() { pool.resume(self) }
+    public func resume() { driver.resume(self) }
 
     /// Ends the transfer with ``CurlCode/aborted`` unless it has ended already.
     ///
     /// From any thread, also from within the sink. The sink may still be called until the outcome
     /// is there.
-    public func cancel() { pool.cancel(self) }
+    public func cancel() { driver.cancel(self) }
 
     /// How the transfer ended, once it has; after that no call of the sink comes.
     ///
@@ -45,7 +45,7 @@ public final class TransferHandle: Sendable {
     }
 
     /// Tells the outcome to all who wait; only the first call counts.
-    func settle(_ outcome: TransferOutcome) {
+    package func settle(_ outcome: TransferOutcome) {
         let waiters = state.withLock { state in
             // Nobody waits any more where there is an outcome.
             if state.outcome == nil { state.outcome = outcome }

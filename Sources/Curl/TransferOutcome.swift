@@ -55,7 +55,7 @@ public struct TransferOutcome: Hashable, Sendable {
     public var totalTime = Duration.zero
 
     /// An outcome of which nothing is known but its reason.
-    init(_ result: CurlCode, _ message: String) {
+    package init(_ result: CurlCode, _ message: String) {
         self.result = result
         self.message = Self.presentable(message)
     }

@@ -70,7 +70,7 @@ public actor TransferPool {
         _ request: TransferRequest,
         sink: any TransferSink
     ) -> TransferHandle {
-        let handle = TransferHandle(pool: self)
+        let handle = TransferHandle(driver: self)
         let isPosted = thread.post { pool in pool.start(request, sink: sink, handle: handle) }
         if !isPosted { handle.settle(Self.shutDownOutcome) }
         return handle
@@ -82,11 +82,11 @@ public actor TransferPool {
         await thread.join()
     }
 
-    nonisolated func resume(_ handle: TransferHandle) {
+    package nonisolated func resume(_ handle: TransferHandle) {
         _ = thread.post { pool in pool.unpause(handle) }
     }
 
-    nonisolated func cancel(_ handle: TransferHandle) {
+    package nonisolated func cancel(_ handle: TransferHandle) {
         _ = thread.post { pool in
             guard let transfer = pool.transfers[ObjectIdentifier(handle)] else { return }
             pool.end(transfer, .aborted, message: "the transfer was cancelled")

@@ -11,10 +11,14 @@ package final class CommitFaults: Sendable {
     }
 
     private let plan: Mutex<Plan>
+    private let fails: @Sendable () -> Bool
 
-    /// - Parameter failing: the numbers of the commits to fail, counted from 1.
-    package init(failing: Set<Int> = []) {
+    /// - Parameters:
+    ///   - failing: the numbers of the commits to fail, counted from 1.
+    ///   - fails: asked right before each commit whether it is to fail.
+    package init(failing: Set<Int> = [], fails: @escaping @Sendable () -> Bool = { false }) {
         self.plan = Mutex(Plan(failing: failing))
+        self.fails = fails
     }
 
     /// How many commits there were, failed ones included.
@@ -27,11 +31,11 @@ package final class CommitFaults: Sendable {
 
     /// Counts a commit, right before COMMIT.
     func check() throws(StoreFailure) {
-        let fails = plan.withLock { plan in
+        let isChosen = plan.withLock { plan in
             plan.commits += 1
             return plan.failing.contains(plan.commits)
         }
-        guard fails else { return }
+        guard isChosen || fails() else { return }
         throw .database(code: ResultCode.SQLITE_FULL.rawValue, message: "injected: disk is full")
     }
 }

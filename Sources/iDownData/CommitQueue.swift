@@ -20,10 +20,12 @@ final class CommitQueue: Sendable {
     private let pool: DatabasePool
     private let ids: IDReservation
     private let faults: CommitFaults?
+    private let blocks: Bool
     private let waiting = Mutex<[Entry]>([])
 
-    init(pool: DatabasePool, ids: IDReservation, faults: CommitFaults?) {
+    init(pool: DatabasePool, ids: IDReservation, faults: CommitFaults?, blocks: Bool) {
         self.pool = pool
+        self.blocks = blocks
         self.ids = ids
         self.faults = faults
     }
@@ -36,7 +38,11 @@ final class CommitQueue: Sendable {
         }
         // Whoever finds the queue empty calls the writer, which takes all that is there by then.
         guard isFirst else { return }
-        pool.asyncWriteWithoutTransaction { [self] in commitAll(in: $0) }
+        if blocks {
+            pool.writeWithoutTransaction { commitAll(in: $0) }
+        } else {
+            pool.asyncWriteWithoutTransaction { [self] in commitAll(in: $0) }
+        }
     }
 
     private func commitAll(in database: Database) {

@@ -7,14 +7,17 @@ package import iDownState
 extension Store {
     /// Opens the store in a folder, which is made if it is missing.
     ///
-    /// Blocks. A damaged database is moved aside as `tasks.sqlite.broken-<date>`, and all rows that can
-    /// still be read are carried over into a new one. Any other trouble is thrown, a database of
-    /// a newer idown included, and the database stays as it was.
+    /// Blocks, and with `blocks` everything that it is asked later does so too: for a simulation,
+    /// in which nothing may run beside anything else. A damaged database is moved aside as
+    /// `tasks.sqlite.broken-<date>`, and all rows that can still be read are carried over into a new
+    /// one. Any other trouble is thrown, a database of a newer idown included, and the database
+    /// stays as it was.
     package static func open(
         folder: String,
         now: WallTime,
         commitFaults: CommitFaults? = nil,
-        fileFaults: FileFaults? = nil
+        fileFaults: FileFaults? = nil,
+        blocks: Bool = false
     ) throws(StoreFailure) -> (store: Store, report: OpeningReport) {
         try translatingErrors {
             let files = Files(faults: fileFaults)
@@ -32,7 +35,14 @@ extension Store {
             let pool = try file.open()
             try settleIDs(ids, in: pool)
             let looks = try file.openForLooks()
-            return (Store(pool: pool, looks: looks, ids: ids, faults: commitFaults), report)
+            let store = Store(
+                pool: pool,
+                looks: looks,
+                ids: ids,
+                faults: commitFaults,
+                blocks: blocks
+            )
+            return (store, report)
         }
     }
 

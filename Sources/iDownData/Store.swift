@@ -15,17 +15,21 @@ package final class Store: Sendable {
     let looks: DatabaseQueue
     let ids: IDReservation
     private let commits: CommitQueue
+    /// Whether the caller's own thread does everything, and waits.
+    private let blocks: Bool
 
     init(
         pool: DatabasePool,
         looks: DatabaseQueue,
         ids: IDReservation,
-        faults: CommitFaults?
+        faults: CommitFaults?,
+        blocks: Bool
     ) {
         self.pool = pool
         self.looks = looks
         self.ids = ids
-        self.commits = CommitQueue(pool: pool, ids: ids, faults: faults)
+        self.blocks = blocks
+        self.commits = CommitQueue(pool: pool, ids: ids, faults: faults, blocks: blocks)
     }
 
     /// Runs all bodies in one transaction, in order, each seeing what those before it did.
@@ -65,6 +69,7 @@ package final class Store: Sendable {
     package func read<T: Sendable>(
         _ body: @Sendable @escaping (Snapshot) throws(StoreFailure) -> T
     ) async throws(StoreFailure) -> T {
+        if blocks { return try readAtOnce(body) }
         let result = await withCheckedContinuation { continuation in
             pool.asyncRead { [ids] opened in
                 continuation.resume(
@@ -76,6 +81,25 @@ package final class Store: Sendable {
             }
         }
         return try result.get()
+    }
+
+    private func readAtOnce<T: Sendable>(
+        _ body: (Snapshot) throws(StoreFailure) -> T
+    ) throws(StoreFailure) -> T {
+        // By the writer's connection: it costs none of its own.
+        try pool.writeWithoutTransaction { database in
+            Result { () throws(StoreFailure) in try body(Snapshot(database: database, ids: ids)) }
+        }.get()
+    }
+
+    /// Ends the store as a crash would: what is committed lasts, and nothing else is done.
+    ///
+    /// Blocks.
+    package func crash() throws(StoreFailure) {
+        try translatingErrors {
+            try looks.close()
+            try pool.close()
+        }
     }
 
     /// Ends the store once the commits under way are done, and gives unused ids back.

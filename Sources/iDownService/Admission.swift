@@ -15,12 +15,14 @@ struct Admission {
 
     private let transaction: Transaction
     private let surroundings: Surroundings
+    private let date: WallTime
     /// Those that get no slot in this transaction.
     private(set) var passedOver = PassedOver()
     /// How many more tasks may be told; nil until somebody has to be.
     private var room: Int?
 
-    init(_ transaction: Transaction, _ surroundings: Surroundings) {
+    init(_ transaction: Transaction, _ surroundings: Surroundings, at date: WallTime) {
+        self.date = date
         self.transaction = transaction
         self.surroundings = surroundings
     }
@@ -54,7 +56,7 @@ struct Admission {
     /// A record that cannot be read is passed over.
     private mutating func change(_ candidate: Candidate, _ event: Event) throws -> Change? {
         let changes = try transaction.changeIfReadable(candidate.id) {
-            $0.apply(event, at: .now, jitter: 0)
+            $0.apply(event, at: date, jitter: 0)
         }
         if changes.isEmpty { passedOver.ids.insert(candidate.id) }
         return changes.first

@@ -2,6 +2,7 @@
 
 import iDownData
 package import iDownState
+import iDownloader
 
 extension Coordinator {
     /// The most tasks in the list (contract, Limits).
@@ -18,7 +19,7 @@ extension Coordinator {
     /// - Throws: `ServiceRefusal`, or what the store says; nothing is added then.
     package func add(_ wishes: [NewTask], token: String?) async throws -> [TaskID] {
         try refuseWhileStopping()
-        let now = WallTime.now
+        let now = time.date
         return try await commit(awaitsTelling: true) { transaction in
             if let token, let ids = try transaction.taskIDs(forToken: token) { return (ids, []) }
             var changes: [Change] = []

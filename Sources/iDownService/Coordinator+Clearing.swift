@@ -3,6 +3,7 @@
 import Logging
 import iDownData
 import iDownState
+import iDownloader
 
 // Completed tasks do not stay in the list for ever, if the user wants it so.
 extension Coordinator {
@@ -31,7 +32,7 @@ extension Coordinator {
                 } catch {
                     log.warning("completed tasks could not be taken off the list yet: \(error)")
                 }
-                try? await Task.sleep(for: max(rest, .seconds(1)))
+                try? await time.sleep(for: max(rest, .seconds(1)))
             }
         }
     }
@@ -41,7 +42,7 @@ extension Coordinator {
     /// - Returns: How long the next one has yet.
     private func clear(olderThan age: Duration) async throws -> Duration {
         while true {
-            let (limit, now) = (Self.mostCleared, WallTime.now)
+            let (limit, now) = (Self.mostCleared, time.date)
             let finished = try await store.read { snapshot throws(StoreFailure) in
                 try snapshot.finished(limit: limit)
             }

@@ -21,8 +21,8 @@ extension Coordinator {
             if let reason = obstacle(of: record) { return [reason] }
             let count = try await counts()[.downloading]
             return ["queue: \(count) of \(slots) running"]
-        case .waiting(.retry(let time)):
-            let left = backOffs.deadline(of: id).map { $0 - .now } ?? time.since(.now)
+        case .waiting(.retry(let deadline)):
+            let left = backOffs.deadline(of: id).map { $0 - time.now } ?? deadline.since(time.date)
             return ["retry in \(Self.shown(left))\(Self.inBrackets(record.failure))"]
         case .waiting(.offline):
             return ["offline"]

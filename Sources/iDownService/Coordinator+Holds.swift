@@ -75,7 +75,7 @@ extension Coordinator {
         _ events: @escaping @Sendable (Transaction, Surroundings) throws -> [(TaskID, Event?)]
     ) async {
         while !isStopping, !Task.isCancelled {
-            let now = WallTime.now
+            let now = time.date
             let surroundings = surroundings
             do {
                 return try await commit { transaction in
@@ -96,7 +96,7 @@ extension Coordinator {
             } catch {
                 log.error("tasks that wait or may go on could not be recorded yet: \(error)")
             }
-            try? await Task.sleep(for: Self.storeRetryInterval)
+            try? await time.sleep(for: Self.storeRetryInterval)
         }
     }
 }

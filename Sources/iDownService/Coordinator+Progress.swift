@@ -13,7 +13,7 @@ extension Coordinator {
     func transfersDidStart() {
         guard publisher == nil, !isStopping else { return }
         publisher = Task {
-            while (try? await Task.sleep(for: Self.progressInterval)) != nil, !running.isEmpty {
+            while (try? await time.sleep(for: Self.progressInterval)) != nil, !running.isEmpty {
                 await announceProgress()
             }
             publisher = nil
@@ -25,11 +25,11 @@ extension Coordinator {
     }
 
     private func announceProgress() async {
-        let time = Self.uptime
+        let moment = Self.uptime
         for id in running.keys {
             // Looked up anew: while others were told, it may have ended.
             guard let transfer = running[id], !settled.contains(id) else { continue }
-            meters[id]?.read(bytes: transfer.live.bytes, at: time)
+            meters[id]?.read(bytes: transfer.live.bytes, at: moment)
             let live = liveState(of: transfer, id)
             await announcer?.taskProgressed(id, live, of: transfer.live.total)
         }
@@ -44,7 +44,7 @@ extension Coordinator {
         countsAreStale = true
         guard countTeller == nil, !isStopping else { return }
         countTeller = Task {
-            while countsAreStale, (try? await Task.sleep(for: Self.countDelay)) != nil {
+            while countsAreStale, (try? await time.sleep(for: Self.countDelay)) != nil {
                 countsAreStale = false
                 guard let counts = try? await counts(), counts != toldCounts else { continue }
                 toldCounts = counts

@@ -65,7 +65,7 @@ extension Coordinator {
 
     /// Tells every task that was under way, or waiting for its next try, of the restart.
     private func wakeUp() async throws -> [Restored] {
-        let now = WallTime.now
+        let now = time.date
         let rests = engine.rests
         return try await commit { transaction in
             let ids =
@@ -82,7 +82,7 @@ extension Coordinator {
     }
 
     private func recordRestored(_ event: Event, of record: TaskRecord) async throws -> [Restored] {
-        let now = WallTime.now
+        let now = time.date
         return try await commit { transaction in
             let change = try transaction.change(record.id) {
                 $0.apply(event, at: now, jitter: 0)

@@ -2,6 +2,7 @@
 
 import iDownData
 package import iDownState
+import iDownloader
 
 // Verbs for many tasks at once, one commit each.
 extension Coordinator {
@@ -85,8 +86,8 @@ extension Coordinator {
         // The bytes that are kept are on record; a disk that hangs costs the time of one, not of
         // all.
         case .pause:
-            let deadline = ContinuousClock.now + Self.longestPause
-            for id in ids where ContinuousClock.now < deadline { await transferEnd(of: id) }
+            let deadline = time.now + Self.longestPause
+            for id in ids where time.now < deadline { await transferEnd(of: id) }
         case .resume, .retry: break
         }
     }

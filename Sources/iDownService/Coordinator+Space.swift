@@ -23,7 +23,7 @@ extension Coordinator {
         hasNewSpaceHold = true
         guard spaceWatch == nil else { return }
         spaceWatch = Task {
-            while (try? await Task.sleep(for: spaceInterval)) != nil, await isSpaceWanted() {}
+            while (try? await time.sleep(for: spaceInterval)) != nil, await isSpaceWanted() {}
             fullDirectories = []
             spaceWatch = nil
         }

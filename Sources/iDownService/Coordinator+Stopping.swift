@@ -23,7 +23,7 @@ extension Coordinator {
         clearer?.cancel()
         for transfer in running.values { transfer.stop() }
         let deadline = Task {
-            guard (try? await Task.sleep(for: Self.stoppingTime)) != nil else { return }
+            guard (try? await time.sleep(for: Self.stoppingTime)) != nil else { return }
             releaseStop()
         }
         // What is being committed is answered yet.

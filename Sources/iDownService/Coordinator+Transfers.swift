@@ -14,10 +14,12 @@ extension Coordinator: TransferJournal {
         of task: TaskID,
         attempt: AttemptNumber
     ) async throws -> Bool {
-        let now = WallTime.now
+        let now = time.date
         let jitter: Double
         switch event {
-        case .failed: jitter = Double.random(in: 0..<1, using: &random)
+        case .failed:
+            var dice = time
+            jitter = Double.random(in: 0..<1, using: &dice)
         case .opened, .checkpointed, .publishing, .completed, .held: jitter = 0
         }
         let hasNetwork = conditions.isOnline && !conditions.isCaptive
@@ -69,7 +71,7 @@ extension Coordinator: TransferJournal {
     func transferEnd(of id: TaskID) async {
         guard let transfer = running[id], settled.contains(id) else { return }
         let limit = Task {
-            guard (try? await Task.sleep(for: Self.longestPause)) != nil else { return }
+            guard (try? await time.sleep(for: Self.longestPause)) != nil else { return }
             if running[id] === transfer { releaseTransferWaiters(of: id) }
         }
         await withCheckedContinuation { transferWaiters[id, default: []].append($0) }
@@ -93,7 +95,7 @@ extension Coordinator: TransferJournal {
             } catch {
                 log.error("the end of task \(task) could not be recorded yet: \(error)")
             }
-            try? await Task.sleep(for: Self.storeRetryInterval)
+            try? await time.sleep(for: Self.storeRetryInterval)
         }
     }
 
@@ -119,18 +121,18 @@ extension Coordinator: TransferJournal {
     // MARK: Back-offs
 
     func scheduleRetry(of id: TaskID, after wait: Duration) {
-        backOffs.set(id, .now + wait)
+        backOffs.set(id, time.now + wait)
         waitForBackOffs()
     }
 
     /// Sleeps until the earliest back-off, or the rest of a host, is over.
     func waitForBackOffs() {
         backOffTimer?.cancel()
-        let rest = engine.rests.next.map { BackOffs.Instant.now + $0 }
+        let rest = engine.rests.next.map { time.now + $0 }
         guard let next = [backOffs.next, rest].compactMap(\.self).min() else { return }
         backOffTimer = Task {
-            guard (try? await Task.sleep(until: next, clock: .continuous)) != nil else { return }
-            let due = backOffs.takeDue(at: .now)
+            guard (try? await time.sleep(until: next)) != nil else { return }
+            let due = backOffs.takeDue(at: time.now)
             if due.isEmpty { fillSlots() } else { await endBackOffs(of: due) }
             guard !Task.isCancelled else { return }
             waitForBackOffs()
@@ -138,7 +140,7 @@ extension Coordinator: TransferJournal {
     }
 
     private func endBackOffs(of ids: [TaskID]) async {
-        let now = WallTime.now
+        let now = time.date
         do {
             try await commit { transaction in
                 let changes = try ids.flatMap { id in
@@ -150,7 +152,7 @@ extension Coordinator: TransferJournal {
             }
         } catch {
             log.error("back-offs that are over could not be recorded: \(error)")
-            for id in ids { backOffs.set(id, .now + Self.storeRetryInterval) }
+            for id in ids { backOffs.set(id, time.now + Self.storeRetryInterval) }
         }
     }
 
@@ -209,7 +211,7 @@ extension Coordinator: TransferJournal {
         repeats[id]?.cancel()
         repeats[id] = Task {
             var wait = Self.storeRetryInterval
-            while (try? await Task.sleep(for: wait)) != nil, !isStopping {
+            while (try? await time.sleep(for: wait)) != nil, !isStopping {
                 if await work() { break }
                 wait = min(wait * 2, RetryPolicy.cap)
             }
@@ -219,7 +221,7 @@ extension Coordinator: TransferJournal {
 
     /// Commits one event of the world.
     func recordEvent(_ event: Event, of id: TaskID) async throws {
-        let now = WallTime.now
+        let now = time.date
         try await commit { transaction in
             let change = try transaction.change(id) { $0.apply(event, at: now, jitter: 0) }
             return ((), change.map { [$0] } ?? [])

@@ -19,8 +19,8 @@ package actor Coordinator {
     let store: Store
     let engine: Engine
     let log: Logger
-    /// Full jitter for back-offs.
-    var random = SystemRandomNumberGenerator()
+    /// The clocks that everything here waits by.
+    nonisolated var time: TimeAndChance { engine.time }
 
     /// How many tasks may run at once.
     var slots: Int
@@ -151,7 +151,7 @@ extension Coordinator {
     private func fillSlotsLater() {
         guard slotRetry == nil, !isStopping else { return }
         slotRetry = Task {
-            try? await Task.sleep(for: Self.storeRetryInterval)
+            try? await time.sleep(for: Self.storeRetryInterval)
             slotRetry = nil
             fillSlots()
         }
@@ -176,7 +176,8 @@ extension Coordinator {
             firstOrder: startOrder + 1,
             isWanted: wantsSlots,
             mayStart: hasBegun && !isStopping && !isAsleep,
-            surroundings: surroundings
+            surroundings: surroundings,
+            date: { [time] in time.date }
         )
         wantsSlots = false
         var bodies = entries.map { entry in

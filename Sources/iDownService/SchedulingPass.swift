@@ -14,6 +14,7 @@ final class SchedulingPass: Sendable {
     private let mayStart: Bool
     /// Asked when the pass runs: the transaction's own changes may have an effect on it.
     private let surroundings: @Sendable () -> Surroundings
+    private let date: @Sendable () -> WallTime
     private let isWanted: Mutex<Bool>
     private let passedOver = Mutex<Set<TaskID>>([])
 
@@ -23,13 +24,15 @@ final class SchedulingPass: Sendable {
         firstOrder: Int64,
         isWanted: Bool,
         mayStart: Bool,
-        surroundings: @escaping @Sendable () -> Surroundings = { Surroundings() }
+        surroundings: @escaping @Sendable () -> Surroundings = { Surroundings() },
+        date: @escaping @Sendable () -> WallTime = { .now }
     ) {
         self.slots = slots
         self.busy = busy
         self.firstOrder = firstOrder
         self.mayStart = mayStart
         self.surroundings = surroundings
+        self.date = date
         self.isWanted = Mutex(isWanted)
     }
 
@@ -44,7 +47,7 @@ final class SchedulingPass: Sendable {
 
     func run(_ transaction: Transaction) throws -> [Change] {
         guard isWanted.withLock({ $0 }), mayStart else { return [] }
-        var admission = Admission(transaction, surroundings())
+        var admission = Admission(transaction, surroundings(), at: date())
         let running = try transaction.running()
         var order = firstOrder
         var changes: [Change] = []

@@ -28,6 +28,7 @@ extension FileSystem {
             let portion = UnsafeRawBufferPointer(
                 rebasing: rest.prefix(faults?.longestWrite ?? .max)
             )
+            witness?.willWrite(descriptor, at: offset, count: portion.count)
             let written = try call("pwrite") {
                 pwrite(descriptor, portion.baseAddress, portion.count, off_t(offset))
             }
@@ -60,6 +61,7 @@ extension FileSystem {
     /// Brings the bytes to the disk, and what is needed to read them again; fdatasync(2).
     package func synchronizeData(of descriptor: Int32) throws(FileError) {
         _ = try call("fdatasync") { fdatasync(descriptor) }
+        witness?.didSynchronize(descriptor)
     }
 
     /// Starts to write the bytes, and waits for nothing; sync_file_range(2).
@@ -74,10 +76,12 @@ extension FileSystem {
     /// Brings a file or a folder to the disk; fsync(2).
     package func synchronize(_ descriptor: Int32) throws(FileError) {
         _ = try call("fsync") { fsync(descriptor) }
+        witness?.didSynchronize(descriptor)
     }
 
     /// ftruncate(2).
     package func truncate(_ descriptor: Int32, to length: Int64) throws(FileError) {
+        witness?.willTruncate(descriptor, to: length)
         _ = try call("ftruncate") { ftruncate(descriptor, off_t(length)) }
     }
 

@@ -41,6 +41,7 @@ extension FileSystem {
         _ = try call("renameat2") {
             renameat2(folder, old, folder, new, CLINUX_RENAME_NOREPLACE)
         }
+        witness?.didRename(old, as: new, in: folder)
     }
 
     /// Moves to another folder of the same file system where the new name is free, else fails with

@@ -8,14 +8,19 @@ import Glibc
 /// makes the n-th call fail. Without one the door costs a test for nil.
 package final class FileSystem: Sendable {
     let faults: FaultPlan?
+    let witness: (any DiskWitness)?
 
-    package init(faults: FaultPlan? = nil) { self.faults = faults }
+    package init(faults: FaultPlan? = nil, witness: (any DiskWitness)? = nil) {
+        self.faults = faults
+        self.witness = witness
+    }
 
     /// Makes one call that answers -1 and sets errno where it fails.
     func call<Answer: SignedInteger>(
         _ operation: StaticString,
         _ body: () -> Answer
     ) throws(FileError) -> Answer {
+        if let errno = witness?.refusal(of: operation) { throw .system(errno, operation) }
         while true {
             let fault = faults?.next()
             if fault == nil || fault?.manner == .answerLost {

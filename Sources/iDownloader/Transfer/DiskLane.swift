@@ -75,7 +75,7 @@ package enum DiskSync: Sendable {
     }
 
     /// Brings it to the disk; why that failed, nil where it lasts now.
-    fileprivate func failure() -> FileError? {
+    func failure() -> FileError? {
         do throws(FileError) {
             switch self {
             case .file(let part): try part.synchronize()

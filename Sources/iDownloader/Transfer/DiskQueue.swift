@@ -16,7 +16,12 @@ package final class DiskQueue: Sendable {
     /// Whole files that are read for their digests; a slice at a time, so that they take turns.
     let digests = DispatchQueue(label: "org.idown.disk.digests")
 
-    package init() {}
+    /// Whether the caller's own thread does everything, and waits.
+    private let blocks: Bool
+
+    /// - Parameter blocks: whether the caller's own thread does everything, and waits: for a
+    ///   simulation, in which nothing may run beside anything else.
+    package init(blocks: Bool = false) { self.blocks = blocks }
 
     /// Runs `body` away from Swift's own threads.
     ///
@@ -29,7 +34,8 @@ package final class DiskQueue: Sendable {
         key: Int64?,
         _ body: @escaping @Sendable () throws(Failure) -> Value
     ) async throws(Failure) -> Value {
-        try await run(on: key.map { lane(of: $0).queue } ?? folders, body)
+        if blocks { return try body() }
+        return try await run(on: key.map { lane(of: $0).queue } ?? folders, body)
     }
 
     /// Runs `body`, which reads a slice of a file for its digest.
@@ -67,6 +73,11 @@ package final class DiskQueue: Sendable {
         key: Int64,
         _ body: @escaping @Sendable () throws(FileError) -> Value
     ) async throws(FileError) -> Value {
+        if blocks {
+            let value = try body()
+            if let failure = sync.failure() { throw failure }
+            return value
+        }
         let lane = lane(of: key)
         let result: Result<Value, FileError> = await withCheckedContinuation { continuation in
             lane.submit(

@@ -32,7 +32,7 @@ extension Engine {
         let (directory, fileSystem) = (record.request.directory, fileSystem)
         try await disk.run(key: record.id.rawValue) { () throws(FileError) in
             _ = try Trash(dataHome: dataHome, fileSystem: fileSystem)
-                .put(file, from: directory, at: time(nil))
+                .put(file, from: directory, at: Glibc.time(nil))
         }
     }
 

@@ -6,16 +6,17 @@ package import iDownState
 
 /// Starts transfers and owns what they share.
 package final class Engine: Sendable {
-    let pool: TransferPool
+    let pool: any TransferDriver
     /// Runs FTP and SFTP: libcurl waits in places for the last words of such servers, and what it
     /// holds up meanwhile is at least no download by HTTP.
-    let filePool: TransferPool
+    let filePool: any TransferDriver
     let fileSystem: FileSystem
+    package let time: TimeAndChance
     let disk: DiskQueue
     let folders: FolderLooks
     package let names: NameReservations
     /// The hosts that asked to be left alone.
-    package let rests = HostRestTable()
+    package let rests: HostRestTable
     let awakening = AwakeningClock()
     let userAgent: String
     let network: NetworkConfiguration
@@ -23,7 +24,7 @@ package final class Engine: Sendable {
     /// What a crash can cost at most, in time.
     let checkpointInterval: Duration
     /// What is known of hosts, and how many connections each has.
-    let hosts = Hosts()
+    let hosts: Hosts
     /// Holds all connections to the limits.
     let rates = RateGate()
     private let storedConnections: Atomic<Int>
@@ -38,16 +39,18 @@ package final class Engine: Sendable {
     ///   - userAgent: what requests carry where the task gives nothing else.
     ///   - connectionsPerDownload: how many a task may open that says nothing of its own.
     ///   - checkpointInterval: the longest time between two checkpoints of a task.
+    ///   - time: the clocks and the dice.
     package init(
-        pool: TransferPool,
-        filePool: TransferPool? = nil,
+        pool: any TransferDriver,
+        filePool: (any TransferDriver)? = nil,
         fileSystem: FileSystem = FileSystem(),
         disk: DiskQueue = DiskQueue(),
         network: NetworkConfiguration = NetworkConfiguration(),
         logins: (any StoredLogins)? = nil,
         userAgent: String,
         connectionsPerDownload: Int = 8,
-        checkpointInterval: Duration = .seconds(5)
+        checkpointInterval: Duration = .seconds(5),
+        time: TimeAndChance = .system
     ) {
         self.pool = pool
         self.filePool = filePool ?? pool
@@ -57,6 +60,9 @@ package final class Engine: Sendable {
         self.network = network
         self.logins = logins
         self.names = NameReservations()
+        self.time = time
+        self.rests = HostRestTable(time)
+        self.hosts = Hosts(time)
         self.userAgent = userAgent
         self.checkpointInterval = checkpointInterval
         self.storedConnections = Atomic(connectionsPerDownload)

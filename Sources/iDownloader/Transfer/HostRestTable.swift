@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Glibc
 import Synchronization
 package import iDownState
 
@@ -8,11 +7,17 @@ package import iDownState
 package final class HostRestTable: Sendable {
     private let rests = Mutex(HostRests())
 
-    package init() {}
+    private let time: TimeAndChance
+    private let start: TimeAndChance.Instant
+
+    package init(_ time: TimeAndChance = .system) {
+        self.time = time
+        start = time.now
+    }
 
     /// Takes note of a host's wish.
     package func rest(_ origin: Origin, for wish: Duration) {
-        let now = Self.now
+        let now = self.now
         rests.withLock { $0.rest(origin, for: wish, now: now) }
     }
 
@@ -26,19 +31,19 @@ package final class HostRestTable: Sendable {
 
     /// How long the host is still to be left alone; nil where it is not.
     package func remaining(of origin: Origin) -> Duration? {
-        let now = Self.now
+        let now = self.now
         return rests.withLock { $0.remaining(of: origin, now: now) }
     }
 
     /// All hosts that are to be left alone, and how long still.
     package var all: [Origin: Duration] {
-        let now = Self.now
+        let now = self.now
         return rests.withLock { $0.all(now: now) }
     }
 
     /// How long until the first of them may be asked again; nil where none rests.
     package var next: Duration? {
-        let now = Self.now
+        let now = self.now
         return rests.withLock { $0.next(now: now) }.map { $0 - now }
     }
 
@@ -48,10 +53,6 @@ package final class HostRestTable: Sendable {
         rests.withLock { $0.end(of: origin) }
     }
 
-    /// Since the computer started, sleep included; CLOCK_BOOTTIME of clock_gettime(2).
-    private static var now: Duration {
-        var time = timespec()
-        clock_gettime(CLOCK_BOOTTIME, &time)
-        return .seconds(time.tv_sec) + .nanoseconds(time.tv_nsec)
-    }
+    /// A clock that runs on while the machine sleeps.
+    private var now: Duration { time.now - start }
 }

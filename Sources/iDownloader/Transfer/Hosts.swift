@@ -23,11 +23,17 @@ final class Hosts: Sendable {
     }
 
     private let state = Mutex(State())
-    private let start = ContinuousClock.now
+    private let time: TimeAndChance
+    private let start: TimeAndChance.Instant
+
+    init(_ time: TimeAndChance) {
+        self.time = time
+        start = time.now
+    }
 
     /// The reading of the clock that all of a transfer's times are taken from; it runs on while
     /// the machine sleeps.
-    var now: Duration { ContinuousClock.now - start }
+    var now: Duration { time.now - start }
 
     /// Counts a first connection as open, once the host has room for it.
     ///

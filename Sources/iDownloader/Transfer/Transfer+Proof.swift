@@ -18,7 +18,7 @@ extension Transfer {
         guard case .overlap(let start, let resumePoint, _) = ask, !hasEqualSamples else {
             return try await exchange(ask)
         }
-        var generator = SystemRandomNumberGenerator()
+        var generator = engine.time
         let samples = OverlapProof.samples(
             of: stored,
             leavingOut: ByteRange(from: start, to: resumePoint),

@@ -66,9 +66,9 @@ extension Transfer {
         _ inbox: TransferInbox
     ) async -> Result<RequestEnd, TransferEnd> {
         await withDiscardingTaskGroup { group in
-            let interval = engine.checkpointInterval
+            let (interval, time) = (engine.checkpointInterval, engine.time)
             group.addTask {
-                while (try? await Task.sleep(for: interval)) != nil {
+                while (try? await time.sleep(for: interval)) != nil {
                     inbox.send(.checkpointIsDue)
                 }
             }
@@ -107,7 +107,7 @@ extension Transfer {
                 if !isTicking, needsPlanning {
                     isTicking = true
                     group.addTask {
-                        guard (try? await Task.sleep(for: Joining.interval)) != nil else { return }
+                        guard (try? await time.sleep(for: Joining.interval)) != nil else { return }
                         inbox.send(.planIsDue)
                     }
                 }

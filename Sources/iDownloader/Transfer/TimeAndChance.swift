@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+package import iDownState
+
+/// The clocks that everything waits by, and the dice: the system's, or those of a simulation.
+package struct TimeAndChance: Sendable {
+    package typealias Instant = ContinuousClock.Instant
+
+    private let readCalendar: @Sendable () -> WallTime
+    private let readClock: @Sendable () -> Instant
+    private let wait: @Sendable (Instant) async throws -> Void
+    private let roll: @Sendable () -> UInt64
+
+    /// - Parameters:
+    ///   - readCalendar: the date, which people may set.
+    ///   - readClock: a clock that only goes forward, also while the machine sleeps.
+    ///   - wait: returns at that moment; throws where the task is cancelled before.
+    ///   - roll: a random number, each as likely as any other.
+    package init(
+        readCalendar: @escaping @Sendable () -> WallTime,
+        readClock: @escaping @Sendable () -> Instant,
+        wait: @escaping @Sendable (Instant) async throws -> Void,
+        roll: @escaping @Sendable () -> UInt64
+    ) {
+        self.readCalendar = readCalendar
+        self.readClock = readClock
+        self.wait = wait
+        self.roll = roll
+    }
+
+    /// Those of the machine: CLOCK_REALTIME and CLOCK_BOOTTIME of clock_gettime(2), getrandom(2).
+    package static let system = TimeAndChance(
+        readCalendar: {
+            var time = timespec()
+            clock_gettime(CLOCK_REALTIME, &time)
+            let microseconds = Int64(time.tv_sec) * 1_000_000 + Int64(time.tv_nsec) / 1000
+            return WallTime(microseconds: microseconds)
+        },
+        readClock: { .now },
+        wait: { try await Task.sleep(until: $0, clock: .continuous) },
+        roll: {
+            var generator = SystemRandomNumberGenerator()
+            return generator.next()
+        }
+    )
+
+    /// The date, for people and for the record.
+    package var date: WallTime { readCalendar() }
+
+    /// The moment that everything is timed by.
+    package var now: Instant { readClock() }
+
+    /// Returns at that moment; throws where the task is cancelled before.
+    package func sleep(until moment: Instant) async throws { try await wait(moment) }
+
+    /// Returns after this time; throws where the task is cancelled before.
+    package func sleep(for time: Duration) async throws { try await wait(now + time) }
+}
+
+extension TimeAndChance: RandomNumberGenerator {
+    package func next() -> UInt64 { roll() }
+}
