@@ -17,7 +17,8 @@ struct DurabilityTests {
             try await withService(started: false) { service in
                 let file = "\(folder)/trace"
                 let calls =
-                    "fdatasync,fsync,pwrite64,write,writev,rename,renameat,renameat2,sendmsg,recvmsg"
+                    "fdatasync,fsync,linkat,pwrite64,write,writev,rename,renameat,renameat2,sendmsg,"
+                    + "recvmsg"
                 // A message's head and the first words of its body fit in 600 bytes.
                 try await service.start(
                     under: [
@@ -94,7 +95,7 @@ struct DurabilityTests {
                     try await service.waitForState("completed", of: id)
                 }
                 let commits = trace.commits(of: "\(home)/.local/state/idown/tasks.sqlite")
-                let part = "\(home)/Downloads/file.bin.part"
+                let part = trace.path(of: "file.bin.part", in: "\(home)/Downloads")
                 checkAdding(trace, commits)
                 try checkCheckpoints(trace, commits, part)
                 try checkPublication(trace, commits, part, folder: "\(home)/Downloads")
@@ -183,7 +184,7 @@ struct DurabilityTests {
             try await service.pause(id, with: 256 << 10)
         }
         let commits = trace.commits(of: "\(home)/.local/state/idown/tasks.sqlite")
-        let part = "\(home)/Downloads/file.bin.part"
+        let part = trace.path(of: "file.bin.part", in: "\(home)/Downloads")
         let told = try #require(trace.sent("TaskChanged", "paused").first)
         #expect(commits.contains { $0.end < told.begin })
         let reply = try #require(

@@ -107,6 +107,23 @@ struct SystemCallTrace {
 }
 
 extension SystemCallTrace {
+    /// How the kernel shows the file that has this name in this folder.
+    ///
+    /// What was made without a name, and linked later, goes on by what it was called at first.
+    func path(of name: String, in folder: String) -> String {
+        let link = calls.first { call in
+            call.name == "linkat" && call.succeeded && call.arguments.contains("\"\(name)\"")
+        }
+        guard let link, let start = link.arguments.firstRange(of: "/proc/self/fd/") else {
+            return "\(folder)/\(name)"
+        }
+        let number = link.arguments[start.upperBound...].prefix { $0.isNumber }
+        let later = calls.first { call in
+            link.end < call.begin && call.arguments.hasPrefix("\(number)<\(folder)/#")
+        }
+        return later?.path ?? "\(folder)/\(name)"
+    }
+
     /// The sync of a file: fsync(2) or fdatasync(2).
     func syncs(of path: String) -> [Call] {
         calls.filter { ["fsync", "fdatasync"].contains($0.name) && $0.path == path }

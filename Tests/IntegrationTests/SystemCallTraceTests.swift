@@ -38,6 +38,17 @@ struct SystemCallTraceTests {
         #expect(commits.first.map { [$0.begin, $0.end] } == [0, 4])
     }
 
+    @Test func `a file that was linked later is found by what it was called at first`() {
+        let trace = SystemCallTrace(
+            #"""
+            101   1.1 linkat(AT_FDCWD</>, "/proc/self/fd/9", 7</d>, "x.part", AT_SYMLINK_FOLLOW) = 0
+            101   1.2 pwrite64(9</d/#21>(deleted), "b", 1, 0) = 1
+            """#
+        )
+        #expect(trace.path(of: "x.part", in: "/d") == "/d/#21")
+        #expect(trace.path(of: "y.part", in: "/d") == "/d/y.part")
+    }
+
     @Test func `what is no call is told`() {
         #expect(SystemCallTrace("101 1.0 what is this").unread.count == 1)
         #expect(SystemCallTrace("nothing").unread == ["nothing"])

@@ -74,6 +74,21 @@ extension FileSystem {
         _ = try call("linkat") { linkat(folder, old, folder, new, 0) }
     }
 
+    /// Makes a file without a name, which goes with its last descriptor; O_TMPFILE of open(2).
+    func openUnnamed(in folder: Int32, mode: mode_t) throws(FileError) -> Descriptor {
+        let number = try call("openat") {
+            openat(folder, ".", CLINUX_O_TMPFILE | O_DIRECTORY | O_RDWR | O_CLOEXEC, mode)
+        }
+        return Descriptor(owning: number)
+    }
+
+    /// Gives an unnamed file a name, which must be free; linkat(2) by way of /proc.
+    func link(_ descriptor: Int32, as name: String, in folder: Int32) throws(FileError) {
+        _ = try call("linkat") {
+            linkat(AT_FDCWD, "/proc/self/fd/\(descriptor)", folder, name, AT_SYMLINK_FOLLOW)
+        }
+    }
+
     /// Takes a name away; unlinkat(2).
     package func unlink(_ name: String, in folder: Int32) throws(FileError) {
         _ = try call("unlinkat") { unlinkat(folder, name, 0) }

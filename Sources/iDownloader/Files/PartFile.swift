@@ -10,9 +10,9 @@ package final class PartFile: Sendable {
     /// The final name in view, and what tells the file from every other.
     package let file: LocalFile
     package let folder: OpenFolder
-    private let descriptor: Descriptor
+    let descriptor: Descriptor
 
-    private init(_ file: LocalFile, _ folder: OpenFolder, _ descriptor: Descriptor) {
+    init(_ file: LocalFile, _ folder: OpenFolder, _ descriptor: Descriptor) {
         self.file = file
         self.folder = folder
         self.descriptor = descriptor

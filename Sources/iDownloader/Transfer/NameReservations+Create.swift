@@ -3,7 +3,7 @@
 import iDownState
 
 extension NameReservations {
-    /// Reserves a free name and makes the partial file under it.
+    /// Reserves a free name and makes the partial file, which appears under it later.
     ///
     /// - Parameters:
     ///   - name: the one that is wanted.
@@ -27,11 +27,30 @@ extension NameReservations {
                 throw .nameTaken
             }
             do throws(FileError) {
-                return try PartFile.create(free.text, in: folder)
+                return try PartFile.createUnnamed(free.text, in: folder)
             } catch {
                 guard case .nameTaken = error, mayRename else { throw error }
             }
         }
         throw .nameTaken
+    }
+
+    /// Has the file appear under its name, or reserves the next one where somebody was faster.
+    ///
+    /// - Returns: nil once it has appeared; else the file, or another in its place, with the name
+    ///   that is now in view, to be recorded before the next try.
+    /// - Throws: `nameTaken` where no other name will do.
+    func appear(
+        _ part: PartFile,
+        for task: TaskID,
+        mayRename: Bool
+    ) throws(FileError) -> PartFile? {
+        do throws(FileError) {
+            return try part.appear()
+        } catch {
+            guard case .nameTaken = error, mayRename else { throw error }
+            let name = FileName(trusted: part.file.name)
+            return part.named(try reserve(name, in: part.folder, for: task).text)
+        }
     }
 }

@@ -23,18 +23,38 @@ extension Transfer {
                 return try names.create(plain, in: folder, for: task, mayRename: mayRename)
             }
         }
-        do {
-            try await commit(.opened(created.file, version, keeping: SegmentMap()))
-        } catch {
-            // Nobody will know that this file is ours: it goes now or never.
-            _ = try? await onDisk { () throws(FileError) in
-                try folder.deletePart(created.file)
+        part = try await recordAndShow(created, version)
+        file = part?.file
+    }
+
+    /// Has a new file recorded as ours, and only then lets it be seen.
+    private func recordAndShow(
+        _ created: PartFile,
+        _ version: RemoteVersion
+    ) async throws(TransferEnd) -> PartFile {
+        let (names, task) = (engine.names, job.task)
+        let mayRename = job.request.onExisting == .rename
+        var part = created
+        // Whoever takes one name after the other away from under us wins in the end.
+        for _ in 0..<100 {
+            let shown = part
+            do throws(TransferEnd) {
+                try await commit(.opened(shown.file, version, keeping: SegmentMap()))
+                let next = try await onDisk { () throws(FileError) in
+                    try names.appear(shown, for: task, mayRename: mayRename)
+                }
+                guard let next else { return shown }
+                part = next
+            } catch {
+                // Nobody may ever know that this file is ours: it goes now or never.
+                _ = try? await onDisk { () throws(FileError) in
+                    try shown.folder.deletePart(shown.file)
+                }
+                names.release(task)
+                throw error
             }
-            names.release(task)
-            throw error
         }
-        part = created
-        file = created.file
+        throw .failed(FileError.nameTaken.failure)
     }
 
     /// The client's choice before the server's, and that before the URL's.
