@@ -7,15 +7,23 @@ import Glibc
 ///
 /// The path is absolute and free of links. Traps where no folder can be made: on such a machine
 /// no test can run, and a thrown error would force `try` on bodies that cannot fail.
-package func withTemporaryFolder<R>(_ body: (String) async throws -> R) async rethrows -> R {
-    let path = makeTemporaryFolder()
+///
+/// - Parameters:
+///   - parent: where it is made; nil takes `$TMPDIR`, else `/tmp`.
+///   - body: gets its path.
+/// - Returns: what `body` returns.
+package func withTemporaryFolder<R>(
+    in parent: String? = nil,
+    _ body: (String) async throws -> R
+) async rethrows -> R {
+    let path = makeTemporaryFolder(in: parent)
     defer { removeTree(path) }
     return try await body(path)
 }
 
-/// mkdtemp(3) below `$TMPDIR`, else `/tmp`.
-private func makeTemporaryFolder() -> String {
-    let parent = getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
+/// mkdtemp(3).
+private func makeTemporaryFolder(in folder: String?) -> String {
+    let parent = folder ?? getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
     let template = strdup("\(parent)/idown-test-XXXXXX")
     defer { free(template) }
     guard let template, let made = mkdtemp(template), let resolved = realpath(made, nil) else {

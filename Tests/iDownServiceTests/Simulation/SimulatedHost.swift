@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Curl
+import Glibc
+import iDownState
+import iDownTesting
+
+/// A file at the other end: its versions, and what its server says of them.
+struct SimulatedFile: Sendable {
+    /// What the server gives to know a version by.
+    enum Validator: CaseIterable, Sendable {
+        case strongTag, weakTag, tagOfTheMoment, date, none
+    }
+
+    let number: Int
+    let size: Int64
+    let validator: Validator
+    let servesRanges: Bool
+    /// Whether its length is not told beforehand.
+    let hidesLength: Bool
+    /// The number of the present version; all before it were there once.
+    var version = 1
+    /// How many answers were given, for a server whose every answer has another tag.
+    var answers = 0
+
+    init(_ number: Int, using dice: inout some RandomNumberGenerator) {
+        self.number = number
+        let sizes: [ClosedRange<Int64>] = [
+            0...10, 1...3_000, 60_000...70_000, 100_000...400_000, 1_100_000...1_500_000,
+        ]
+        size = Int64.random(in: sizes.randomElement(using: &dice) ?? 1...1, using: &dice)
+        validator =
+            Bool.random(using: &dice)
+            ? .strongTag : Validator.allCases.randomElement(using: &dice) ?? .none
+        servesRanges = Int.random(in: 0..<5, using: &dice) > 0
+        hidesLength = Int.random(in: 0..<12, using: &dice) == 0
+    }
+
+    func url(host: Int) -> String { "http://h\(host).example/f\(number)" }
+
+    // MARK: Bytes
+
+    /// All bytes of all versions are pieces of this.
+    private static let bytes: [UInt8] = {
+        var generator = SeededGenerator(seed: 4711)
+        let words = (0..<(1 << 19)).map { _ in generator.next() }
+        return words.withUnsafeBytes { Array($0) }
+    }()
+
+    /// The bytes of a version from `offset` on, as long as `body` runs.
+    func withBytes<Value>(
+        of version: Int,
+        from offset: Int64,
+        count: Int,
+        _ body: (UnsafeRawBufferPointer) -> Value
+    ) -> Value {
+        // Two versions have no bytes in common, nor have two files, but by chance.
+        let salt = (number &* 7919 &+ version &* 104_729) % 2_500_000
+        return Self.bytes.withUnsafeBytes { bytes in
+            let start = salt + Int(offset)
+            return body(UnsafeRawBufferPointer(rebasing: bytes[start..<(start + count)]))
+        }
+    }
+
+    /// The version whose bytes these are, all from `offset` on; nil for none.
+    func version(holding bytes: UnsafeRawBufferPointer, at offset: Int64) -> Int? {
+        (1...version).reversed().first { version in
+            guard offset + Int64(bytes.count) <= size else { return false }
+            return withBytes(of: version, from: offset, count: bytes.count) { own in
+                own.elementsEqualFast(bytes)
+            }
+        }
+    }
+
+    // MARK: Heads
+
+    /// The lines of the answer's head, and the bytes that its body has.
+    mutating func answer(
+        range: String?,
+        ifRange: String?
+    ) -> (lines: [String], body: Range<Int64>) {
+        answers += 1
+        var fields = ["Date: Fri, 31 Jan 2031 23:59:59 GMT", "Content-Type: application/zip"]
+        if let tag { fields.append("ETag: \(tag)") }
+        if validator == .date || validator == .tagOfTheMoment {
+            fields.append("Last-Modified: \(date)")
+        }
+        let wantsWhole = ifRange.map { $0 != tag && $0 != date } ?? false
+        guard servesRanges, let range, !wantsWhole else {
+            if !hidesLength { fields.append("Content-Length: \(size)") }
+            if servesRanges { fields.append("Accept-Ranges: bytes") }
+            return (["HTTP/1.1 200 OK"] + fields + [""], 0..<size)
+        }
+        let parts = range.split(separator: "-", omittingEmptySubsequences: false)
+        let first = parts.first.flatMap { Int64($0) } ?? 0
+        guard first < size else {
+            fields += ["Content-Range: bytes */\(size)", "Content-Length: 0"]
+            return (["HTTP/1.1 416 Range Not Satisfiable"] + fields + [""], 0..<0)
+        }
+        let end = min(size, (parts.last.flatMap { Int64($0) } ?? size - 1) + 1)
+        fields += [
+            "Content-Range: bytes \(first)-\(end - 1)/\(size)", "Content-Length: \(end - first)",
+        ]
+        return (["HTTP/1.1 206 Partial Content"] + fields + [""], first..<end)
+    }
+
+    private var tag: String? {
+        switch validator {
+        case .strongTag: "\"v\(version)\""
+        case .weakTag: "W/\"v\(version)\""
+        case .tagOfTheMoment: "\"\(answers)\""
+        case .date, .none: nil
+        }
+    }
+
+    private var date: String {
+        "Thu, 0\(1 + version % 9) Jan 20\(10 + version % 20) 00:00:00 GMT"
+    }
+}
+
+extension UnsafeRawBufferPointer {
+    /// Whether the bytes are the same; memcmp(3).
+    func elementsEqualFast(_ other: UnsafeRawBufferPointer) -> Bool {
+        guard count == other.count, let start = baseAddress, let otherStart = other.baseAddress
+        else { return count == other.count }
+        return memcmp(start, otherStart, count) == 0
+    }
+}

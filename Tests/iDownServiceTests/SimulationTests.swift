@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import DBus
+import Glibc
+import Testing
+import iDownTesting
+
+/// The whole service in worlds that seeds drive; see `Simulation`.
+///
+/// `SEEDS` says how many, `SEED` where they begin: `make simulate SEEDS=20000`.
+@Suite struct SimulationTests {
+    private static func number(_ name: String) -> UInt64? {
+        getenv(name).flatMap { UInt64(String(cString: $0)) }
+    }
+
+    /// In memory where that is possible: it is about order, not about a real disk.
+    private func withFolder<Value>(_ body: (String) async throws -> Value) async throws -> Value {
+        guard access("/dev/shm", W_OK) == 0 else { return try await withTemporaryFolder(body) }
+        return try await withTemporaryFolder(in: "/dev/shm", body)
+    }
+
+    /// What is wrong with a seed, on one queue from the first to the last job.
+    private func wrongs(
+        _ seed: UInt64,
+        planting bug: Simulation.PlantedBug? = nil
+    ) async throws -> [String] {
+        try await withFolder { folder in
+            let service = QueueExecutor(label: "simulation")
+            let executor = SimulatedExecutor(queue: service.queue)
+            return try await executor.run {
+                let simulation = Simulation(
+                    seed: seed,
+                    folder: folder,
+                    bug: bug,
+                    service,
+                    executor
+                )
+                return try await simulation.play(steps: 90)
+            }
+        }
+    }
+
+    @Test func `no seed loses a task, a byte or a word, and every one comes to its end`()
+        async throws
+    {
+        let first = Self.number("SEED") ?? 1
+        let count = Self.number("SEEDS") ?? (Self.number("SEED") == nil ? 150 : 1)
+        for seed in first..<(first + count) {
+            let wrongs = try await wrongs(seed)
+            guard !wrongs.isEmpty else { continue }
+            Issue.record("make simulate SEED=\(seed): \(wrongs.joined(separator: "; "))")
+            return
+        }
+    }
+
+    @Test(arguments: [Simulation.PlantedBug.checkpointBeforeSync, .announceBeforePersist])
+    func `a fault that is planted on purpose is found`(bug: Simulation.PlantedBug) async throws {
+        for seed in 1...2_000 as ClosedRange<UInt64> {
+            if try await !wrongs(seed, planting: bug).isEmpty { return }
+        }
+        Issue.record("2,000 seeds did not find it")
+    }
+
+    @Test(arguments: [1, 77] as [UInt64]) func `a seed does the same again`(seed: UInt64)
+        async throws
+    {
+        let first = try await course(of: seed)
+        #expect(try await course(of: seed) == first)
+    }
+
+    private func course(of seed: UInt64) async throws -> Simulation.Course {
+        try await withFolder { folder in
+            let service = QueueExecutor(label: "simulation")
+            let executor = SimulatedExecutor(queue: service.queue)
+            return try await executor.run {
+                let simulation = Simulation(
+                    seed: seed,
+                    folder: folder,
+                    bug: nil,
+                    service,
+                    executor
+                )
+                _ = try await simulation.play(steps: 90)
+                return simulation.course
+            }
+        }
+    }
+}
