@@ -22,13 +22,9 @@ import iDownloader
         recorded(part.file)
         try part.reserve(upTo: 4096)
         let bytes = Array(Self.bytes.utf8)
-        do {
-            try bytes.withUnsafeBytes { try part.write($0, at: 0) }
-        } catch let error as FileError {
-            throw error
-        } catch {
-            fatalError("only FileError is thrown")
-        }
+        try bytes.withUnsafeBytes { bytes in
+            Result { () throws(FileError) in try part.write(bytes, at: 0) }
+        }.get()
         try part.synchronizeData()
         try part.setFinalPermissions()
         part.recordOrigin(url: "https://example.org/", referrer: nil)

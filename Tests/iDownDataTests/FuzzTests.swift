@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+import iDownData
+import iDownTesting
+
+/// What people and programs leave in the settings file, changed at random.
+@Suite struct FuzzTests {
+    @Test func `a settings file`() async throws {
+        let fuzzer = Fuzzer("settings", test: #filePath)
+        #expect(fuzzer.hasCorpus)
+        try await withTemporaryFolder { folder throws in
+            try fuzzer.run { bytes in
+                try TestFile.write(bytes, to: folder + "/settings.json")
+                let settings = SettingsFile(folder: folder).read().settings
+                let isInRange =
+                    (1...64).contains(settings.maxConcurrentDownloads)
+                    && (1...16).contains(settings.maxConnectionsPerDownload)
+                    && settings.speedLimit >= 0 && settings.keepCompleted >= 0
+                #expect(isInRange, "\(bytes)")
+            }
+        }
+    }
+}
