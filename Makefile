@@ -12,8 +12,9 @@ override FILTER := $(value FILTER)
 override ONLY := $(value ONLY)
 override KILLS := $(value KILLS)
 override SEED := $(value SEED)
-export KILLS SEED
-export URL PREFIX DESTDIR FILTER ONLY
+override SEEDS := $(value SEEDS)
+override TARGET := $(value TARGET)
+export URL PREFIX DESTDIR FILTER ONLY KILLS SEED SEEDS
 
 # A target may import only what the manifest says that it depends on.
 STRICT := --explicit-target-dependency-import-check error
@@ -22,7 +23,7 @@ STRICT := --explicit-target-dependency-import-check error
 RELEASE := $(SWIFT) build -c release --static-swift-stdlib $(STRICT)
 
 .DEFAULT_GOAL := build
-.PHONY: build run test chaos bench lint check install deb uninstall clean help
+.PHONY: build run test chaos simulate fuzz bench lint check install deb uninstall clean help
 
 build: ## Build the release programs into .build/release
 	@.ci/need build
@@ -45,6 +46,17 @@ chaos: ## Kill the service KILLS=300 times in mid-transfer and look whether it k
 	@.ci/need build chaos
 	$(RELEASE) --product idownd
 	Tests/Chaos/run
+
+simulate: ## Run SEEDS=20000 simulated worlds around the service, from SEED=1 on; SEED=… alone runs one
+	@.ci/need build test
+	$(SWIFT) build $(STRICT) --build-tests
+	@SWIFT="$(SWIFT)" .ci/test SimulationTests
+
+fuzz: ## Change what comes from outside at random for SECONDS=60 each: TARGET=head, metalink, uri, settings
+	@.ci/need build test
+	$(SWIFT) build $(STRICT) --build-tests
+	@FUZZ_SECONDS="$(or $(SECONDS),60)" $(if $(TARGET),FUZZ_TARGET="$$TARGET") \
+	    SWIFT="$(SWIFT)" .ci/test FuzzTests
 
 bench: build ## Measure against curl, aria2, wget2 and axel, or part of it: ONLY=small,tls
 	@.ci/need bench
