@@ -39,6 +39,9 @@ package struct Settings: Hashable, Sendable {
     /// The user's cookies in Netscape's form, an absolute path; nil sends none.
     package var cookieFile: String?
 
+    /// The least that is written to the log: `error`, `warning`, `notice`, `info` or `debug`.
+    package var logLevel = "info"
+
     package init(
         maxConcurrentDownloads: Int = 3,
         maxConnectionsPerDownload: Int = 8,

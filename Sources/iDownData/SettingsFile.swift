@@ -111,6 +111,7 @@ package struct SettingsFile: Sendable {
         static let notifications = "Notifications"
         static let stayAwake = "StayAwake"
         static let whenDoneCommand = "WhenDoneCommand"
+        static let logLevel = "LogLevel"
     }
 
     /// The object in the file; nil without a file.
@@ -164,6 +165,12 @@ package struct SettingsFile: Sendable {
         settings.proxy = try text(content[Key.proxy], Key.proxy, "the URL of a proxy")
         settings.proxyExceptions =
             try text(content[Key.noProxy], Key.noProxy, "hosts between commas") ?? ""
+        let levels = ["error", "warning", "notice", "info", "debug"]
+        let level = try text(content[Key.logLevel], Key.logLevel, "a level of the log") ?? "info"
+        guard levels.contains(level) else {
+            throw invalid(Key.logLevel, "one of \(levels.joined(separator: ", "))")
+        }
+        settings.logLevel = level
         settings.cookieFile = try text(content[Key.cookieFile], Key.cookieFile, "an absolute path")
         if let path = settings.cookieFile, !path.hasPrefix("/") {
             throw invalid(Key.cookieFile, "an absolute path")

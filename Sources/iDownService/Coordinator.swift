@@ -198,6 +198,7 @@ extension Coordinator {
         for (index, result) in results.enumerated() {
             switch result {
             case .success(let outcome):
+                writeDown(outcome.changes)
                 for (number, change) in outcome.changes.enumerated() {
                     // Calls that need none of this are answered in between.
                     if number % Self.changesInARow == Self.changesInARow - 1 { await Task.yield() }

@@ -44,6 +44,8 @@ struct Daemon {
         let file = SettingsFile(folder: folders.config)
         let (settings, trouble) = file.read()
         if let trouble { log.error("the settings are not read, defaults are in force: \(trouble)") }
+        var log = log
+        log.logLevel = Logger.Level(rawValue: settings.logLevel) ?? .info
         let pool = try makePool()
         let filePool = try makePool()
         let keyring = Keyring()

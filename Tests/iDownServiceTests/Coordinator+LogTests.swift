@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+import iDownState
+
+@testable import iDownService
+
+/// The lines that people follow in the log.
+@Suite struct CoordinatorLogTests {
+    private func change(_ after: (inout TaskRecord) -> Void) -> Change {
+        let before = TaskRecord.sample(7, url: "http://user:secret@h/secret?token=secret")
+        var record = before
+        after(&record)
+        return Change(before: before, after: record, effects: [.persist, .announce])
+    }
+
+    @Test func `a line says which task, what and why, and nothing of its URL`() {
+        let failed = change { record in
+            record.state = .failed
+            record.failure = Failure(.serverNotFound, "the server answered 404")
+        }
+        #expect(
+            failed.move == "task 7: waiting → failed: Server.NotFound, the server answered 404"
+        )
+        let held = change { $0.state = .waiting(.space) }
+        #expect(held.move == "task 7: waiting → waiting (space)")
+        let paused = change { $0.state = .paused }
+        #expect(paused.move == "task 7: waiting → paused")
+        let completed = change { record in
+            record.state = .completed
+            record.integrity = .length
+        }
+        #expect(completed.move == "task 7: waiting → completed, 0 bytes, known by length")
+        #expect(
+            ![failed, held, paused, completed].contains { $0.move?.contains("secret") ?? false }
+        )
+    }
+
+    @Test func `what stays in its state has no line`() {
+        #expect(change { $0.priority = 3 }.move == nil)
+    }
+}
