@@ -25,8 +25,8 @@ import iDownTesting
         planting bug: Simulation.PlantedBug? = nil
     ) async throws -> [String] {
         try await withFolder { folder in
-            let service = QueueExecutor(label: "simulation")
-            let executor = SimulatedExecutor(queue: service.queue)
+            let service = try QueueExecutor()
+            let executor = SimulatedExecutor(service)
             return try await executor.run {
                 let simulation = Simulation(
                     seed: seed,
@@ -70,8 +70,8 @@ import iDownTesting
 
     private func course(of seed: UInt64) async throws -> Simulation.Course {
         try await withFolder { folder in
-            let service = QueueExecutor(label: "simulation")
-            let executor = SimulatedExecutor(queue: service.queue)
+            let service = try QueueExecutor()
+            let executor = SimulatedExecutor(service)
             return try await executor.run {
                 let simulation = Simulation(
                     seed: seed,

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Dispatch
+import DBus
 import Glibc
 import Synchronization
 
-/// Runs everything that has no executor of its own on the queue of the service, as long as a
+/// Runs everything that has no executor of its own on the thread of the service, as long as a
 /// simulation lasts: nothing runs beside anything else, and every run of a seed is the same.
 final class SimulatedExecutor: TaskExecutor {
-    let queue: DispatchQueue
+    /// The service's own thread.
+    let thread: QueueExecutor
     private let count = Atomic<Int>(0)
 
-    init(queue: DispatchQueue) { self.queue = queue }
+    init(_ thread: QueueExecutor) { self.thread = thread }
 
     /// The jobs so far.
     var jobs: Int { count.load(ordering: .relaxed) }
@@ -19,7 +20,7 @@ final class SimulatedExecutor: TaskExecutor {
 
     private func run(_ job: UnownedJob) {
         count.wrappingAdd(1, ordering: .relaxed)
-        queue.async { job.runSynchronously(on: self.asUnownedTaskExecutor()) }
+        thread.post { job.runSynchronously(on: self.asUnownedTaskExecutor()) }
     }
 
     /// Returns when all that is due has run: when nothing has been asked of the world for a while.
@@ -27,7 +28,7 @@ final class SimulatedExecutor: TaskExecutor {
         var quiet = 0
         while quiet < 6 {
             let before = (jobs, life.questions)
-            await withCheckedContinuation { continuation in queue.async { continuation.resume() } }
+            await withCheckedContinuation { continuation in thread.post { continuation.resume() } }
             // Only this very wait has come by.
             quiet = (jobs, life.questions) == (before.0 + 1, before.1) ? quiet + 1 : 0
         }
@@ -60,6 +61,6 @@ final class SimulatedExecutor: TaskExecutor {
         return try await withTaskExecutorPreference(self, operation: body)
     }
 
-    /// This runtime cannot be told to run everything on one queue.
+    /// This runtime cannot be told to run everything on one thread.
     struct NoHook: Error {}
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Dispatch
+import DBus
 import Synchronization
 import iDownState
 import iDownTesting
@@ -19,10 +19,10 @@ final class Life: Sendable {
     }
 
     private let state = Mutex(State())
-    private let queue: DispatchQueue?
+    private let thread: QueueExecutor?
 
-    /// - Parameter queue: where everything runs; nil before anything does.
-    init(on queue: DispatchQueue? = nil) { self.queue = queue }
+    /// - Parameter thread: where everything runs; nil before anything does.
+    init(on thread: QueueExecutor? = nil) { self.thread = thread }
 
     /// Whether the process is gone: the rest of it does not know yet, and cannot do any harm.
     var isDead: Bool { state.withLock { $0.isDead } }
@@ -39,7 +39,7 @@ final class Life: Sendable {
     @discardableResult
     func ask() -> Bool {
         // Beside it nothing may run, or no run of a seed would be like the other.
-        if let queue { dispatchPrecondition(condition: .onQueue(queue)) }
+        thread?.checkIsolated()
         return state.withLock { state in
             state.questions += 1
             if let fuse = state.fuse {

@@ -102,7 +102,7 @@ final class Simulation {
 
     /// Starts the service; what it finds is held against what everybody knows.
     func start() async throws {
-        let life = Life(on: executor.queue)
+        let life = Life(on: executor.thread)
         self.life = life
         // A list that cannot be written is no service: it would have to be started again.
         failingCommits.set(0)

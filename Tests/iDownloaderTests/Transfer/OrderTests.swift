@@ -106,8 +106,8 @@ import iDownloader
                     if case .opened(let file, _, let kept) = event {
                         #expect(file.name == "file.bin")
                         #expect(kept.isEmpty)
-                        #expect(site.files == ["file.bin.part"])
-                        #expect(site.bytes(of: "file.bin.part").isEmpty)
+                        // Where the file system knows files without a name, it has none yet.
+                        #expect(site.files.isEmpty || site.bytes(of: "file.bin.part").isEmpty)
                     }
                     return true
                 }
