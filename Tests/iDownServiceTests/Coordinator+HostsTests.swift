@@ -36,7 +36,7 @@ import iDownloader
         return server.requests.dropFirst(before).count { $0["Range"] != nil }
     }
 
-    @Test func `a host that was found to want one connection is not asked for two by the next run`()
+    @Test func `a host that has turned some connections away is asked for fewer by the next run`()
         async throws
     {
         let hold = ServedFile.Hold(afterBytes: 64 << 10)
@@ -51,7 +51,9 @@ import iDownloader
         defer { server.stop() }
         try await withTemporaryFolder { folder in
             #expect(try await refusals(in: folder, server, hold) == 3)
-            #expect(try await refusals(in: folder, server, hold) == 0)
+            // All three may have been turned away while all four still counted as open: then it
+            // allows three for all that is known.
+            #expect(try await refusals(in: folder, server, hold) < 3)
             let text = try TestFile.text(of: folder + "/state/hosts.json")
             #expect(text.contains("http://127.0.0.1:\(server.port)"))
             #expect(!text.contains("/f"))
