@@ -47,7 +47,7 @@ chaos: ## Kill the service KILLS=300 times in mid-transfer and look whether it k
 	$(RELEASE) --product idownd
 	Tests/Chaos/run
 
-simulate: ## Run SEEDS=20000 simulated worlds around the service, from SEED=1 on; SEED=… alone runs one
+simulate: ## Run SEEDS=… simulated worlds around the service (150 unless said), from SEED=1 on; SEED=… alone runs one
 	@.ci/need build test
 	$(SWIFT) build $(STRICT) --build-tests
 	@SWIFT="$(SWIFT)" .ci/test SimulationTests
