@@ -4,6 +4,7 @@
 import os
 import pathlib
 import subprocess
+import sys
 import time
 
 import dbus
@@ -42,6 +43,17 @@ def command(words, folder, environment=None):
     if process.returncode != 0:
         raise Failed(f"{' '.join(words)} ended with {process.returncode}")
     return Sample(wall, usage.ru_utime + usage.ru_stime, usage.ru_maxrss)
+
+
+def touch_memory(size):
+    """Has the kernel hold as much free memory as a run will write, whoever ran before it.
+
+    Memory that lay free for a few seconds may have been given back to the host of a virtual machine
+    (virtio_balloon, free page reporting): whoever touches it next then pays for it, up to as much as
+    for the write itself. In a process of its own, since a child's peak begins with its parent's.
+    """
+    program = "import sys; [bytearray(b'x') * (1 << 20) for _ in range(int(sys.argv[1]))]"
+    subprocess.run([sys.executable, "-c", program, str((size >> 20) + 1)], check=True)
 
 
 def memory(pid):

@@ -68,6 +68,7 @@ class Bench:
                 folder = self.work / "target" / f"{turn}-{number}"
                 folder.mkdir(parents=True)
                 os.sync()
+                programs.touch_memory(size + size // 2)
                 sample = run(folder)
                 brought = sum(file.stat().st_size for file in folder.iterdir())
                 if brought != size:
