@@ -143,7 +143,7 @@ extension AddOptions {
     private static func token(_ token: String) throws(ManagerError) -> String {
         guard tokenBytes.contains(token.utf8.count) else {
             throw ManagerError(
-                .invalidOption,
+                token.isEmpty ? .invalidOption : .limitExceeded,
                 "token has \(tokenBytes.lowerBound) to \(tokenBytes.upperBound) bytes,"
                     + " not \(token.utf8.count)"
             )

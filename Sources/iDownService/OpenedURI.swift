@@ -19,7 +19,10 @@ enum OpenedURI: Hashable, Sendable {
     /// - Throws: `InvalidURL`; the text repeats nothing of the URI.
     init(_ text: String) throws(ManagerError) {
         guard text.utf8.count <= Contract.maximumURLBytes else {
-            throw Self.refusal("a link has at most \(Contract.maximumURLBytes >> 10) KiB")
+            throw ManagerError(
+                .limitExceeded,
+                "a link has at most \(Contract.maximumURLBytes >> 10) KiB"
+            )
         }
         if Self.hasPrefix(text.utf8[...], "idown:") {
             self = .link(try Self.target(of: text))

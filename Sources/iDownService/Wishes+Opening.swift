@@ -102,7 +102,7 @@ extension Wishes {
         do throws(ManagerError) {
             return try OpenedURI(uri)
         } catch {
-            throw ManagerError(.invalidURL, place + error.message)
+            throw ManagerError(error.code ?? .invalidURL, place + error.message)
         }
     }
 

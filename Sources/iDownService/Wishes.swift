@@ -93,6 +93,11 @@ struct Wishes: Sendable {
         let reference: URLReference
         do {
             reference = try URLReference(text)
+        } catch .malformed(.tooLong) {
+            throw ManagerError(
+                .limitExceeded,
+                "\(place)\(shown(text)): \(URLFailure.Reason.tooLong.rawValue)"
+            )
         } catch {
             throw ManagerError(.invalidURL, "\(place)\(shown(text)) is no URL: \(error)")
         }

@@ -38,7 +38,7 @@ struct RefusalTests {
             ("http://127.0.0.1/line\nbreak", .invalidURL),
             ("http://127.0.0.1/bell\u{07}", .invalidURL),
             ("http://127.0.0.1/delete\u{7F}", .invalidURL),
-            (tooLong, .invalidURL),
+            (tooLong, .limitExceeded),
             ("file:///etc/passwd", .unsupportedScheme),
             ("FILE:///etc/passwd", .unsupportedScheme),
             ("javascript:alert(1)", .unsupportedScheme),

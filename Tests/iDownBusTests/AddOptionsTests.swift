@@ -77,7 +77,7 @@ import iDownBus
             ("connections", .uint32(0)), ("connections", .uint32(17)),
             ("referrer", .string("a\r\nX-Evil: 1")), ("user-agent", .string("a\nb")),
             ("user-agent", .string(String(repeating: "a", count: 8193))),
-            ("token", .string("")), ("token", .string(String(repeating: "ä", count: 128))),
+            ("token", .string("")),
             ("on-existing", .string("overwrite")), ("speed-limit", .uint64(1 << 63)),
             ("expected-size", .uint64(.max)), ("when-done", .string("sh -c x")),
         ] as [(String, Value)]
@@ -110,6 +110,12 @@ import iDownBus
         let many = (0..<101).map { "https://e.org/\($0)" }
         #expect(refusal(["mirrors": Array(many.prefix(100)).busValue]) == nil)
         #expect(refusal(["mirrors": many.busValue])?.code == .limitExceeded)
+    }
+
+    @Test func `a token of 255 bytes is taken and one of 256 is not`() {
+        #expect(refusal(["token": .string(String(repeating: "a", count: 255))]) == nil)
+        let error = refusal(["token": .string(String(repeating: "ä", count: 128))])
+        #expect(error?.code == .limitExceeded)
     }
 
     @Test func `64 headers are taken and 65 are not`() {

@@ -60,7 +60,8 @@ import iDownBus
         let prefix = "https://e.org/"
         let rest = String(repeating: "a", count: (64 << 10) - prefix.utf8.count)
         #expect(try OpenedURI(prefix + rest) == .url(prefix + rest))
-        #expect(throws: ManagerError.self) { try OpenedURI(prefix + rest + "a") }
+        let error = #expect(throws: ManagerError.self) { try OpenedURI(prefix + rest + "a") }
+        #expect(error?.code == .limitExceeded)
     }
 
     @Test func `a refusal repeats nothing of the link`() {
