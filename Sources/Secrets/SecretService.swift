@@ -62,6 +62,11 @@ package struct SecretService: Sendable {
 
     // MARK: Changing
 
+    /// Whether there is a default collection, and it is not locked.
+    package var isOpen: Bool {
+        get async throws(BusError) { try await openCollection() != nil }
+    }
+
     /// Keeps a secret in the default collection, in the place of one with the same attributes.
     ///
     /// - Returns: whether it is kept; not where the collection is locked or there is none.

@@ -41,7 +41,7 @@ enum Query: String, CaseIterable {
         SELECT id FROM task WHERE intent IS NOT NULL
         """
     case unfinished = """
-        SELECT id, url, wantedName, fileName, owner FROM task
+        SELECT id, url, wantedName, fileName, owner, loginKey FROM task
         WHERE urlHash = ? AND directory = ?
         AND state IN ('waiting', 'downloading', 'paused', 'failed') AND intent IS NOT 'remove'
         ORDER BY id
@@ -56,6 +56,22 @@ enum Query: String, CaseIterable {
     case finished = """
         SELECT id, finishedAt FROM task WHERE state = 'completed' AND intent IS NULL
         ORDER BY finishedAt LIMIT ?
+        """
+    case withLogins = """
+        SELECT id FROM task WHERE hasLogins = 1 AND id > ? ORDER BY id LIMIT ?
+        """
+    case withLoginKey = """
+        SELECT id FROM task WHERE loginKey IN (?, ?) LIMIT 1
+        """
+    case loginKeys = """
+        SELECT DISTINCT loginKey FROM task WHERE loginKey IS NOT NULL LIMIT ?
+        """
+    /// Those that could not be tried for want of their logins; all that have any are looked at.
+    case lockedOut = """
+        SELECT id FROM task
+        WHERE loginKey IS NOT NULL AND failureCode = 'Server.AuthRequired'
+        AND failureIsTransient = 1 AND (hold = 'retry' OR state = 'failed')
+        ORDER BY id
         """
     case insertText = """
         INSERT OR REPLACE INTO taskText (id, name, url) VALUES (?, ?, ?)

@@ -54,8 +54,10 @@ struct Salvage {
         let transaction = Transaction(database: target, ids: ids)
         let bound = max(ids.bound, (try? old.nextID()) ?? 0)
         try transaction.setNextID(max(bound, 1))
+        // A schema that cannot be read is as old as it may be.
+        let isOld = (try? Row.fetchOne(source, sql: "SELECT loginKey FROM task LIMIT 0")) == nil
         let tasks = ReadableRows(
-            TaskColumn.select,
+            isOld ? TaskColumn.selectOfVersion1 : TaskColumn.select,
             by: "id",
             below: bound > 0 ? bound : nil,
             in: source

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import GRDB
+import iDownState
 
 /// The tables, version by version.
 ///
@@ -10,6 +11,10 @@ enum Schema {
         var migrator = DatabaseMigrator()
         migrator.registerMigration("1", foreignKeyChecks: .immediate) { database in
             try database.execute(sql: version1)
+        }
+        migrator.registerMigration("2", foreignKeyChecks: .immediate) { database in
+            try database.execute(sql: version2)
+            try markLogins(in: database)
         }
         return migrator
     }
@@ -150,4 +155,36 @@ enum Schema {
         ) STRICT;
         INSERT INTO nextID VALUES (1);
         """
+
+    // Logins of URLs, and where those are kept that were taken out of them. Hardly any task has
+    // either.
+    private static let version2 = """
+        ALTER TABLE task ADD COLUMN loginKey TEXT;
+        ALTER TABLE task ADD COLUMN hasLogins INTEGER NOT NULL DEFAULT 0;
+        CREATE INDEX taskWithLogins ON task(id) WHERE hasLogins = 1;
+        CREATE INDEX taskByLoginKey ON task(loginKey) WHERE loginKey IS NOT NULL;
+        """
+
+    private static func markLogins(in database: Database) throws {
+        let rows = try Row.fetchAll(
+            database,
+            sql: """
+                SELECT id, url, coalesce(mirrors, '') FROM task
+                WHERE instr(url, '@') > 0 OR instr(coalesce(mirrors, ''), '@') > 0
+                """
+        )
+        for row in rows {
+            // By way of DatabaseValue, since a direct conversion traps on another type.
+            let values = (0..<3).map { row[$0] as DatabaseValue }
+            guard let url = String.fromDatabaseValue(values[1]),
+                let mirrors = String.fromDatabaseValue(values[2]),
+                TaskRequest.hasLogin(url)
+                    || MirrorText.mirrors(of: mirrors).contains(where: TaskRequest.hasLogin)
+            else { continue }
+            try database.execute(
+                sql: "UPDATE task SET hasLogins = 1 WHERE id = ?",
+                arguments: [values[0]]
+            )
+        }
+    }
 }

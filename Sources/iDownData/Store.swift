@@ -143,3 +143,13 @@ extension Transaction {
         try database.cachedStatement(sql: sql).execute()
     }
 }
+
+extension Store {
+    /// The version of SQLite that runs; empty where it does not say.
+    package static var libraryVersion: String {
+        let version = try? DatabaseQueue().read { database in
+            try String.fetchOne(database, sql: "SELECT sqlite_version()")
+        }
+        return (version ?? nil) ?? ""
+    }
+}

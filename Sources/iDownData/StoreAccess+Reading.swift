@@ -69,18 +69,37 @@ extension StoreAccess {
     ///   - fileName: nil takes any name; else the task must have been added with this name, or,
     ///     if added with none, must have got it from the server.
     ///   - owner: nil takes anybody's; else it must have been added by this one.
+    ///   - keptLogins: where those are kept that may be this URL's.
     /// - Returns: Nil where a new task is to be added.
     /// - Throws: `StoreFailure.database`.
     package func unfinishedTask(
         url: String,
         directory: String,
         fileName: String?,
-        owner: String? = nil
+        owner: String? = nil,
+        keptLogins: Set<String> = []
+    ) throws(StoreFailure) -> TaskID? {
+        let found = try unfinishedTask(url, directory, fileName, owner) { $0?.isForURL != true }
+        guard found == nil, !keptLogins.isEmpty else { return found }
+        let bare = TaskRequest.withoutLogin(url)
+        return try unfinishedTask(bare, directory, fileName, owner) { key in
+            key.map { $0.isForURL && keptLogins.contains($0.id) } ?? false
+        }
+    }
+
+    private func unfinishedTask(
+        _ url: String,
+        _ directory: String,
+        _ fileName: String?,
+        _ owner: String?,
+        _ isMeant: (LoginKey?) -> Bool
     ) throws(StoreFailure) -> TaskID? {
         try translatingErrors {
             let rows = try rows(Query.unfinished.rawValue, [URLHash.value(of: url), directory])
             while let row = try rows.next() {
-                guard text(row, 1) == url else { continue }
+                guard text(row, 1) == url, isMeant(LoginKey(rawValue: text(row, 5))) else {
+                    continue
+                }
                 let name: DatabaseValue = row[2]
                 let given = name.isNull ? text(row, 3) : text(row, 2)
                 guard fileName == nil || fileName == given else { continue }

@@ -16,7 +16,10 @@ enum TaskColumn: Int, CaseIterable {
     case failureCode, failureIsTransient, failureRetryAfter, failureNeededSpace, entityTagIsWeak
     case lastModifiedIsStrong, lastModified, remoteChecksum, mimeType, fileName, wantedName
     case checksum, directory, segments, entityTag, failureMessage, owner, userAgent, url, referrer
-    case headers, mirrors
+    case headers, mirrors, loginKey, hasLogins
+
+    /// Those that version 1 of the table did not have, the last ones.
+    static let ofVersion2: [TaskColumn] = [.loginKey, .hasLogins]
 
     /// The column's name in SQL.
     var name: String { Self.allNames[rawValue] }
@@ -85,6 +88,8 @@ enum TaskColumn: Int, CaseIterable {
         case .referrer: record.request.referrer
         case .headers: HeaderText.text(of: record.request.headers)
         case .mirrors: MirrorText.text(of: record.request.mirrors)
+        case .loginKey: record.request.keptLogins?.rawValue
+        case .hasLogins: record.request.hasLogins
         }
     }
 
@@ -93,6 +98,9 @@ enum TaskColumn: Int, CaseIterable {
     }
 
     static let select = "SELECT \(allNames.joined(separator: ", ")) FROM task"
+    /// The same of a table of version 1, in which nothing was kept elsewhere.
+    static let selectOfVersion1 =
+        "SELECT \(allNames.dropLast(ofVersion2.count).joined(separator: ", ")), NULL, 0 FROM task"
     static let selectOne = select + " WHERE id = ?"
     static let selectInOrder = select + " WHERE id > ? ORDER BY id"
 
@@ -114,7 +122,7 @@ enum TaskColumn: Int, CaseIterable {
         .failureRetryAfter, .entityTagIsWeak, .lastModifiedIsStrong, .lastModified,
         .remoteChecksum, .fileName, .wantedName, .checksum, .entityTag, .failureMessage, .userAgent,
         .referrer, .headers,
-        .mirrors,
+        .mirrors, .loginKey,
     ]
     private static let insertAll = insert(into: allCases)
     private static let insertPlain = insert(into: plain)
@@ -157,7 +165,7 @@ extension TaskColumn {
     private static let ofRequest: Set<TaskColumn> = [
         .urlHash, .originHash, .isLoopback, .onExisting, .connections, .expectedSize,
         .hasPieceHashes, .usesStoredLogins, .wantedName, .checksum, .directory, .owner, .userAgent,
-        .url, .referrer, .headers, .mirrors,
+        .url, .referrer, .headers, .mirrors, .loginKey, .hasLogins,
     ]
     private static let ofRemote: Set<TaskColumn> = [
         .total, .servesRanges, .refusesRanges, .dislikesIfRange, .restsOnProof, .needsProof,

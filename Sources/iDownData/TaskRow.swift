@@ -55,6 +55,7 @@ struct TaskRow {
             connections: try optional(.connections),
             onExisting: onExisting,
             mirrors: (try optional(.mirrors)).map { MirrorText.mirrors(of: $0) } ?? [],
+            keptLogins: try name(.loginKey),
             checksum: try checksum(.checksum),
             expectedSize: try optional(.expectedSize),
             hasPieceHashes: try flag(.hasPieceHashes),

@@ -20,6 +20,7 @@ extension Coordinator {
     package func add(_ wishes: [NewTask], token: String?) async throws -> [TaskID] {
         try refuseWhileStopping()
         let now = time.date
+        let wishes = withKeptLogins(wishes)
         return try await commit(awaitsTelling: true) { transaction in
             if let token, let ids = try transaction.taskIDs(forToken: token) { return (ids, []) }
             var changes: [Change] = []
@@ -65,7 +66,8 @@ extension Transaction {
             url: request.url,
             directory: request.directory,
             fileName: request.fileName,
-            owner: request.owner
+            owner: request.owner,
+            keptLogins: wish.keptLogins
         )
         guard let id else { return nil }
         guard !wish.isPaused else { return (id, nil) }

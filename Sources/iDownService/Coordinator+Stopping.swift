@@ -21,6 +21,7 @@ extension Coordinator {
         releaseFileWaiters()
         endWaiters.endAll()
         clearer?.cancel()
+        custody.keeper?.cancel()
         for transfer in running.values { transfer.stop() }
         let deadline = Task {
             guard (try? await time.sleep(for: Self.stoppingTime)) != nil else { return }

@@ -62,6 +62,8 @@ package actor Coordinator {
     /// Where it is kept what was learned of hosts; nil keeps nothing.
     var hostsFile: HostsFile?
     var hostKeeper: Task<Void, Never>?
+    /// Takes the logins out of URLs.
+    var custody = LoginCustody()
     /// Calls that wait for the end of a task.
     var endWaiters = EndWaiters()
     /// How long completed tasks stay in the list; nil is for ever.
@@ -250,6 +252,7 @@ extension Coordinator {
         await tellWaiters(of: change)
         if change.after.state == .waiting(.space) { noteSpaceHold(of: change.after) }
         if change.changesCounts { countsDidChange() }
+        noteLogins(of: change)
     }
 
     private func announce(_ change: Change) async {

@@ -13,6 +13,8 @@ package struct NewTask: Sendable {
     package var takenName: String?
     /// Hashes of the file's pieces, to be kept beside the task.
     package var pieces: PieceHashes?
+    /// Where logins are kept that are those of its URL.
+    var keptLogins: Set<String> = []
 
     package init(
         request: TaskRequest,

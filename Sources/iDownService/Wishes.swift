@@ -42,7 +42,8 @@ struct Wishes: Sendable {
                     headers: options.headers.map {
                         iDownState.HeaderField(name: $0.name, value: $0.value)
                     },
-                    referrer: options.referrer,
+                    // No server gets to see a login in it, so the list need not either.
+                    referrer: options.referrer.map(TaskRequest.withoutLogin),
                     userAgent: options.userAgent,
                     connections: options.connections.map(Int.init),
                     onExisting: onExisting,

@@ -42,6 +42,7 @@ extension TaskRecord {
         if !isSameOrigin {
             request.headers = []
             request.referrer = nil
+            request.keptLogins?.isForURL = false
         }
         remote.needsProof = true
         remote.refusesRanges = false

@@ -31,7 +31,7 @@ package enum WhenDone: String, Sendable {
 ///
 /// Secrets stand in it: it is stored, but never announced.
 package struct TaskRequest: Hashable, Sendable {
-    /// The URL in normal form, user and password included.
+    /// The URL in normal form, user and password included unless ``keptLogins`` has them.
     package var url: String
     /// The folder, absolute, links resolved.
     package var directory: String
@@ -45,6 +45,9 @@ package struct TaskRequest: Hashable, Sendable {
     package var onExisting: OnExisting
     /// Further URLs of the same file, in normal form, at most 100.
     package var mirrors: [String]
+    /// Where the logins are kept that stood in the URL and in the mirrors; nil where they still do,
+    /// or never did.
+    package var keptLogins: LoginKey?
     /// The digest that the file is to have.
     package var checksum: Checksum?
     /// The length that the file is to have, in bytes.
@@ -70,6 +73,7 @@ package struct TaskRequest: Hashable, Sendable {
         connections: Int? = nil,
         onExisting: OnExisting = .rename,
         mirrors: [String] = [],
+        keptLogins: LoginKey? = nil,
         checksum: Checksum? = nil,
         expectedSize: Int64? = nil,
         hasPieceHashes: Bool = false,
@@ -86,6 +90,7 @@ package struct TaskRequest: Hashable, Sendable {
         self.connections = connections
         self.onExisting = onExisting
         self.mirrors = mirrors
+        self.keptLogins = keptLogins
         self.checksum = checksum
         self.expectedSize = expectedSize
         self.hasPieceHashes = hasPieceHashes

@@ -14,6 +14,11 @@ struct URLParts {
 
     var hasLogin: Bool { address.startIndex != authority.startIndex }
 
+    /// User and password as they stand before the `@`; nil where there is none.
+    var login: Substring? {
+        hasLogin ? authority[..<address.startIndex].dropLast() : nil
+    }
+
     /// Nil for what is no URL.
     init?(_ url: String) {
         let bytes = url.utf8

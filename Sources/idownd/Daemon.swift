@@ -48,7 +48,7 @@ struct Daemon {
         log.logLevel = Logger.Level(rawValue: settings.logLevel) ?? .info
         let pool = try makePool()
         let filePool = try makePool()
-        let keyring = Keyring()
+        let keyring = Keyring(list: folders.state)
         let engine = Engine(
             pool: pool,
             filePool: filePool,
@@ -131,6 +131,12 @@ struct Daemon {
         await pool.shutDown()
         await filePool.shutDown()
         await keyring.close()
+        let keeping = Task {
+            async let attending: Void = keyring.attend()
+            for await _ in keyring.openings { await coordinator.keepLogins(in: keyring) }
+            await attending
+        }
+        defer { keeping.cancel() }
     }
 
     // MARK: Coming up

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import Curl
+package import iDownState
 
 /// Knows the logins that the user keeps for servers.
 package protocol StoredLogins: Sendable {
@@ -8,4 +9,7 @@ package protocol StoredLogins: Sendable {
     ///
     /// A download waits for the answer: it comes soon, and never waits for a person.
     func login(for origin: URLReference.Origin) async -> TransferRequest.Credentials?
+
+    /// The logins that were taken out of a task's URLs; nil where they cannot be read now.
+    func urlLogins(keptAt id: String) async -> URLLogins?
 }

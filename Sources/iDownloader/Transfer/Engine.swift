@@ -84,6 +84,7 @@ package final class Engine: Sendable {
         let work = Task { [self] in
             defer { rates.leave(job.task) }
             do {
+                let job = try await withLogins(job)
                 let home = try URLReference(job.request.url)
                 await Transfer(
                     job,
@@ -94,7 +95,8 @@ package final class Engine: Sendable {
                     brake: brake
                 ).run()
             } catch {
-                let failure = Failure.badResponse("cannot be asked for: the URL is none")
+                let failure =
+                    error as? Failure ?? .badResponse("cannot be asked for: the URL is none")
                 await journal.transferEnded(job.task, attempt: job.attempt, failure: failure)
             }
         }
@@ -126,6 +128,21 @@ package final class Engine: Sendable {
 
     /// Takes up what an earlier run of the service has learned of hosts.
     package func restore(_ knowledge: [HostKnowledge]) { hosts.restore(knowledge) }
+
+    /// The job with the logins of its URLs, which the keyring may keep.
+    ///
+    /// - Throws: a `Failure` that may pass where the keyring cannot be read: without its login the
+    ///   task would be told that it may not.
+    private func withLogins(_ job: TransferJob) async throws(Failure) -> TransferJob {
+        guard let key = job.request.keptLogins else { return job }
+        if let kept = await logins?.urlLogins(keptAt: key.id) { return job.with(kept) }
+        guard key.isForURL else { return job }
+        throw Failure(
+            .serverAuthRequired,
+            "the keyring that keeps its name and password is locked or does not answer",
+            isTransient: true
+        )
+    }
 
     /// The login that the user keeps for a task's server; the URL's own goes first.
     func storedLogin(

@@ -6,7 +6,7 @@ package import iDownState
 package struct TransferJob: Sendable {
     package let task: TaskID
     package let attempt: AttemptNumber
-    package let request: TaskRequest
+    package private(set) var request: TaskRequest
     /// The partial file of an earlier attempt, if there is one.
     package let file: LocalFile?
     /// The version that `segments` belong to.
@@ -24,6 +24,13 @@ package struct TransferJob: Sendable {
         remote = record.remote
         segments = record.segments
         speedLimit = record.speedLimit
+    }
+
+    /// The same with the logins of its URLs in their places.
+    func with(_ logins: URLLogins) -> TransferJob {
+        var job = self
+        job.request = logins.restored(to: request)
+        return job
     }
 }
 
