@@ -48,6 +48,11 @@ package struct KeptLogins: Sendable {
         return Login(user: user, password: text)
     }
 
+    /// Whether something can be kept without asking anybody.
+    package var isOpen: Bool {
+        get async throws(BusError) { try await keyring.isOpen }
+    }
+
     /// Keeps a login, in the place of any other for that server.
     ///
     /// - Returns: whether it is kept; not where the keyring is locked.

@@ -65,6 +65,24 @@ extension Diagnosis {
         }
     }
 
+    /// The libraries that the service works with: what it does depends on them.
+    static func ofLibraries() -> [Finding] {
+        guard let answer = ServiceProgram.ask("--libraries") else {
+            return [
+                Finding(
+                    "idownd",
+                    .note,
+                    "is neither beside idown nor in PATH",
+                    advice: "make install, or the package, puts both into one folder"
+                )
+            ]
+        }
+        return answer.split(separator: "\n").compactMap { line in
+            let parts = line.split(separator: "\t", maxSplits: 1).map(String.init)
+            return parts.count == 2 ? Finding(parts[0], .fine, parts[1]) : nil
+        }
+    }
+
     private static func found(_ what: String, _ paths: [String], advice: String) -> Finding {
         if let path = paths.first(where: { access($0, R_OK) == 0 }) {
             return Finding(what, .fine, shown(path))

@@ -11,7 +11,7 @@ struct DoctorCommand: AsyncParsableCommand {
         abstract: "Looks for what is wrong, and says what to do about it.",
         discussion: """
             Looks at the session bus, the service, how it is started, the desktop's files, the \
-            folders and the room in them. It ends with 1 where something is wrong. --report adds \
+            folders and the room in them, and the libraries in use. It ends with 1 where something is wrong. --report adds \
             what helps whoever is asked for help; it holds no URLs, no names of downloads and no \
             secrets.
 
@@ -32,6 +32,7 @@ struct DoctorCommand: AsyncParsableCommand {
     func run() async throws {
         var findings = await Diagnosis.ofService()
         findings += Diagnosis.ofInstallation(DesktopFolders())
+        findings += Diagnosis.ofLibraries()
         if report { findings += Diagnosis.ofSystem() }
         if json {
             try Output.json(findings)

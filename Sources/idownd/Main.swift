@@ -10,7 +10,12 @@ import iDownData
 @main
 enum Main {
     static func main() async {
-        if let answer = answer(to: CommandLine.arguments.dropFirst()) {
+        let arguments = CommandLine.arguments.dropFirst()
+        if arguments.count == 1, let helper = arguments.first.flatMap(HelperMode.init) {
+            signal(SIGPIPE, SIG_IGN)
+            exit(await helper.run())
+        }
+        if let answer = answer(to: arguments) {
             print(answer.text)
             exit(answer.status)
         }

@@ -125,6 +125,167 @@ struct LoginTests {
         }
     }
 
+    @Test func `a login that the server refuses is not kept`() async throws {
+        let server = try guardedServer()
+        defer { server.stop() }
+        try await withService { service in
+            try await GnomeKeyring.run(on: service.bus, in: service.home.path) {
+                keyring async throws in
+                let url = server.url("/a.bin")
+                let refused = try await idown(service, "login", "-u", "me", url, input: "falsch")
+                #expect(refused.status == .exited(11), "\(refused)")
+                #expect(refused.standardError.contains("refuses"), "\(refused)")
+                #expect(!"\(refused)".contains("falsch"))
+                #expect(try await keyring.items().isEmpty)
+                let all = ["login", "--untried", "-u", "me", url]
+                let kept = try await ChildProcess.run(
+                    try BuiltProgram("idown").path,
+                    all,
+                    environment: service.environment,
+                    input: "falsch"
+                )
+                #expect(kept.succeeded, "\(kept)")
+                #expect(try await keyring.items().count == 1)
+                #expect(server.requests.count == 1)
+            }
+        }
+    }
+
+    @Test func `where nobody answers a login is kept, with a word about it`() async throws {
+        let server = try guardedServer()
+        let url = server.url("/a.bin")
+        server.stop()
+        try await withService { service in
+            try await GnomeKeyring.run(on: service.bus, in: service.home.path) {
+                keyring async throws in
+                let kept = try await idown(service, "login", "-u", "me", url, input: "geheim")
+                #expect(kept.succeeded, "\(kept)")
+                #expect(kept.standardError.contains("without a proof"), "\(kept)")
+                #expect(try await keyring.items().count == 1)
+            }
+        }
+    }
+
+    // MARK: Logins of URLs
+
+    /// A URL with a login that the server takes.
+    private func wholeURL(_ server: FaultServer, _ path: String) -> String {
+        server.url(path).replacing("http://", with: "http://me:geheim@")
+    }
+
+    private func storeHolds(_ text: String, _ service: ServiceUnderTest) throws -> Bool {
+        try ["", "-wal"].contains { suffix in
+            let path = service.home.store + suffix
+            guard TestFile.exists(path) else { return false }
+            return try TestFile.bytes(of: path).contains(Array(text.utf8))
+        }
+    }
+
+    private func waitUntilMoved(_ service: ServiceUnderTest) async throws {
+        try await within("the login to leave the list") {
+            while try storeHolds("geheim", service) {
+                try await Task.sleep(for: .milliseconds(10))
+            }
+        }
+    }
+
+    @Test
+    func `the login of a URL moves to the keyring, serves on, and is forgotten with its task`()
+        async throws
+    {
+        let server = try guardedServer()
+        defer { server.stop() }
+        try await withService { service in
+            try await GnomeKeyring.run(on: service.bus, in: service.home.path) {
+                keyring async throws in
+                var options = AddOptions()
+                options.paused = true
+                let url = wholeURL(server, "/a.bin")
+                let first = try await service.client.addURL(url, options: options)
+                let other = try await service.client.addURL(
+                    wholeURL(server, "/b.bin"),
+                    options: options
+                )
+                try await waitUntilMoved(service)
+                // The same login is kept once.
+                #expect(try await keyring.items().count == 1)
+                #expect(try await service.client.addURL(url, options: options) == first)
+                let plain = try await service.client.addURL(
+                    server.url("/a.bin"),
+                    options: options
+                )
+                #expect(plain != first)
+
+                try await service.restartAfterKill()
+                try await service.client.resume(first)
+                try await service.waitForState("completed", of: first)
+                let path = try await service.client.getTask(first).path
+                #expect(try content.firstDifference(fromFile: path) == nil)
+
+                try await service.client.remove(first)
+                #expect(try await keyring.items().count == 1)
+                try await service.client.remove(other)
+                try await within("the keyring to forget it") {
+                    while try await !keyring.items().isEmpty {
+                        try await Task.sleep(for: .milliseconds(10))
+                    }
+                }
+                #expect(!service.log.contains("geheim"))
+            }
+        }
+    }
+
+    @Test func `a keyring that comes later gets the logins, and a locked one is not waited for`()
+        async throws
+    {
+        let server = try guardedServer()
+        defer { server.stop() }
+        try await withService { service in
+            let id = try await service.add(wholeURL(server, "/a.bin"))
+            try await service.waitForState("completed", of: id)
+            #expect(try storeHolds("geheim", service))
+            try await GnomeKeyring.run(on: service.bus, in: service.home.path) {
+                keyring async throws in
+                try await waitUntilMoved(service)
+                try await keyring.lock()
+                let next = try await service.add(wholeURL(server, "/b.bin"))
+                try await service.waitForState("completed", of: next)
+                #expect(try storeHolds("geheim", service))
+            }
+        }
+    }
+
+    @Test func `without the keyring a task whose login is there waits, and says why`() async throws
+    {
+        let server = try guardedServer()
+        defer { server.stop() }
+        try await withService { service in
+            var options = AddOptions()
+            options.paused = true
+            let url = wholeURL(server, "/a.bin")
+            let id = try await GnomeKeyring.run(on: service.bus, in: service.home.path) {
+                _ async throws in
+                let id = try await service.client.addURL(url, options: options)
+                try await waitUntilMoved(service)
+                return id
+            }
+            try await service.restartAfterKill()
+            try await service.client.resume(id)
+            try await within("the task to miss its login") {
+                while try await service.client.getTask(id).errorCode != "Server.AuthRequired" {
+                    try await Task.sleep(for: .milliseconds(10))
+                }
+            }
+            let reasons = try await service.client.explain(id)
+            #expect(reasons.joined().contains("keyring"), "\(reasons)")
+            #expect(server.requests.isEmpty)
+            _ = try await GnomeKeyring.run(on: service.bus, in: service.home.path) {
+                _ async throws in
+                try await service.waitForState("completed", of: id)
+            }
+        }
+    }
+
     @Test func `a keyring that does not answer holds no download up`() async throws {
         let server = try FaultServer.serving(ServedFile(content))
         defer { server.stop() }
@@ -204,7 +365,10 @@ struct LoginTests {
                 keyring async throws in
                 let asked = try await ChildProcess.run(
                     "/usr/bin/python3",
-                    ["-c", script, try BuiltProgram("idown").path, "login", "https://e.org/"],
+                    [
+                        "-c", script, try BuiltProgram("idown").path, "login", "--untried",
+                        "https://e.org/",
+                    ],
                     environment: service.environment
                 )
                 #expect(asked.standardOutput.hasPrefix("0 "), "\(asked)")

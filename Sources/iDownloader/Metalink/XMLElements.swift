@@ -143,3 +143,10 @@ final class XMLElements {
         XML_StopParser(parser, XML_Bool(XML_FALSE))
     }
 }
+
+extension Metalink {
+    /// The version of the reader of XML that runs, for example `2.5.0`; `XML_ExpatVersion`.
+    package static var parserVersion: String {
+        XML_ExpatVersion().map { String(cString: $0) }?.replacing("expat_", with: "") ?? ""
+    }
+}

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CDBus
+
+/// The library as a whole.
+public enum DBusLibrary {
+    /// The version that runs, for example `1.14.10`; `dbus_get_version`.
+    public static var version: String {
+        var (major, minor, micro): (CInt, CInt, CInt) = (0, 0, 0)
+        dbus_get_version(&major, &minor, &micro)
+        return "\(major).\(minor).\(micro)"
+    }
+}

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import Curl
+import Synchronization
+import iDownState
+
+/// Tries a name and a password at a server, as a download would, and takes none of its file.
+package struct LoginTrial: Sendable {
+    /// What the server thinks of them.
+    package enum Verdict: Hashable, Sendable {
+        case accepted
+        case refused(String)
+        /// The server said nothing of them, or nobody could be asked.
+        case unknown(String)
+    }
+
+    /// More redirects on one server lead nowhere.
+    private static let mostRedirects = 5
+
+    private let pool: any TransferDriver
+    private let network: NetworkConfiguration
+
+    /// - Parameters:
+    ///   - pool: the one that runs the request.
+    ///   - network: the way to the host.
+    package init(pool: any TransferDriver, network: NetworkConfiguration) {
+        self.pool = pool
+        self.network = network
+    }
+
+    /// Asks the server.
+    ///
+    /// - Parameters:
+    ///   - credentials: go to the URL's scheme, host and port alone.
+    ///   - url: what is asked for; a login in it is not used.
+    /// - Returns: the verdict, with a sentence that holds no secret.
+    package func verdict(
+        on credentials: TransferRequest.Credentials,
+        at url: URLReference
+    ) async -> Verdict {
+        var place = url
+        for _ in 0...Self.mostRedirects {
+            var request = TransferRequest(url: place)
+            network.lead(&request)
+            request.credentials = credentials
+            request.ssh.logins = [.password]
+            let sink = TrialSink()
+            let outcome = await pool.begin(request, sink: sink).outcome()
+            guard place.isHTTP else { return Self.verdict(of: outcome) }
+            guard outcome.status > 0 else { return .unknown(Self.text(outcome)) }
+            switch outcome.status {
+            case 200..<300: return .accepted
+            case 401: return .refused("the server answered HTTP 401")
+            case 300..<400:
+                guard let location = sink.location, let next = try? place.resolving(location),
+                    next.origin == url.origin
+                else { return .unknown("the server leads to another place") }
+                place = next
+            default: return .unknown("the server answered HTTP \(outcome.status)")
+            }
+        }
+        return .unknown("the server leads in circles")
+    }
+
+    /// Whoever looks for a file has been let in.
+    private static func verdict(of outcome: TransferOutcome) -> Verdict {
+        switch outcome.result {
+        case .ok, .writeError, .remoteFileNotFound, .remoteAccessDenied, .couldNotRetrieve:
+            .accepted
+        case .loginDenied: .refused(text(outcome))
+        default: .unknown(text(outcome))
+        }
+    }
+
+    private static func text(_ outcome: TransferOutcome) -> String {
+        outcome.message.isEmpty ? outcome.result.description : outcome.message
+    }
+}
+
+/// Reads the head, and ends the transfer where the file begins.
+private final class TrialSink: TransferSink {
+    private let reader = Mutex(HeadReader())
+
+    var location: String? { reader.withLock { $0.head?.facts.location } }
+
+    func receive(headerLine: UnsafeRawBufferPointer) -> HeaderVerdict {
+        reader.withLock { reader in
+            do {
+                try reader.read(line: headerLine)
+                return .proceed
+            } catch {
+                return .abort
+            }
+        }
+    }
+
+    func receive(remoteFile: RemoteFile) -> HeaderVerdict { .abort }
+
+    func receive(body: UnsafeRawBufferPointer) -> BodyVerdict { .abort }
+}
