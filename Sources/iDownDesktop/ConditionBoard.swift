@@ -18,7 +18,15 @@ actor ConditionBoard {
     private var missing = Set(Witness.allCases)
     private var waiters: [CheckedContinuation<Void, Never>] = []
 
-    init(host: any DesktopHost) { self.host = host }
+    /// - Parameters:
+    ///   - host: who is told.
+    ///   - heedsPower: whether those who know of it are asked at the start.
+    init(host: any DesktopHost, heedsPower: Bool) {
+        self.host = host
+        if !heedsPower { missing.subtract(Self.ofPower) }
+    }
+
+    private static let ofPower: [Witness] = [.power, .display, .profile]
 
     func take(networkManager status: NetworkStatus?) async {
         networkManager = status
@@ -46,10 +54,16 @@ actor ConditionBoard {
     /// The system's services are gone, or were never there.
     func forgetSystem() async {
         networkManager = nil
+        await forgetPower()
+        hear(.network)
+    }
+
+    /// The services that know of power are gone, or are not asked any more.
+    func forgetPower() async {
         power = PowerStatus()
         savers = []
         await tell()
-        for witness in Witness.allCases { hear(witness) }
+        for witness in Self.ofPower { hear(witness) }
     }
 
     /// One after the other, so that the last that is told is the last that was so.

@@ -14,7 +14,9 @@ package actor Desktop {
 
     private let feed: DesktopFeed
     private let host: any DesktopHost
-    private let settings: DesktopSettings
+    private var settings: DesktopSettings
+    private let changes: AsyncStream<DesktopSettings>
+    private let change: AsyncStream<DesktopSettings>.Continuation
     private let session: BusAddress
     private let system: BusAddress
     private let pace: Duration
@@ -22,9 +24,17 @@ package actor Desktop {
     private var searchPace: Duration { pace * 4 }
     private let log: Logger
     private let board: ConditionBoard
-    private let command: CompletionCommand?
-    private let stayAwake: StayAwake?
+    private let command: CompletionCommand
+    private let stayAwake = StayAwake()
     private var clients: SessionClients?
+    /// Whether the session's bus was looked for once, and who waits for that.
+    private var hasLooked = false
+    private var lookWaiters: [CheckedContinuation<Void, Never>] = []
+    /// The system's bus, and what follows the services for power there.
+    private var systemConnection: Connection?
+    private var watchedConnection: Connection?
+    private var powerWatch: Task<Void, Never>?
+    private var powerAdjuster: Task<Void, Never>?
     /// What is to be opened and shown, and who is at it.
     private var presents: [DesktopTask] = []
     private var presenting: Task<Void, Never>?
@@ -53,10 +63,14 @@ package actor Desktop {
         self.system = system
         self.pace = pace
         self.log = log
-        board = ConditionBoard(host: host)
-        command = settings.whenDoneCommand.map { CompletionCommand($0, log: log) }
-        stayAwake = settings.staysAwake ? StayAwake() : nil
+        board = ConditionBoard(host: host, heedsPower: settings.heedsPower)
+        command = CompletionCommand(settings.whenDoneCommand, log: log)
+        (changes, change) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
+        change.yield(settings)
     }
+
+    /// From now on these settings are in force.
+    package nonisolated func apply(_ settings: DesktopSettings) { change.yield(settings) }
 
     /// Runs until the task is cancelled.
     package func run() async {
@@ -64,6 +78,47 @@ package actor Desktop {
             group.addTask { [self] in await attendSystem() }
             group.addTask { [self] in await attendSession() }
             group.addTask { [self] in await distribute() }
+            group.addTask { [self] in await followSettings() }
+        }
+        await powerAdjuster?.value
+        powerWatch?.cancel()
+        await powerWatch?.value
+    }
+
+    private func followSettings() async {
+        for await settings in changes {
+            self.settings = settings
+            feed.tellEnds(
+                upTo: settings.whenDoneCommand == nil
+                    ? DesktopFeed.mostEnded : DesktopFeed.mostEndedWithWork
+            )
+            await command.use(settings.whenDoneCommand)
+            await stayAwake.setWanted(settings.staysAwake)
+            adjustPower()
+        }
+    }
+
+    /// Follows the services for power where that is wanted and there is a bus; one change after the
+    /// other, so that the last is what stays.
+    private func adjustPower() {
+        guard powerAdjuster == nil else { return }
+        powerAdjuster = Task {
+            while !Task.isCancelled {
+                let wanted = settings.heedsPower ? systemConnection : nil
+                guard wanted !== watchedConnection else { break }
+                powerWatch?.cancel()
+                await powerWatch?.value
+                powerWatch = nil
+                watchedConnection = wanted
+                guard let wanted else {
+                    await board.forgetPower()
+                    continue
+                }
+                powerWatch = Task { [board] in
+                    await PowerWatch(connection: wanted, board: board).follow()
+                }
+            }
+            powerAdjuster = nil
         }
     }
 
@@ -83,11 +138,15 @@ package actor Desktop {
     private func attendSystem() async {
         while !Task.isCancelled {
             if let connection = try? await Connection.open(system) {
-                await stayAwake?.use(system: connection)
+                await stayAwake.use(system: connection)
+                systemConnection = connection
+                adjustPower()
                 await withClosing(connection) {
                     await SystemWatch(connection: connection, board: board, host: host).follow()
                 }
-                await stayAwake?.use(system: nil)
+                systemConnection = nil
+                adjustPower()
+                await stayAwake.use(system: nil)
                 guard (try? await Task.sleep(for: searchPace)) != nil else { return }
             } else {
                 // Nothing that is not there at the start comes often enough to look for it.
@@ -103,22 +162,24 @@ package actor Desktop {
             if let connection = try? await Connection.open(address) {
                 let clients = SessionClients(
                     connection,
-                    settings: settings,
                     host: host,
                     board: board,
                     log: log
                 )
                 self.clients = clients
-                await command?.use(UserPrograms(connection: connection))
-                await stayAwake?.use(session: connection)
+                await command.use(UserPrograms(connection: connection))
+                await stayAwake.use(session: connection)
+                endLook()
                 await withClosing(connection) { await clients.follow() }
                 self.clients = nil
-                await command?.use(UserPrograms(connection: nil))
-                await stayAwake?.use(session: nil)
+                await command.use(UserPrograms(connection: nil))
+                await stayAwake.use(session: nil)
             }
+            endLook()
             address = session.ofAnyRun
             guard (try? await Task.sleep(for: searchPace)) != nil else { return }
         }
+        endLook()
     }
 
     private func withClosing(_ connection: Connection, _ body: () async -> Void) async {
@@ -126,15 +187,26 @@ package actor Desktop {
         await connection.close()
     }
 
+    private func endLook() {
+        hasLooked = true
+        for waiter in lookWaiters { waiter.resume() }
+        lookWaiters = []
+    }
+
     // MARK: News
 
     private func distribute() async {
+        // The call that has started the service may have brought the first news.
+        if !hasLooked { await withCheckedContinuation { lookWaiters.append($0) } }
         for await _ in feed.pokes {
             let news = feed.take()
-            await command?.take(news)
-            await stayAwake?.setBusy(!news.active.isEmpty)
+            await command.take(news)
+            await stayAwake.setBusy(!news.active.isEmpty)
             if let clients {
-                await clients.take(news)
+                await clients.take(news, settings: settings)
+                if news.isActivated {
+                    await clients.show(await host.summary(), news, settings: settings)
+                }
                 present(news.ended.filter { $0.state == .completed && $0.whenDone != nil })
             }
             guard (try? await Task.sleep(for: pace)) != nil else { return }

@@ -15,7 +15,7 @@ package final class DesktopFeed: Sendable {
     /// The same for those whose file is to be opened or shown, or that a command is run for.
     package static let mostEndedWithWork = 100_000
 
-    private let mostEnded: Int
+    private let mostEnded: Mutex<Int>
 
     private let state = Mutex(DesktopNews())
     /// Something has happened; one for any number of happenings.
@@ -24,7 +24,7 @@ package final class DesktopFeed: Sendable {
 
     /// - Parameter mostEnded: so many ends are told one by one.
     package init(mostEnded: Int = DesktopFeed.mostEnded) {
-        self.mostEnded = mostEnded
+        self.mostEnded = Mutex(mostEnded)
         (pokes, poke) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
     }
 
@@ -49,7 +49,8 @@ package final class DesktopFeed: Sendable {
             case .completed, .failed:
                 news.active[task.id] = nil
                 news.resting[task.id] = nil
-                let limit = task.whenDone == nil ? mostEnded : Self.mostEndedWithWork
+                let most = mostEnded.withLock { $0 }
+                let limit = task.whenDone == nil ? most : Self.mostEndedWithWork
                 news.end(task, limit)
             }
             return true
@@ -90,6 +91,15 @@ package final class DesktopFeed: Sendable {
         poke.yield()
     }
 
+    /// Somebody has asked for the program and named nothing.
+    package func activated() {
+        state.withLock { $0.isActivated = true }
+        poke.yield()
+    }
+
+    /// From now on so many ends are told one by one.
+    func tellEnds(upTo most: Int) { mostEnded.withLock { $0 = most } }
+
     /// What is to be told now; what has come to its end is told once.
     func take() -> DesktopNews {
         state.withLock { news in
@@ -98,6 +108,7 @@ package final class DesktopFeed: Sendable {
                 news.moreCompleted = 0
                 news.moreFailed = 0
                 news.handedOver = []
+                news.isActivated = false
             }
             return news
         }

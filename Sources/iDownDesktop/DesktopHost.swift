@@ -26,4 +26,8 @@ package protocol DesktopHost: Sendable {
     func didWake() async
     /// Carries out what the user has asked for; what cannot be is nothing to tell.
     func carryOut(_ verb: DesktopVerb, on ids: [String]) async
+    /// Pauses all that is under way, or starts all that is paused or has failed.
+    func carryOutOnAll(_ verb: DesktopVerb) async
+    /// How the list stands.
+    func summary() async -> DesktopSummary
 }

@@ -13,4 +13,6 @@ struct DesktopNews: Sendable {
     var moreFailed = 0
     /// Tasks that another program handed over, in order.
     var handedOver: [DesktopTask] = []
+    /// Somebody has asked for the program and named nothing.
+    var isActivated = false
 }

@@ -59,6 +59,41 @@ struct FilePresenter: Sendable {
         await openByProgram(folder.isEmpty ? "/" : String(folder))
     }
 
+    /// Shows the list in a terminal; where there is none, the folder with the files.
+    func showList(folder: String, token: String = "") async {
+        let own = UserPrograms.ownFolder.map { $0 + "/idown" }
+        guard let program = own.flatMap(UserPrograms.locate) ?? UserPrograms.locate("idown") else {
+            return await showFolder(folder, token: token)
+        }
+        // The first is what the desktops agree on; the second is Debian's.
+        for terminal in [["xdg-terminal-exec"], ["x-terminal-emulator", "-e"]] {
+            guard UserPrograms.locate(terminal[0]) != nil else { continue }
+            do {
+                try await programs.start(terminal + [program, "watch"], named: "list")
+                return
+            } catch {
+                log.notice("the list could not be shown in a terminal: \(error)")
+            }
+        }
+        await showFolder(folder, token: token)
+    }
+
+    /// Shows a folder's content.
+    func showFolder(_ path: String, token: String = "") async {
+        guard path.hasPrefix("/") else { return }
+        let folder = [FileURI.text(of: path)]
+        if await fileManager.isWithinReach,
+            (try? await fileManager.call(
+                "ShowFolders",
+                [folder.busValue, .string(token)],
+                startsIt: true
+            )) != nil
+        {
+            return
+        }
+        await openByProgram(path)
+    }
+
     /// The portal opens what the caller can open: it is handed the file itself.
     private func openByPortal(
         _ member: MemberName,

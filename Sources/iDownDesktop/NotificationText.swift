@@ -69,6 +69,30 @@ struct NotificationText: Hashable, Sendable {
         actions = capabilities.contains("actions") ? Self.actions(kind, isOne: isOne) : []
     }
 
+    /// How the list stands.
+    ///
+    /// - Parameters:
+    ///   - list: in numbers.
+    ///   - active: what downloads, as far as it is to be named.
+    ///   - capabilities: what the server can show.
+    init(_ list: DesktopSummary, active: [DesktopTask], capabilities: Set<String>) {
+        var lines = active.prefix(Self.mostNames).map { task in
+            let name = Self.line(task.title)
+            guard let total = task.totalBytes, total > 0 else { return name }
+            return "\(name): \(Int(Double(min(task.bytes, total)) / Double(total) * 100)) %"
+        }
+        let others = list.downloading - lines.count
+        if others > 0, !lines.isEmpty { lines.append("and \(others) more") }
+        summary = list.text
+        body = capabilities.contains("body") ? lines.joined(separator: "\n") : ""
+        if capabilities.contains("body-markup") { body = Self.escape(body) }
+        actions = []
+        guard capabilities.contains("actions") else { return }
+        actions = ["default", "Show List", "list", "Show List", "folder", "Open Folder"]
+        if list.isUnderWay { actions += ["pause-all", "Pause All"] }
+        if list.isResting { actions += ["start-all", "Start All"] }
+    }
+
     private static func summary(_ kind: NotificationKind, count: Int) -> String {
         let what = count == 1 ? "Download" : "\(count) downloads"
         return switch kind {

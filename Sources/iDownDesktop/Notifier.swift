@@ -28,6 +28,8 @@ actor Notifier {
     private let log: Logger
     private var waiting: [NotificationKind: NotificationGroup] = [:]
     private var shown: [NotificationKind: Shown] = [:]
+    /// The one that tells how the list stands.
+    private var list: (number: UInt32, folder: String)?
     private var clicks: [Click] = []
     /// Tokens by which a program that is started may take the focus, of the last click.
     private var tokens: [UInt32: String] = [:]
@@ -78,7 +80,34 @@ actor Notifier {
         work()
     }
 
+    /// Tells how the list stands, in the place of what was told of it before.
+    ///
+    /// - Returns: whether there is somebody to show it.
+    func show(_ summary: DesktopSummary, _ active: [DesktopTask]) async -> Bool {
+        guard !isSilent, await server.isWithinReach else { return false }
+        do throws(BusError) {
+            let text = NotificationText(
+                summary,
+                active: active.sorted { $0.title < $1.title },
+                capabilities: try await serverCapabilities()
+            )
+            let answer = try await server.call(
+                "Notify",
+                Self.arguments(text, "transfer", replacing: list?.number ?? 0),
+                startsIt: true
+            )
+            guard case .uint32(let number) = answer.first else { return false }
+            list = (number, summary.folder)
+            return true
+        } catch {
+            isSilent = error.name == "org.freedesktop.DBus.Error.NoReply"
+            log.debug("a notification was not shown: \(error)")
+            return false
+        }
+    }
+
     private func serverIs(there isThere: Bool) {
+        list = nil
         shown = [:]
         tokens = [:]
         capabilities = nil
@@ -126,7 +155,7 @@ actor Notifier {
             let text = NotificationText(kind, group, capabilities: capabilities)
             let answer = try await server.call(
                 "Notify",
-                Self.arguments(text, kind, replacing: replaced),
+                Self.arguments(text, kind.category, replacing: replaced),
                 startsIt: true
             )
             guard case .uint32(let number) = answer.first else { return }
@@ -163,19 +192,13 @@ actor Notifier {
 
     private static func arguments(
         _ text: NotificationText,
-        _ kind: NotificationKind,
+        _ category: String,
         replacing replaced: UInt32
     ) -> [Value] {
-        let category =
-            switch kind {
-            case .added: "transfer"
-            case .completed: "transfer.complete"
-            case .failed: "transfer.error"
-            }
         let hints: [String: Value] = [
             "desktop-entry": .string("org.idown.Manager1"),
             "category": .string(category),
-            "urgency": .byte(kind == .added ? 0 : 1),
+            "urgency": .byte(category == "transfer" ? 0 : 1),
         ]
         return [
             .string("idown"), .uint32(replaced), .string("org.idown.Manager1"),
@@ -208,6 +231,9 @@ actor Notifier {
     }
 
     private func follow(_ click: Click) async {
+        if let list, list.number == click.number {
+            return await follow(click, folder: list.folder)
+        }
         guard let (kind, shown) = shown.first(where: { $0.value.number == click.number }) else {
             return
         }
@@ -225,6 +251,28 @@ actor Notifier {
             await host.carryOut(.retry, on: tasks.map(\.id))
         case (.added, _), (.completed, _), (.failed, _):
             break
+        }
+    }
+
+    private func follow(_ click: Click, folder: String) async {
+        switch click.key {
+        case "": list = nil
+        case "default", "list": await presenter.showList(folder: folder, token: click.token)
+        case "folder": await presenter.showFolder(folder, token: click.token)
+        case "pause-all": await host.carryOutOnAll(.pause)
+        case "start-all": await host.carryOutOnAll(.resume)
+        default: break
+        }
+    }
+}
+
+extension NotificationKind {
+    /// As the specification names it.
+    fileprivate var category: String {
+        switch self {
+        case .added: "transfer"
+        case .completed: "transfer.complete"
+        case .failed: "transfer.error"
         }
     }
 }

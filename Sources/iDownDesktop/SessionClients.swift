@@ -6,7 +6,7 @@ import Logging
 /// All that the session's bus is used for, as long as one connection to it lasts.
 struct SessionClients: Sendable {
     let connection: Connection
-    private let notifier: Notifier?
+    private let notifier: Notifier
     private let launcher: LauncherEntry
     private let views: JobViews
     private let presenter: FilePresenter
@@ -14,7 +14,6 @@ struct SessionClients: Sendable {
 
     init(
         _ connection: Connection,
-        settings: DesktopSettings,
         host: any DesktopHost,
         board: ConditionBoard,
         log: Logger
@@ -25,9 +24,7 @@ struct SessionClients: Sendable {
             programs: UserPrograms(connection: connection),
             log: log
         )
-        notifier =
-            settings.notifies
-            ? Notifier(connection, host: host, presenter: presenter, log: log) : nil
+        notifier = Notifier(connection, host: host, presenter: presenter, log: log)
         launcher = LauncherEntry(connection)
         views = JobViews(connection, host: host)
         network = PortalNetwork(connection, board: board)
@@ -36,7 +33,7 @@ struct SessionClients: Sendable {
     /// Follows the services; returns when the connection ends or the task is cancelled.
     func follow() async {
         await withTaskGroup { group in
-            group.addTask { await notifier?.follow() }
+            group.addTask { await notifier.follow() }
             group.addTask { await views.follow() }
             group.addTask { await network.follow() }
             group.addTask { await connection.waitUntilClosed() }
@@ -45,10 +42,16 @@ struct SessionClients: Sendable {
     }
 
     /// Tells everybody; waits for nobody outside of this process.
-    func take(_ news: DesktopNews) async {
-        await notifier?.take(news)
+    func take(_ news: DesktopNews, settings: DesktopSettings) async {
+        if settings.notifies { await notifier.take(news) }
         await launcher.take(news)
         await views.take(news)
+    }
+
+    /// Shows how the list stands: where that may not be told, the folder with the files.
+    func show(_ summary: DesktopSummary, _ news: DesktopNews, settings: DesktopSettings) async {
+        if settings.notifies, await notifier.show(summary, Array(news.active.values)) { return }
+        await presenter.showFolder(summary.folder)
     }
 
     /// Opens and shows what is to be opened and shown.

@@ -14,6 +14,7 @@ actor StayAwake {
     private var lock: OpenDescriptor?
     /// What to give back, and to whom.
     private var cookies: [(service: BusService, member: MemberName, cookie: UInt32)] = []
+    private var isWanted = false
     private var isBusy = false
     private var isHeld = false
     private var worker: Task<Void, Never>?
@@ -34,6 +35,12 @@ actor StayAwake {
         work()
     }
 
+    /// Whether the user wants it.
+    func setWanted(_ isWanted: Bool) {
+        self.isWanted = isWanted
+        work()
+    }
+
     /// Whether anything downloads now.
     func setBusy(_ isBusy: Bool) {
         guard isBusy != self.isBusy else { return }
@@ -44,8 +51,8 @@ actor StayAwake {
     private func work() {
         guard worker == nil else { return }
         worker = Task {
-            while isBusy != isHeld {
-                isHeld = isBusy
+            while isHeld != (isBusy && isWanted) {
+                isHeld.toggle()
                 if isHeld { await hold() } else { await release() }
             }
             worker = nil

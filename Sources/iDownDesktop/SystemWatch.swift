@@ -2,7 +2,7 @@
 
 import DBus
 
-/// Follows the services of the system's bus: the network, power, sleep.
+/// Follows the services of the system's bus: the network and sleep.
 struct SystemWatch: Sendable {
     let connection: Connection
     let board: ConditionBoard
@@ -12,11 +12,6 @@ struct SystemWatch: Sendable {
     func follow() async {
         await withTaskGroup { group in
             group.addTask { await followNetwork() }
-            group.addTask { await followPower() }
-            group.addTask { await followBattery() }
-            for (name, path, interface) in Self.profiles {
-                group.addTask { await followProfile(name, path, interface) }
-            }
             group.addTask { await SleepWatch(connection, host: host).follow() }
             group.addTask { await connection.waitUntilClosed() }
             await group.waitForAll()
@@ -33,53 +28,6 @@ struct SystemWatch: Sendable {
         )
         await manager.followProperties { [board] properties in
             await board.take(networkManager: NetworkStatus(networkManager: properties))
-        }
-    }
-
-    private func followPower() async {
-        let power = BusService(
-            connection,
-            "org.freedesktop.UPower",
-            "/org/freedesktop/UPower",
-            "org.freedesktop.UPower"
-        )
-        await power.followProperties { [board] properties in
-            await board.change(.power) { $0.take(service: properties) }
-        }
-    }
-
-    private func followBattery() async {
-        let battery = BusService(
-            connection,
-            "org.freedesktop.UPower",
-            "/org/freedesktop/UPower/devices/DisplayDevice",
-            "org.freedesktop.UPower.Device"
-        )
-        await battery.followProperties { [board] properties in
-            await board.change(.display) { $0.take(device: properties) }
-        }
-    }
-
-    /// The service's name of today, and the one that it had first.
-    private static let profiles: [(BusName, ObjectPath, InterfaceName)] = [
-        (
-            "org.freedesktop.UPower.PowerProfiles", "/org/freedesktop/UPower/PowerProfiles",
-            "org.freedesktop.UPower.PowerProfiles"
-        ),
-        ("net.hadess.PowerProfiles", "/net/hadess/PowerProfiles", "net.hadess.PowerProfiles"),
-    ]
-
-    private func followProfile(
-        _ name: BusName,
-        _ path: ObjectPath,
-        _ interface: InterfaceName
-    ) async {
-        let profiles = BusService(connection, name, path, interface)
-        await profiles.followProperties { [board] properties in
-            await board.take(
-                saver: name.rawValue,
-                isSaving: properties["ActiveProfile"] == .string("power-saver")
-            )
         }
     }
 }

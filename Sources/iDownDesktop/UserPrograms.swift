@@ -81,6 +81,20 @@ struct UserPrograms: Sendable {
         getenv("SYSTEMD_EXEC_PID").flatMap { Int32(String(cString: $0)) } == getpid()
     }
 
+    /// The folder that this program was started from: proc(5).
+    static var ownFolder: String? {
+        withUnsafeTemporaryAllocation(of: CChar.self, capacity: Int(PATH_MAX)) { buffer in
+            guard let start = buffer.baseAddress else { return nil }
+            let count = readlink("/proc/self/exe", start, buffer.count)
+            guard count > 0 else { return nil }
+            let path = String(
+                decoding: UnsafeRawBufferPointer(buffer).prefix(count),
+                as: UTF8.self
+            )
+            return path.lastIndex(of: "/").map { String(path[..<$0]) }
+        }
+    }
+
     /// The path of a program: itself if it holds a slash, else the first hit in `PATH`.
     static func locate(_ word: String) -> String? {
         guard !word.contains("/") else {

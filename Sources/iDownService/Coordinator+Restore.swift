@@ -33,6 +33,7 @@ extension Coordinator {
             guard let event = await engine.measurePartial(of: record) else { continue }
             changed += try await recordRestored(event, of: record)
         }
+        noteCompleted(changed)
         for (index, change) in changed.enumerated() where index < Self.mostRestoreLines {
             log.info("task \(change.id): \(change.from) → \(change.to)")
         }
@@ -61,6 +62,8 @@ extension Coordinator {
         let id: TaskID
         let from: TaskState.Kind
         let to: String
+        /// The task, where the restart has found its file complete.
+        let completed: TaskRecord?
     }
 
     /// Tells every task that was under way, or waiting for its next try, of the restart.
@@ -91,6 +94,14 @@ extension Coordinator {
             return ([Restored(change)].compactMap(\.self), [change])
         }
     }
+
+    /// Keeps what nobody could be told of yet.
+    private func noteCompleted(_ restored: [Restored]) {
+        for completed in restored.compactMap(\.completed) {
+            guard completedByRestore.count < Self.mostRestoreLines else { return }
+            completedByRestore.append(TaskSnapshot(record: completed, live: nil))
+        }
+    }
 }
 
 extension Coordinator.Restored {
@@ -98,6 +109,8 @@ extension Coordinator.Restored {
         guard let before = change.before else { return nil }
         id = change.after.id
         from = before.state.kind
+        completed =
+            before.state != .completed && change.after.state == .completed ? change.after : nil
         if change.effects.contains(.erase) {
             to = "removed"
         } else if before.segments != change.after.segments {

@@ -72,6 +72,9 @@ package actor Coordinator {
     var clearer: Task<Void, Never>?
     var stopWaiter: CheckedContinuation<Void, Never>?
     var announcer: (any Announcing)?
+    /// Tasks whose file the last run has published and this one recorded, before anybody listened;
+    /// the first of them where they are many.
+    package internal(set) var completedByRestore: [TaskSnapshot] = []
     var hasBegun = false
     var isStopping = false
 
@@ -249,10 +252,10 @@ extension Coordinator {
         // The finished file holds its name by itself from now on.
         if change.after.state == .completed { engine.forgetName(of: change.after) }
         notePublication(of: change.after)
+        noteLogins(of: change)
         await tellWaiters(of: change)
         if change.after.state == .waiting(.space) { noteSpaceHold(of: change.after) }
         if change.changesCounts { countsDidChange() }
-        noteLogins(of: change)
     }
 
     private func announce(_ change: Change) async {

@@ -20,8 +20,8 @@ extension ManagerService {
         }
     }
 
-    /// Nothing is to be shown: by the time of the call the service runs.
-    package func activate(call: Call) async throws(ManagerError) {}
+    /// There is no window: whoever shows what there is to the user is told.
+    package func activate(call: Call) async throws(ManagerError) { activated() }
 
     /// Judges what a caller wants, by its rights.
     func wishes(for owner: String?) -> Wishes {

@@ -22,6 +22,8 @@ package actor ManagerService {
     let callers: Callers
     let quitting: @Sendable () -> Void
     let handedOver: @Sendable (TaskSnapshot) -> Void
+    let activated: @Sendable () -> Void
+    let settingsChanged: @Sendable (Settings) -> Void
     var settings: Settings
     /// For each client with a pending call of Wait: what drops it when the client leaves.
     var departures: [String: Task<Void, Never>] = [:]
@@ -36,6 +38,8 @@ package actor ManagerService {
     ///   - log: where trouble is told.
     ///   - callers: knows who calls; nil makes one that asks the bus.
     ///   - handedOver: called with what the desktop handed over: nobody else shows it.
+    ///   - activated: called where a person has started the program and named nothing.
+    ///   - settingsChanged: called with the settings each time that they are others.
     ///   - quitting: called by `Quit`; ends the service soon after the reply.
     package init(
         coordinator: Coordinator,
@@ -47,6 +51,8 @@ package actor ManagerService {
         log: Logger,
         callers: Callers? = nil,
         handedOver: @escaping @Sendable (TaskSnapshot) -> Void = { _ in },
+        activated: @escaping @Sendable () -> Void = {},
+        settingsChanged: @escaping @Sendable (Settings) -> Void = { _ in },
         quitting: @escaping @Sendable () -> Void
     ) {
         self.coordinator = coordinator
@@ -58,6 +64,8 @@ package actor ManagerService {
         self.log = log
         self.callers = callers ?? Callers(executor: coordinator.executor)
         self.handedOver = handedOver
+        self.activated = activated
+        self.settingsChanged = settingsChanged
         self.quitting = quitting
     }
 
@@ -110,6 +118,7 @@ package actor ManagerService {
             try file.write(changed, now: WallTime.now)
             settings = changed
         }
+        settingsChanged(changed)
         await announcer.propertiesChanged([property.rawValue: value])
         return true
     }

@@ -75,6 +75,10 @@ struct Daemon {
                 ? DesktopFeed.mostEnded : DesktopFeed.mostEndedWithWork
         )
         let end = EndSignal()
+        let (newSettings, changedSettings) = AsyncStream.makeStream(
+            of: Settings.self,
+            bufferingPolicy: .bufferingNewest(1)
+        )
         let manager = ManagerService(
             coordinator: coordinator,
             engine: engine,
@@ -84,6 +88,8 @@ struct Daemon {
             folders: folders,
             log: log,
             handedOver: { feed.handedOver(DesktopTask($0)) },
+            activated: { feed.activated() },
+            settingsChanged: { changedSettings.yield($0) },
             quitting: { end.send() }
         )
         do {
@@ -92,18 +98,30 @@ struct Daemon {
             throw .noBus("\(error)")
         }
         await coordinator.announce(to: SharedAnnouncer(bus: announcer, desktop: feed))
+        for task in await coordinator.completedByRestore { feed.changed(DesktopTask(task)) }
         ServiceNotifier.send("READY=1")
         await coordinator.keepCompleted(days: settings.keepCompleted)
         let network = KernelNetwork()
         await coordinator.setOnline(KernelNetwork.isOnline)
         let desktop = Desktop(
             feed: feed,
-            host: ServiceHost(coordinator: coordinator, engine: engine),
+            host: ServiceHost(coordinator: coordinator, engine: engine) {
+                (try? await manager.downloadDirectory) ?? ""
+            },
             settings: DesktopSettings(settings),
             log: log
         )
         let attending = Task { await desktop.run() }
         defer { attending.cancel() }
+        let watch = SettingsWatch(folder: folders.config)
+        let heeding = Task {
+            async let reading: Void = {
+                for await _ in watch.changes { await manager.readSettings() }
+            }()
+            for await settings in newSettings { desktop.apply(DesktopSettings(settings)) }
+            await reading
+        }
+        defer { heeding.cancel() }
         if HoldWishes(settings) != HoldWishes() {
             // What is to wait must not start before anybody could say so.
             await desktop.firstLook(within: .seconds(2))
@@ -113,6 +131,12 @@ struct Daemon {
             for await isOnline in network.states { await coordinator.setOnline(isOnline) }
         }
         defer { listening.cancel() }
+        let keeping = Task {
+            async let attending: Void = keyring.attend()
+            for await _ in keyring.openings { await coordinator.keepLogins(in: keyring) }
+            await attending
+        }
+        defer { keeping.cancel() }
         log.notice("ready as \(Contract.busName)")
 
         let presence = Task {
@@ -131,12 +155,6 @@ struct Daemon {
         await pool.shutDown()
         await filePool.shutDown()
         await keyring.close()
-        let keeping = Task {
-            async let attending: Void = keyring.attend()
-            for await _ in keyring.openings { await coordinator.keepLogins(in: keyring) }
-            await attending
-        }
-        defer { keeping.cancel() }
     }
 
     // MARK: Coming up

@@ -10,6 +10,8 @@ import iDownloader
 struct ServiceHost: DesktopHost {
     let coordinator: Coordinator
     let engine: Engine
+    /// Where files go.
+    let folder: @Sendable () async -> String
 
     func conditionsChanged(_ conditions: DesktopConditions) async {
         await coordinator.setConditions(
@@ -40,6 +42,25 @@ struct ServiceHost: DesktopHost {
             try? await coordinator.carryOut(command, on: id)
         }
     }
+
+    func carryOutOnAll(_ verb: DesktopVerb) async {
+        switch verb {
+        case .pause: _ = try? await coordinator.carryOut(.pause, onAllIn: [.waiting, .downloading])
+        case .resume: _ = try? await coordinator.carryOut(.resume, onAllIn: [.paused, .failed])
+        case .retry, .cancel: break
+        }
+    }
+
+    func summary() async -> DesktopSummary {
+        var summary = DesktopSummary()
+        summary.folder = await folder()
+        guard let counts = try? await coordinator.counts() else { return summary }
+        summary.downloading = counts[.downloading]
+        summary.waiting = counts[.waiting]
+        summary.paused = counts[.paused]
+        summary.failed = counts[.failed]
+        return summary
+    }
 }
 
 extension DesktopSettings {
@@ -48,6 +69,7 @@ extension DesktopSettings {
         self.init()
         notifies = settings.notifies
         staysAwake = settings.staysAwake
+        heedsPower = settings.holdsOnLowBattery
         whenDoneCommand = settings.whenDoneCommand
     }
 }

@@ -220,6 +220,62 @@ import iDownTesting
         }
     }
 
+    @Test func `who starts the program without a file is shown how the list stands`()
+        async throws
+    {
+        try await withSession { service in
+            try await service.bus.withNotificationServer(service.connection) { mock in
+                try await service.start()
+                _ = try await service.add(Self.far) { $0.paused = true }
+                let opened = try await ChildProcess.run(
+                    try BuiltProgram("idown").path,
+                    ["open"],
+                    environment: service.environment
+                )
+                #expect(opened.succeeded, "\(opened)")
+                let call = try #require(try await mock.waitForCalls(of: "Notify").first)
+                #expect(call[3] == .string("1 paused"))
+                try await mock.emit("ActionInvoked", "us", [.uint32(1), .string("start-all")])
+                try await service.waitForState("downloading", of: "1")
+            }
+        }
+    }
+
+    // MARK: The settings file
+
+    @Test func `the settings file is followed, and as long as it is wrong nothing changes`()
+        async throws
+    {
+        try await withSession(settings: "{}") { service in
+            try await service.start()
+            let path = service.home.config + "/idown/settings.json"
+            func expect(_ count: UInt32) async throws {
+                try await within("\(count) downloads at once") {
+                    while try await service.client.maxConcurrentDownloads() != count {
+                        try await Task.sleep(for: .milliseconds(10))
+                    }
+                }
+            }
+            try TestFile.write(#"{"MaxConcurrentDownloads": 7}"#, to: path)
+            try await expect(7)
+            let mark = service.log.count
+            try TestFile.write(#"{"MaxConcurrentDownloads": "x"}"#, to: path)
+            try await within("a word in the log") {
+                while !service.log.dropFirst(mark).contains("settings in force stay") {
+                    try await Task.sleep(for: .milliseconds(10))
+                }
+            }
+            try await expect(7)
+            // As editors do it.
+            try TestFile.write(#"{"MaxConcurrentDownloads": 2}"#, to: path + ".new")
+            _ = try await ChildProcess.run("mv", [path + ".new", path])
+            try await expect(2)
+            try await service.client.setMaxConcurrentDownloads(5)
+            try await expect(5)
+            #expect(try TestFile.text(of: path).contains("5"))
+        }
+    }
+
     // MARK: After completion
 
     @Test func `a finished file is shown where the client asked for it`() async throws {

@@ -30,6 +30,16 @@ final class RecordingHost: DesktopHost {
         keep("\(verb.rawValue) \(ids.joined(separator: " "))")
     }
 
+    func carryOutOnAll(_ verb: DesktopVerb) async { keep("\(verb.rawValue) all") }
+
+    func summary() async -> DesktopSummary {
+        var summary = DesktopSummary()
+        summary.downloading = 3
+        summary.paused = 2
+        summary.folder = "/d"
+        return summary
+    }
+
     private func keep(_ text: String) { record.withLock { $0.append(text) } }
 
     /// Waits until something was told after a mark.

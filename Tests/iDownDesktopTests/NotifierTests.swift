@@ -53,6 +53,69 @@ import iDownTesting
         }
     }
 
+    @Test func `who starts the program sees how the list stands, and can steer it`() async throws {
+        try await withDesktop { scene in
+            let log = try await FakeFileManager.serve(on: scene.connection)
+            try await scene.bus.withNotificationServer(scene.connection) { mock in
+                scene.feed.changed(.sample("1", .downloading, name: "a <b>", bytes: 1, total: 4))
+                scene.feed.activated()
+                let call = try #require(try await mock.waitForCalls(of: "Notify").first)
+                #expect(call[1] == .uint32(0))
+                #expect(call[3] == .string("3 downloading, 2 paused"))
+                #expect(call[4] == .string("a &lt;b&gt;: 25 %\nand 2 more"))
+                let actions = try [String](busValue: call[5])
+                #expect(actions.contains("pause-all") && actions.contains("start-all"))
+                try await mock.emit("ActionInvoked", "us", [.uint32(1), .string("pause-all")])
+                try await scene.host.wait(for: "pause all")
+                try await mock.emit("ActionInvoked", "us", [.uint32(1), .string("folder")])
+                try await log.wait(for: "ShowFolders file:///d ")
+                scene.feed.activated()
+                try await soon("the second to replace the first") {
+                    try await mock.calls(of: "Notify").last?[1] == .uint32(1)
+                }
+            }
+        }
+    }
+
+    @Test func `where nothing may be told, who starts the program sees the folder`() async throws {
+        var settings = DesktopSettings()
+        settings.notifies = false
+        try await withDesktop(settings: settings) { scene in
+            let log = try await FakeFileManager.serve(on: scene.connection)
+            try await scene.bus.withNotificationServer(scene.connection) { mock in
+                scene.feed.activated()
+                try await log.wait(for: "ShowFolders file:///d ")
+                #expect(try await mock.calls(of: "Notify").isEmpty)
+            }
+        }
+    }
+
+    @Test func `notifications can be switched on and off while the service runs`() async throws {
+        try await withDesktop { scene in
+            let log = try await FakeFileManager.serve(on: scene.connection)
+            try await scene.bus.withNotificationServer(scene.connection) { mock in
+                try await scene.ready()
+                var settings = DesktopSettings()
+                settings.notifies = false
+                scene.desktop.apply(settings)
+                try await soon("notifications to stop") {
+                    let before = try await mock.calls(of: "Notify").count
+                    let mark = log.all.count
+                    scene.complete("1", "/d/a", whenDone: .reveal)
+                    try await soon("the file to be shown") { log.all.count > mark }
+                    return try await mock.calls(of: "Notify").count == before
+                }
+                let before = try await mock.calls(of: "Notify").count
+                settings.notifies = true
+                scene.desktop.apply(settings)
+                try await soon("notifications to come again") {
+                    scene.complete("2", "/d/b")
+                    return try await mock.calls(of: "Notify").count > before
+                }
+            }
+        }
+    }
+
     @Test func `one that was closed is not replaced`() async throws {
         try await withDesktop { scene in
             try await scene.bus.withNotificationServer(scene.connection) { mock in
@@ -205,7 +268,11 @@ enum FakeFileManager {
                         .method("ShowItems", in: ["uris", "token"]) {
                             (_: Call, uris: [String], token: String) in
                             log.keep("ShowItems \(uris.joined(separator: " ")) \(token)")
-                        }
+                        },
+                        .method("ShowFolders", in: ["uris", "token"]) {
+                            (_: Call, uris: [String], token: String) in
+                            log.keep("ShowFolders \(uris.joined(separator: " ")) \(token)")
+                        },
                     ]
                 )
             ],

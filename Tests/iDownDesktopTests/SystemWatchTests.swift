@@ -58,6 +58,31 @@ import iDownTesting
         }
     }
 
+    @Test func `nobody is asked for power who is not to heed it`() async throws {
+        var settings = DesktopSettings()
+        settings.heedsPower = false
+        try await withDesktop(settings: settings) { scene in
+            try await scene.bus.withPowerProfiles(scene.connection) { mock in
+                try await mock.update(["ActiveProfile": .string("power-saver")])
+                try await within("the first look") {
+                    await scene.desktop.firstLook(within: .seconds(60))
+                }
+                let asked = try await mock.calls(of: "GetAll")
+                #expect(asked.isEmpty && !scene.host.all.contains("is [low]"))
+                settings.heedsPower = true
+                scene.desktop.apply(settings)
+                try await scene.host.wait(for: "is [low]")
+                let mark = scene.host.all.count
+                settings.heedsPower = false
+                scene.desktop.apply(settings)
+                try await scene.host.wait(for: "is []", after: mark)
+                settings.heedsPower = true
+                scene.desktop.apply(settings)
+                try await scene.host.wait(for: "is [low]", after: mark)
+            }
+        }
+    }
+
     @Test func `what is so at the start is known at the first look`() async throws {
         try await withPrivateBus { bus in
             let connection = try await Connection.open(.address(bus.address))

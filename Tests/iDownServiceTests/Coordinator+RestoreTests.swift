@@ -33,6 +33,34 @@ import iDownloader
         }
     }
 
+    @Test func `a file that had its name before a crash is told of after it`() async throws {
+        let server = try FaultServer.serving(ServedFile(.small))
+        defer { server.stop() }
+        try await withTemporaryFolder { folder in
+            let id = try await withHub(in: folder) { hub in
+                let id = try await hub.add(server.url("/a"))
+                try await hub.announced.wait(for: id, .completed)
+                #expect(await hub.coordinator.completedByRestore.isEmpty)
+                return id
+            }
+            try await withHub(in: folder) { store, _ in
+                try await store.commit { transaction in
+                    guard let record = try transaction.task(id) else { return }
+                    var interrupted = record
+                    interrupted.state = .downloading
+                    interrupted.intent = .publish(name: "a")
+                    interrupted.finishedAt = nil
+                    try transaction.update(interrupted, from: record)
+                }
+            } _: { hub in
+                let told = await hub.coordinator.completedByRestore
+                #expect(told.map(\.record.id) == [id])
+                #expect(told.first?.record.state == .completed)
+                #expect(hub.names == ["a"])
+            }
+        }
+    }
+
     @Test func `nothing starts before begin, not even what a back-off releases`() async throws {
         let server = try FaultServer.serving(ServedFile(.small))
         defer { server.stop() }
