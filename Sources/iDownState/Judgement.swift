@@ -49,8 +49,14 @@ extension ResponseFacts {
         }
         if isUnreadable { return .fail(.badResponse("is not HTTP/1.0 or newer")) }
         if contentLength == .invalid { return .fail(.badResponse("has a length that is none")) }
+        if hasTransferCoding {
+            return refuseRange(ask, "is coded for the way, as nobody asked for", known)
+        }
         switch status {
         case 200, 203:
+            if isPartInDisguise(ask) {
+                return refuseRange(ask, "is a part of the file and no 206", known)
+            }
             return judgeWhole(ask, known, onDisk, total: contentLength.bytes)
         case 206:
             return judgePartial(ask, known, onDisk)
@@ -61,6 +67,8 @@ extension ResponseFacts {
             return .redirect(to: location)
         case 416:
             return judgeUnsatisfied(ask, known, onDisk)
+        case _ where ask.isPartial && Self.objectsToRange(status):
+            return .askAgain(.whole, known.withoutRanges)
         case 100..<400:
             return .fail(.badResponse("is HTTP \(status), which brings no file"))
         default:
@@ -74,6 +82,27 @@ extension ResponseFacts {
         let known: Set<Substring> = ["gzip", "x-gzip", "deflate", "br", "zstd"]
         return encoding.split(whereSeparator: { $0 == "," || $0 == " " })
             .allSatisfy { known.contains($0) || $0 == "identity" }
+    }
+
+    /// Whether a 200 brings a part: scripts that serve ranges forget to say so in the status.
+    private func isPartInDisguise(_ ask: Ask) -> Bool {
+        switch contentRange {
+        case .satisfied(let range, let total):
+            guard range.first == 0 else { return true }
+            guard let total, let length = contentLength.bytes else { return false }
+            return length < total
+        case .unsatisfied: return ask.isPartial
+        case nil: return ask.isPartial && hasUnreadableRange
+        }
+    }
+
+    /// Whether the status may mean the range, and the file as a whole be had all the same: there
+    /// are hosts that do not pass over what they do not know.
+    private static func objectsToRange(_ status: Int) -> Bool {
+        switch status {
+        case 204, 205, 304, 400, 405, 406, 409, 411, 412, 413, 417, 501: true
+        default: false
+        }
     }
 
     // MARK: 200

@@ -25,6 +25,8 @@ package struct ResponseFacts: Hashable, Sendable {
     package var contentLength: ContentLength
     /// Nil where the field is missing or cannot be read.
     package var contentRange: ContentRange?
+    /// The field is there and cannot be read.
+    package var hasUnreadableRange: Bool
     package var entityTag: EntityTag?
     package var lastModified: LastModified?
     /// `Accept-Ranges: bytes` was there.
@@ -45,11 +47,14 @@ package struct ResponseFacts: Hashable, Sendable {
     package var lacksValidators: Bool
     /// HTTP/0.9 or something else without a status line.
     package var isUnreadable: Bool
+    /// Something beside the chunks was done to the body for the way (RFC 9112 section 7.2).
+    package var hasTransferCoding: Bool
 
     package init(
         status: Int,
         contentLength: ContentLength = .unknown,
         contentRange: ContentRange? = nil,
+        hasUnreadableRange: Bool = false,
         entityTag: EntityTag? = nil,
         lastModified: LastModified? = nil,
         acceptsRanges: Bool = false,
@@ -60,11 +65,13 @@ package struct ResponseFacts: Hashable, Sendable {
         retryAfter: Duration? = nil,
         checksum: Checksum? = nil,
         lacksValidators: Bool = false,
-        isUnreadable: Bool = false
+        isUnreadable: Bool = false,
+        hasTransferCoding: Bool = false
     ) {
         self.status = status
         self.contentLength = contentLength
         self.contentRange = contentRange
+        self.hasUnreadableRange = hasUnreadableRange
         self.entityTag = entityTag
         self.lastModified = lastModified
         self.acceptsRanges = acceptsRanges
@@ -76,5 +83,6 @@ package struct ResponseFacts: Hashable, Sendable {
         self.checksum = checksum
         self.lacksValidators = lacksValidators
         self.isUnreadable = isUnreadable
+        self.hasTransferCoding = hasTransferCoding
     }
 }

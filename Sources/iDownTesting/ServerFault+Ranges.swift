@@ -14,6 +14,15 @@ extension ServerFault {
                 return answer(range)
             }
         }
+        @Sendable func mislabelled(
+            _ range: Range<Int64>,
+            contentRange: String
+        ) -> [FaultServer.Step] {
+            let fields = [("Content-Range", contentRange), ("Content-Length", "\(range.count)")]
+            return [
+                .head("200 OK", file.fieldsOfAnswer + fields), .sendPattern(file.content, range),
+            ]
+        }
         return [
             ServerFault("200 to every range", file, resumed: right, segmented: right) {
                 file.withoutRanges($0)
@@ -82,6 +91,38 @@ extension ServerFault {
             fault("416 to every range") { _ in
                 [.head("416 Range Not Satisfiable", [("Content-Length", "0")])]
             },
+            fault("200 over the part alone") { range in
+                let value = "bytes \(range.lowerBound)-\(range.upperBound - 1)/\(count)"
+                return mislabelled(range, contentRange: value)
+            },
+            fault("200 over the part alone, an odd Content-Range") { range in
+                let value = "bytes=\(range.lowerBound)-\(range.upperBound - 1)"
+                return mislabelled(range, contentRange: value)
+            },
+            fault("a body that goes on behind the part") { range in
+                let value = "bytes \(range.lowerBound)-\(range.upperBound - 1)/\(count)"
+                let fields = file.fieldsOfAnswer + [("Content-Range", value)]
+                return [
+                    .head("206 Partial Content", fields), .sendPattern(file.content, range),
+                    .sendPattern(other.content, 0..<min(count, 100_000)), .close,
+                ]
+            },
+            fault("chunks in a coding for the way") { range in
+                let value = "bytes \(range.lowerBound)-\(range.upperBound - 1)/\(count)"
+                let fields = [("Content-Range", value), ("Transfer-Encoding", "gzip, chunked")]
+                return [
+                    .head("206 Partial Content", file.fieldsOfAnswer + fields),
+                    .chunk(Array("coded".utf8)), .lastChunk(),
+                ]
+            },
         ]
+            + [
+                "204 No Content", "304 Not Modified", "400 Bad Request", "412 Precondition Failed",
+                "501 Not Implemented",
+            ].map { status in
+                fault("\(status) to every range") { _ in
+                    [.head(status, [("Content-Length", "0")])]
+                }
+            }
     }
 }

@@ -103,7 +103,9 @@ import iDownState
         600, 999, 0, -1, 99,
     ])
     func `a status that brings no file is a bad response`(status: Int) {
-        for ask in [Ask.whole, .decoded, Heads.rest, Heads.plainRest] {
+        let mayMeanRange = [204, 205, 304, 400, 405].contains(status)
+        let partial = mayMeanRange ? [] : [Heads.rest, Heads.plainRest]
+        for ask in [Ask.whole, .decoded] + partial {
             let facts = ResponseFacts(
                 status: status,
                 contentLength: .bytes(8),
@@ -145,6 +147,17 @@ import iDownState
         #expect(judgement.failure?.code == .serverBadResponse)
     }
 
+    @Test(arguments: [200, 206])
+    func `what is coded for the way is no file`(status: Int) {
+        var facts = status == 200 ? Heads.whole() : Heads.part()
+        facts.hasTransferCoding = true
+        let onDisk = Sample.first(3)
+        let whole = facts.judge(asked: .whole, known: Heads.known, onDisk: onDisk)
+        #expect(whole.failure?.code == .serverBadResponse)
+        let part = facts.judge(asked: Heads.rest, known: Heads.known, onDisk: onDisk)
+        #expect(part == .askAgain(.whole, Heads.known.withoutRanges))
+    }
+
     @Test(arguments: [301, 302, 303, 307, 308])
     func `a redirect leads to its Location`(status: Int) {
         let facts = ResponseFacts(status: status, location: "/there")
@@ -161,7 +174,7 @@ import iDownState
         #expect(judgement.failure?.code == .serverBadResponse)
     }
 
-    @Test(arguments: [401, 403, 404, 408, 410, 429, 451, 500, 501, 503, 520])
+    @Test(arguments: [401, 403, 404, 408, 410, 429, 451, 500, 502, 503, 520])
     func `an error status fails with its own code and the server's wish`(status: Int) {
         let facts = ResponseFacts(
             status: status,

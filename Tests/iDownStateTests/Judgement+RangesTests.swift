@@ -61,6 +61,59 @@ import iDownState
         #expect(judgement.version == Heads.known.withoutRanges)
     }
 
+    /// Scripts that set Content-Range and forget the status.
+    @Test(arguments: [
+        Row("the part", Heads.rest, part(Heads.range(3, 8, of: 8), 5), .askWhole),
+        Row("the part, no length", Heads.rest, part(Heads.range(3, 8, of: 8), nil), .askWhole),
+        Row("a beginning", Heads.rest, part(Heads.range(0, 5, of: 8), 5), .askWhole),
+        Row("no part", Heads.rest, part(.unsatisfied(total: 8), 8), .askWhole),
+        Row("what cannot be read", Heads.rest, part(nil, 5, isOdd: true), .askWhole),
+        Row("a part of the plain GET", .whole, part(Heads.range(3, 8, of: 8), 5), .fail),
+        Row("a beginning of the plain GET", .whole, part(Heads.range(0, 5, of: 8), 5), .fail),
+        Row("all of it", .whole, part(Heads.range(0, 8, of: 8), 8), .compare),
+        Row("all of it, no length", .whole, part(Heads.range(0, 8, of: 8), nil), .compare),
+        Row("all of it, wrongly counted", .whole, part(nil, 8, isOdd: true), .compare),
+    ])
+    func `a 200 with a Content-Range is the file only where that is all of it`(row: Row) {
+        var row = row
+        if row.facts.contentLength == .unknown { row.known.total = nil }
+        #expect(Verdict(row.judgement) == row.verdict)
+    }
+
+    private static func part(
+        _ range: ContentRange?,
+        _ length: Int64?,
+        isOdd: Bool = false
+    ) -> ResponseFacts {
+        var facts = Heads.whole(length: length.map { .bytes($0) } ?? .unknown)
+        facts.contentRange = range
+        facts.hasUnreadableRange = isOdd
+        return facts
+    }
+
+    @Test(arguments: [204, 205, 304, 400, 405, 406, 409, 411, 412, 413, 417, 501])
+    func `a status that may mean the range has the file asked for as a whole`(status: Int) {
+        let facts = ResponseFacts(status: status)
+        let judgement = facts.judge(
+            asked: Heads.rest,
+            known: Heads.known,
+            onDisk: Sample.first(3)
+        )
+        #expect(judgement == .askAgain(.whole, Heads.known.withoutRanges))
+        let whole = facts.judge(asked: .whole, known: Heads.known, onDisk: Sample.first(3))
+        #expect(whole.failure != nil)
+    }
+
+    @Test(arguments: [401, 403, 404, 410, 429, 500, 503])
+    func `any other means the file`(status: Int) {
+        let judgement = ResponseFacts(status: status).judge(
+            asked: Heads.rest,
+            known: Heads.known,
+            onDisk: Sample.first(3)
+        )
+        #expect(judgement.failure != nil)
+    }
+
     @Test(arguments: [Heads.tag, Heads.otherTag])
     func `a server that got a range wrong is never asked for one again`(tag: EntityTag) throws {
         let wrong = Heads.part(Heads.range(0, 8, of: 8)).judge(

@@ -11,13 +11,16 @@ extension ResponseFacts {
     init(status: Int?, fields: FieldList) {
         let date = fields.only("date").flatMap { HTTPDate.parse($0) }
         let ranges = fields.members("accept-ranges")
-        let isChunked = fields.members("transfer-encoding").contains { $0.isWord("chunked") }
+        let range = fields.only("content-range").flatMap { ContentRange(field: $0) }
+        let codings = fields.members("transfer-encoding")
+        let isChunked = codings.contains { $0.isWord("chunked") }
         self.init(
             status: status ?? 0,
             // RFC 9112 section 6.3: chunked overrides the length, whatever it says.
             contentLength: isChunked
                 ? .unknown : ContentLength(values: fields.all("content-length")),
-            contentRange: fields.only("content-range").flatMap { ContentRange(field: $0) },
+            contentRange: range,
+            hasUnreadableRange: range == nil && fields.first("content-range") != nil,
             entityTag: fields.only("etag").flatMap { EntityTag(field: $0) },
             lastModified: fields.only("last-modified").flatMap {
                 LastModified(field: $0, responseDate: date)
@@ -31,7 +34,8 @@ extension ResponseFacts {
                 RetryAfter.parse($0, responseDate: date)
             },
             checksum: Checksum.strongest(in: fields, status: status ?? 0),
-            isUnreadable: status == nil
+            isUnreadable: status == nil,
+            hasTransferCoding: codings.contains { !$0.isWord("chunked") && !$0.isWord("identity") }
         )
     }
 

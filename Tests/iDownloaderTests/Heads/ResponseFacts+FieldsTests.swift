@@ -51,6 +51,15 @@ import iDownloader
         )
     }
 
+    @Test(arguments: [
+        ("chunked", false), ("Chunked", false), ("identity", false), ("identity, chunked", false),
+        ("gzip, chunked", true), ("gzip", true), ("chunked, deflate", true), ("x", true),
+    ])
+    func `what was done to the body for the way is told`(field: String, isCoded: Bool) throws {
+        #expect(try facts("Transfer-Encoding: \(field)").hasTransferCoding == isCoded)
+        #expect(try !facts("Content-Encoding: gzip").hasTransferCoding)
+    }
+
     @Test(
         arguments: [
             ("bytes 0-9/100", 0, 10, 100),
@@ -78,12 +87,15 @@ import iDownloader
     ])
     func `a range that is not exactly one is none`(field: String) throws {
         #expect(try facts("Content-Range: \(field)").contentRange == nil)
+        #expect(try facts("Content-Range: \(field)").hasUnreadableRange)
     }
 
     @Test func `ranges that contradict are none`() throws {
         let fields = ["Content-Range: bytes 0-9/10", "Content-Range: bytes 0-8/10"]
         #expect(try facts(fields[0], fields[1]).contentRange == nil)
         #expect(try facts(fields[0], fields[0]).contentRange != nil)
+        #expect(try !facts(fields[0], fields[0]).hasUnreadableRange)
+        #expect(try !facts().hasUnreadableRange)
     }
 
     @Test(arguments: [
