@@ -27,10 +27,16 @@ extension TaskRecord {
         _ kept: SegmentMap
     ) -> [Effect] {
         guard state == .downloading, intent == nil else { return [] }
+        // What is fetched once more is no progress: a server without ranges that breaks off again
+        // and again would be asked for ever. Only another file's first bytes are.
+        let isSameFile = self.file == file && !self.remote.isContradicted(by: remote)
+        let isRepetition = isSameFile && kept.byteCount < segments.byteCount
+        stretchStart =
+            isRepetition
+            ? max(stretchStart, segments.byteCount) : min(stretchStart, kept.byteCount)
         self.file = file
         self.remote = remote
         segments = kept
-        stretchStart = min(stretchStart, kept.byteCount)
         return [.persist, .announce]
     }
 
@@ -41,6 +47,9 @@ extension TaskRecord {
         case nil, .publish: break
         case .discard, .remove: return []
         }
+        // Bytes that were wrong are no progress that was made.
+        let isCut = segments.byteCount < self.segments.byteCount
+        if isCut { stretchStart = min(stretchStart, segments.byteCount) }
         self.segments = segments
         noteProgress()
         // Progress has its own pace; what a stopped transfer has kept is told at once.
@@ -57,9 +66,8 @@ extension TaskRecord {
         return [.persist]
     }
 
-    /// Ends the stretch once enough has come since it began; bytes that were given up do not count.
+    /// Ends the stretch once enough has come since it began; bytes that came before do not count.
     private mutating func noteProgress() {
-        stretchStart = min(stretchStart, segments.byteCount)
         guard segments.byteCount - stretchStart >= RetryPolicy.progress else { return }
         tries = 0
         stretchStart = segments.byteCount

@@ -100,6 +100,14 @@ package struct RemoteVersion: Hashable, Sendable {
         return other.lastModified?.field == lastModified.field && other.entityTag == entityTag
     }
 
+    /// Whether something speaks for another file: another length, date or digest.
+    ///
+    /// Tags that differ do not (``likeness(of:)``).
+    func isContradicted(by other: RemoteVersion) -> Bool {
+        if let total, let otherTotal = other.total, total != otherTotal { return true }
+        return isContradicted(by: other.lastModified) || isContradicted(by: other.checksum)
+    }
+
     /// Whether both have a date and the dates differ.
     func isContradicted(by other: LastModified?) -> Bool {
         guard let lastModified, let other else { return false }

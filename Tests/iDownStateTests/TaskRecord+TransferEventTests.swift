@@ -162,6 +162,34 @@ import iDownState
         #expect(record.tries == 0)
     }
 
+    @Test func `what is fetched once more from zero is no progress`() throws {
+        var record = try Situation.downloading.record()
+        record.segments = SegmentMap()
+        for round in 1...Int(RetryPolicy.tries) {
+            record.state = .downloading
+            report(.opened(Sample.file, Sample.otherRemote, keeping: SegmentMap()), to: &record)
+            report(.checkpointed(Sample.first(Sample.half / 2)), to: &record)
+            report(.checkpointed(Sample.first(Sample.half)), to: &record)
+            report(.failed(Sample.reset), to: &record)
+            #expect(record.tries == round)
+        }
+        #expect(record.state == .failed)
+    }
+
+    @Test func `of another file it is`() throws {
+        var record = try Situation.downloading.record()
+        record.segments = SegmentMap()
+        for round in Int64(1)...20 {
+            record.state = .downloading
+            var remote = Sample.remote
+            remote.total = Sample.total + round
+            report(.opened(Sample.file, remote, keeping: SegmentMap()), to: &record)
+            report(.checkpointed(Sample.first(Sample.half)), to: &record)
+            report(.failed(Sample.reset), to: &record)
+            #expect(record.tries == 1)
+        }
+    }
+
     @Test func `progress is counted from where a map was cut to`() throws {
         var record = try Situation.downloading.record()
         record.tries = 7

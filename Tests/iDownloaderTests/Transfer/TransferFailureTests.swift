@@ -77,6 +77,28 @@ import iDownloader
         }
     }
 
+    @Test func `a server without ranges that always breaks off is not asked for ever`()
+        async throws
+    {
+        var file = Large.file
+        file.acceptsRanges = false
+        let (served, cut) = (file, 2 * RetryPolicy.progress)
+        try await withServer({ _ in served.cutOff(at: cut) }) { server in
+            try await withSite { site in
+                let journal = try site.task(server.url("/file.bin"))
+                var attempts: UInt32 = 0
+                repeat {
+                    try await site.run(journal)
+                    attempts += 1
+                } while journal.record.state.kind == .waiting && attempts < 20
+                #expect(journal.record.state == .failed)
+                #expect(journal.record.failure?.code == .serverTruncated)
+                #expect(attempts == RetryPolicy.tries)
+                expectTrueClaims(Large.content, site, journal)
+            }
+        }
+    }
+
     @Test func `a length without a body is a truncated one`() async throws {
         let steps: [Step] = [.head("200 OK", [("Content-Length", "5")]), .close]
         try await download(steps) { site, journal in
