@@ -18,6 +18,8 @@ package final class FaultPlan: Sendable {
     private let manner: Manner
     /// No write takes more bytes than this: the kernel may cut any of them short.
     let longestWrite: Int
+    /// No name takes more bytes than this, whatever the file system says of itself.
+    let longestName: Int
     private let counter = Atomic<Int>(0)
 
     /// Chooses the calls that fail.
@@ -28,17 +30,20 @@ package final class FaultPlan: Sendable {
     ///   - times: How many calls fail from the n-th on.
     ///   - manner: Whether the call is made all the same.
     ///   - longestWrite: The most bytes that one write takes.
+    ///   - longestName: The most bytes that a name takes; longer ones fail with ENAMETOOLONG.
     package init(
         failing n: Int? = nil,
         with errno: Int32 = EIO,
         times: Int = 1,
         manner: Manner = .refused,
-        longestWrite: Int = .max
+        longestWrite: Int = .max,
+        longestName: Int = .max
     ) {
         self.target = n.map { $0...($0 + max(times, 1) - 1) }
         self.errno = errno
         self.manner = manner
         self.longestWrite = longestWrite
+        self.longestName = longestName
     }
 
     /// How many calls have come by, the failed ones included.

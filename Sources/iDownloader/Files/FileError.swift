@@ -27,6 +27,9 @@ extension FileError {
     /// The file system does not know such names; without special characters it may (FAT, NTFS).
     package var isNameRefused: Bool { errno == EINVAL || errno == EILSEQ }
 
+    /// The file system takes shorter names only.
+    package var isNameTooLong: Bool { errno == ENAMETOOLONG }
+
     /// The failure as the contract names it, with a sentence for people and no path in it.
     package var failure: Failure {
         switch self {

@@ -12,7 +12,7 @@ extension FileSystem {
         flags: Int32,
         mode: mode_t = 0
     ) throws(FileError) -> Descriptor {
-        let number = try call("openat") {
+        let number = try call("openat", on: name) {
             openat(folder, name, flags | O_NOFOLLOW | O_CLOEXEC, mode)
         }
         return Descriptor(owning: number)
@@ -23,7 +23,7 @@ extension FileSystem {
     package func status(of name: String, in folder: Int32) throws(FileError) -> FileStatus? {
         var status = statx()
         do {
-            _ = try call("statx") {
+            _ = try call("statx", on: name) {
                 statx(folder, name, AT_SYMLINK_NOFOLLOW, CLINUX_STATX_WANTED, &status)
             }
         } catch .system(ENOENT, _) {
@@ -38,7 +38,7 @@ extension FileSystem {
         as new: String,
         in folder: Int32
     ) throws(FileError) {
-        _ = try call("renameat2") {
+        _ = try call("renameat2", on: new) {
             renameat2(folder, old, folder, new, CLINUX_RENAME_NOREPLACE)
         }
         witness?.didRename(old, as: new, in: folder)
@@ -71,7 +71,7 @@ extension FileSystem {
 
     /// Gives a file a second name, which must be free; linkat(2).
     package func link(_ old: String, as new: String, in folder: Int32) throws(FileError) {
-        _ = try call("linkat") { linkat(folder, old, folder, new, 0) }
+        _ = try call("linkat", on: new) { linkat(folder, old, folder, new, 0) }
     }
 
     /// Makes a file without a name, which goes with its last descriptor; O_TMPFILE of open(2).
@@ -84,7 +84,7 @@ extension FileSystem {
 
     /// Gives an unnamed file a name, which must be free; linkat(2) by way of /proc.
     func link(_ descriptor: Int32, as name: String, in folder: Int32) throws(FileError) {
-        _ = try call("linkat") {
+        _ = try call("linkat", on: name) {
             linkat(AT_FDCWD, "/proc/self/fd/\(descriptor)", folder, name, AT_SYMLINK_FOLLOW)
         }
     }

@@ -15,6 +15,18 @@ package final class FileSystem: Sendable {
         self.witness = witness
     }
 
+    /// Makes one call about a name, which some file systems take in shorter forms only.
+    func call<Answer: SignedInteger>(
+        _ operation: StaticString,
+        on name: String,
+        _ body: () -> Answer
+    ) throws(FileError) -> Answer {
+        if let faults, name.utf8.count > faults.longestName {
+            throw .system(ENAMETOOLONG, operation)
+        }
+        return try call(operation, body)
+    }
+
     /// Makes one call that answers -1 and sets errno where it fails.
     func call<Answer: SignedInteger>(
         _ operation: StaticString,

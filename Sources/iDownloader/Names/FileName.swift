@@ -11,6 +11,10 @@ package struct FileName: Hashable, Sendable {
     /// looked for, and bears `.part` until the file is complete.
     static let suffixRoom = 11
 
+    /// What to hold to, one after the other, where a name that should fit is too long all the same:
+    /// layers over a file system have less room than what they say (eCryptfs 143, encfs some 190).
+    static func limits(from limit: Int) -> [Int] { [limit] + [143, 64].filter { $0 < limit } }
+
     /// The bytes that a name may take where the file system takes `limit`.
     ///
     /// Below 64 no file system that is in use goes; the floor keeps room for an extension.

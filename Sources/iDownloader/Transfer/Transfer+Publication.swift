@@ -11,17 +11,23 @@ extension Transfer {
         _ hop: Hop
     ) async throws(TransferEnd) {
         guard let folder else { throw .failed(FileError.vanished.failure) }
-        let wanted = wantedName(head, hop, limit: folder.nameLimit)
+        let candidates = wantedNames(head, hop, limit: folder.nameLimit)
         let (names, task) = (engine.names, job.task)
         let mayRename = job.request.onExisting == .rename
         let created = try await onDisk { () throws(FileError) in
-            do throws(FileError) {
-                return try names.create(wanted, in: folder, for: task, mayRename: mayRename)
-            } catch {
-                guard error.isNameRefused else { throw error }
+            var refusal = FileError.nameTaken
+            for wanted in candidates {
+                do throws(FileError) {
+                    return try names.create(wanted, in: folder, for: task, mayRename: mayRename)
+                } catch {
+                    guard error.isNameRefused || error.isNameTooLong else { throw error }
+                    refusal = error
+                }
+                guard refusal.isNameRefused else { continue }
                 let plain = wanted.withoutSpecialCharacters
                 return try names.create(plain, in: folder, for: task, mayRename: mayRename)
             }
+            throw refusal
         }
         part = try await recordAndShow(created, version)
         file = part?.file
@@ -58,18 +64,21 @@ extension Transfer {
     }
 
     /// The client's choice before the server's, and that before the URL's.
-    private func wantedName(_ head: ResponseHead?, _ hop: Hop, limit: Int) -> FileName {
-        if let option = job.request.fileName,
-            let name = try? FileName(option: option, limit: limit)
-        {
-            return name
+    ///
+    /// The client's is taken as it is or not at all; of others, shorter ones follow for file
+    /// systems that take less than they say.
+    private func wantedNames(_ head: ResponseHead?, _ hop: Hop, limit: Int) -> [FileName] {
+        if let option = job.request.fileName, let name = try? FileName(option: option) {
+            return [name]
         }
-        return .suggested(
-            contentDisposition: head?.contentDisposition,
-            urlPath: hop.url.path,
-            mimeType: head?.facts.mimeType ?? "",
-            limit: limit
-        )
+        return FileName.limits(from: limit).map { limit in
+            .suggested(
+                contentDisposition: head?.contentDisposition,
+                urlPath: hop.url.path,
+                mimeType: head?.facts.mimeType ?? "",
+                limit: limit
+            )
+        }
     }
 
     /// Gives the complete file its name: synced, intended, renamed, synced again, recorded.

@@ -49,6 +49,39 @@ import iDownloader
         }
     }
 
+    /// The limit of eCryptfs, and one that is below all that are in use.
+    @Test(arguments: [143, 100])
+    func `a file system that takes less than it says gets a shorter name`(limit: Int) async throws {
+        let long = String(repeating: "ä", count: 200) + ".tar.gz"
+        let fields = [("Content-Disposition", "attachment; filename*=UTF-8''\(long.encoded)")]
+        try await withServer({ _ in whole(Self.small, fields) }) { server in
+            let plan = FaultPlan(longestName: limit)
+            try await withSite(faults: plan) { site in
+                for id in Int64(1)...2 {
+                    let journal = try site.task(server.url("/f"), id: id)
+                    try await site.run(journal)
+                    #expect(journal.record.state == .completed, "\(journal.record.state)")
+                }
+                let names = site.files
+                #expect(names.count == 2)
+                #expect(names.allSatisfy { $0.utf8.count <= limit && $0.hasSuffix(".tar.gz") })
+                #expect(names.allSatisfy { $0.hasPrefix("äääääääääääää") })
+                #expect(names.allSatisfy { site.holds(Self.small, as: $0) })
+            }
+        }
+    }
+
+    @Test func `a client's own name is never cut`() async throws {
+        let name = String(repeating: "n", count: 200)
+        try await withServer({ _ in whole(Self.small) }) { server in
+            try await withSite(faults: FaultPlan(longestName: 143)) { site in
+                let journal = try await site.download(server.url("/f")) { $0.fileName = name }
+                expectFailure(.fileNameTooLong, isTransient: false, site, journal)
+                #expect(site.files.isEmpty)
+            }
+        }
+    }
+
     @Test(arguments: ["file.bin", "file.bin.part"])
     func `a taken name is left alone, and the next one is used`(name: String) async throws {
         try await download(prepare: { putFile($0.path(name)) }) { site, journal in
@@ -253,4 +286,11 @@ private func attribute(_ name: String, of path: String) throws -> String? {
     var bytes = [UInt8](repeating: 0, count: 4096)
     let count = function(path, name, &bytes, bytes.count)
     return count < 0 ? nil : String(decoding: bytes.prefix(count), as: UTF8.self)
+}
+
+extension String {
+    /// Percent-encoded, byte by byte.
+    fileprivate var encoded: String {
+        utf8.map { "%" + ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+    }
 }
