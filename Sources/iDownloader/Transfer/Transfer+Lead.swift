@@ -112,7 +112,13 @@ extension Transfer {
             if let end = proofEnd(of: connection, isWhole: isWhole) {
                 return .success(.ended(end))
             }
-            guard isWhole else { return .failure(.failed(Failure(outcome, hadBody: true))) }
+            guard isWhole else {
+                // libcurl's word for bytes behind the end of what it decodes.
+                if connection.ask == .decoded, outcome.result == .writeError {
+                    return .failure(.failed(.badResponse("is encoded as nobody can decode it")))
+                }
+                return .failure(.failed(Failure(outcome, hadBody: true)))
+            }
             return .success(.ended(.stored))
         }
     }
