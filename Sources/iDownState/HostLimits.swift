@@ -17,6 +17,8 @@ package struct HostLimits: Sendable {
 
     private struct Host: Sendable {
         var open = 0
+        /// Of those that are open, the ones that the host has refused.
+        var turnedAway = 0
         var limit: Int?
         var useful: Int?
         var learned: Duration = .zero
@@ -57,25 +59,45 @@ package struct HostLimits: Sendable {
     }
 
     /// A connection was closed, for whatever reason; `wasServed` where the host had given it
-    /// something.
-    package mutating func closed(_ host: String, wasServed: Bool = false, at now: Duration) {
+    /// something, `wasRefused` where ``refused(_:wasClosed:retryAfter:at:)`` was called for it
+    /// while it was open.
+    package mutating func closed(
+        _ host: String,
+        wasServed: Bool = false,
+        wasRefused: Bool = false,
+        at now: Duration
+    ) {
         guard var known = hosts[host] else { return }
         known.open = max(0, known.open - 1)
+        if wasRefused { known.turnedAway = max(0, known.turnedAway - 1) }
         known.closings.removeAll { now - $0 > Self.lag }
         if wasServed, known.closings.count < Self.most { known.closings.append(now) }
         let knowsNothing = known.limit == nil && known.useful == nil && known.quietUntil == nil
         hosts[host] = known.open == 0 && knowsNothing ? nil : known
     }
 
-    /// The host refused a connection that was to join others; called while that still counts as
-    /// open.
+    /// The host refused a connection that was to join others.
     ///
-    /// Those that were closed a moment ago may still have counted for the host.
-    package mutating func refused(_ host: String, retryAfter: Duration?, at now: Duration) {
+    /// Those that were closed a moment ago may still have counted for the host; those that it has
+    /// refused did not, whether they are closed yet or not.
+    ///
+    /// - Parameters:
+    ///   - host: who refuses.
+    ///   - wasClosed: whether the connection counts as closed already.
+    ///   - retryAfter: for how long the host wants to be left alone; nil where it does not say.
+    ///   - now: the present time.
+    package mutating func refused(
+        _ host: String,
+        wasClosed: Bool = false,
+        retryAfter: Duration?,
+        at now: Duration
+    ) {
         forgetWhatIsStale(host, at: now)
         var known = hosts[host] ?? Host()
+        if !wasClosed { known.turnedAway = min(known.open, known.turnedAway + 1) }
         let lately = known.closings.count { now - $0 <= Self.lag }
-        known.limit = max(1, min(known.limit ?? Self.most, known.open - 1 + lately))
+        let served = known.open - known.turnedAway + lately
+        known.limit = max(1, min(known.limit ?? Self.most, served))
         known.learned = now
         if let retryAfter, retryAfter > .zero {
             let until = now + min(retryAfter, Self.longestQuiet)

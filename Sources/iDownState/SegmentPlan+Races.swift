@@ -23,6 +23,15 @@ extension SegmentPlan {
         }?.id
     }
 
+    /// One that was to help a slow piece and stands still itself, as it does where a host takes
+    /// connections and never answers them.
+    var uselessRacer: Int? {
+        pieces.first { piece in
+            guard piece.rival != nil, piece.age >= Self.patience * 2 else { return false }
+            return piece.isJudged ? piece.bytesPerSecond == 0 : piece.age > headTime * 8
+        }?.id
+    }
+
     private func isRaced(_ piece: Piece) -> Bool {
         piece.rival != nil || pieces.contains { $0.rival == piece.id }
     }

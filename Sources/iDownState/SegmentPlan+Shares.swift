@@ -96,8 +96,11 @@ extension SegmentPlan {
     }
 
     /// What a connection is expected to bring: the median of the others, else what was seen.
+    ///
+    /// Others that stand still as well say nothing of what a new one would bring.
     func expected(besides piece: Piece) -> Int64? {
-        let others = pieces.filter { $0.id != piece.id }.compactMap(\.bytesPerSecond).sorted()
+        let others = pieces.filter { $0.id != piece.id }.compactMap(\.bytesPerSecond)
+            .filter { $0 > 0 }.sorted()
         return others.isEmpty ? typical : others[others.count / 2]
     }
 }

@@ -119,6 +119,7 @@ package struct SegmentPlan: Hashable, Sendable {
         let free = min(wanted - pieces.count, room)
         let shares = free > 0 ? shares(among: free) : []
         guard shares.isEmpty else { return shares }
+        if mayReplace, let uselessRacer { return [.replace(uselessRacer)] }
         let left = min(ceiling - pieces.count, room)
         if left > 0 { return mayRace ? races(atMost: left) : [] }
         return mayReplace ? replaceable.map { [.replace($0)] } ?? [] : []

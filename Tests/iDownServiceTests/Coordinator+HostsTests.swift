@@ -51,9 +51,7 @@ import iDownloader
         defer { server.stop() }
         try await withTemporaryFolder { folder in
             #expect(try await refusals(in: folder, server, hold) == 3)
-            // All three may have been turned away while all four still counted as open: then it
-            // allows three for all that is known.
-            #expect(try await refusals(in: folder, server, hold) < 3)
+            #expect(try await refusals(in: folder, server, hold) == 0)
             let text = try TestFile.text(of: folder + "/state/hosts.json")
             #expect(text.contains("http://127.0.0.1:\(server.port)"))
             #expect(!text.contains("/f"))

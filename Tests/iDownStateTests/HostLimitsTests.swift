@@ -35,7 +35,7 @@ import iDownState
         var limits = limits(open: 8)
         for left in stride(from: 7, through: 2, by: -1) {
             limits.refused(host, retryAfter: nil, at: .seconds(1))
-            limits.closed(host, at: .zero)
+            limits.closed(host, wasRefused: true, at: .zero)
             #expect(limits.open(host) == left)
             #expect(limits.room(host, at: .seconds(1)) == 0)
         }
@@ -48,12 +48,34 @@ import iDownState
         limits.closed(host, wasServed: true, at: .seconds(10))
         limits.opened(host, at: .seconds(10))
         limits.refused(host, retryAfter: nil, at: .seconds(11))
-        limits.closed(host, at: .seconds(11))
+        limits.closed(host, wasRefused: true, at: .seconds(11))
         #expect(limits.room(host, at: .seconds(11)) == 1)
         limits.opened(host, at: .seconds(13))
         limits.refused(host, retryAfter: nil, at: .seconds(13))
-        limits.closed(host, at: .seconds(13))
+        limits.closed(host, wasRefused: true, at: .seconds(13))
         #expect(limits.room(host, at: .seconds(13)) == 0)
+    }
+
+    @Test func `those that were refused do not count, closed or not`() {
+        var limits = limits(open: 4)
+        for _ in 0..<3 { limits.refused(host, retryAfter: nil, at: .seconds(1)) }
+        #expect(limits.knowledge(at: .seconds(1)).map(\.limit) == [1])
+        #expect(limits.open(host) == 4)
+        for _ in 0..<3 { limits.closed(host, wasRefused: true, at: .seconds(2)) }
+        #expect(limits.open(host) == 1)
+        #expect(limits.room(host, at: .seconds(2)) == 0)
+        // A refusal of long ago says nothing of those that came since.
+        for _ in 0..<2 { limits.opened(host, at: .seconds(90_000)) }
+        limits.refused(host, retryAfter: nil, at: .seconds(90_000))
+        #expect(limits.knowledge(at: .seconds(90_000)).map(\.limit) == [2])
+    }
+
+    @Test func `one that was refused by its end has left already`() {
+        var limits = limits(open: 3)
+        limits.closed(host, at: .seconds(1))
+        limits.refused(host, wasClosed: true, retryAfter: nil, at: .seconds(1))
+        #expect(limits.knowledge(at: .seconds(1)).map(\.limit) == [2])
+        #expect(limits.open(host) == 2)
     }
 
     @Test func `what was learned outlives a restart, and is believed for no longer`() {

@@ -245,6 +245,30 @@ import iDownState
         #expect(plan.steps.isEmpty)
     }
 
+    @Test func `where all stand still a new one is expected to bring what was seen before`() {
+        let pieces = [piece(1, 0, 32, rate: 0), piece(2, 32, 64, rate: 0)]
+        var plan = plan(pieces, wanted: 2, ceiling: 3)
+        plan.typical = Self.bytes(4)
+        #expect(plan.steps == [.race(1, range(0, 32))])
+    }
+
+    @Test func `a racer that stands still itself gives way to another`() {
+        let stored = [range(0, 63.8)]
+        var pieces = [
+            piece(1, 63.8, 63.9, rate: 0), piece(2, 63.9, 64, rate: 1),
+            piece(3, 63.8, 63.9, rate: 0, rival: 1),
+        ]
+        for isJudged in [true, false] {
+            pieces[2].isJudged = isJudged
+            var plan = plan(stored: stored, pieces, wanted: 4)
+            #expect(plan.steps.isEmpty)
+            plan.mayReplace = true
+            #expect(plan.steps == [.replace(3)])
+            plan.pieces[2].age = .seconds(1)
+            #expect(plan.steps.isEmpty)
+        }
+    }
+
     // MARK: Two at the same bytes
 
     @Test func `the one that is further has what is left`() {

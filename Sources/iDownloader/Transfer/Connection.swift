@@ -41,6 +41,8 @@ final class Connection {
     private(set) var joinedAt: Duration?
     /// It was ended on purpose: how it ends says nothing.
     private(set) var isCut = false
+    /// The host has said that it gives no further connection.
+    private(set) var isTurnedAway = false
 
     init(
         _ number: TransferInbox.ConnectionNumber,
@@ -81,8 +83,14 @@ final class Connection {
         meter = RateMeter(count: writer.start, at: now)
     }
 
+    /// Whether it has brought anything.
+    var isServed: Bool { writer.map { $0.position > $0.start } ?? false }
+
     /// Nothing more is stored.
     func dropWriter() { writer = nil }
+
+    /// The host refuses it.
+    func turnAway() { isTurnedAway = true }
 
     /// Ends it; what it has brought stays.
     func cut() {

@@ -64,11 +64,12 @@ final class Hosts: Sendable {
         state.withLock { $0.limits.opened(host.key, at: now) }
     }
 
-    /// A connection is gone; `wasServed` where the host had given it something.
-    func closed(_ host: URLReference.Origin, wasServed: Bool) {
+    /// A connection is gone; `wasServed` where the host had given it something, `wasRefused` where
+    /// it was refused while it was open.
+    func closed(_ host: URLReference.Origin, wasServed: Bool, wasRefused: Bool) {
         let (key, now) = (host.key, now)
         state.withLock { state in
-            state.limits.closed(key, wasServed: wasServed, at: now)
+            state.limits.closed(key, wasServed: wasServed, wasRefused: wasRefused, at: now)
             guard !state.limits.isFull(key), let next = state.waits[key]?.first else { return }
             state.forget(next, key)
             state.limits.opened(key, at: now)
@@ -96,11 +97,17 @@ final class Hosts: Sendable {
         return state.withLock { $0.limits.useful(host.key, at: now) }
     }
 
-    /// The host refused a connection that was to join others, and that still counts as open.
-    func refused(_ host: URLReference.Origin, retryAfter: Duration?) {
+    /// The host refused a connection that was to join others; `wasClosed` where that does not
+    /// count as open any more.
+    func refused(_ host: URLReference.Origin, wasClosed: Bool, retryAfter: Duration?) {
         let now = now
         state.withLock { state in
-            state.limits.refused(host.key, retryAfter: retryAfter, at: now)
+            state.limits.refused(
+                host.key,
+                wasClosed: wasClosed,
+                retryAfter: retryAfter,
+                at: now
+            )
             state.hasNews = true
         }
     }

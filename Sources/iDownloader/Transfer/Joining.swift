@@ -12,6 +12,8 @@ struct Joining {
     /// After a failure nobody joins for so long, doubled each time that nothing much came before.
     private static let firstPause: Duration = .milliseconds(500)
     private static let longestPause: Duration = .seconds(30)
+    /// Far less than an answer may take, where there is something else to try.
+    private static let longestSilence: Duration = .seconds(2)
     /// So many bytes of a connection that breaks show that joining works.
     private static let progress: Int64 = 64 << 10
 
@@ -26,6 +28,8 @@ struct Joining {
     private(set) var typical: Int64?
     /// Nobody joins any more: the server does not serve ranges of this version after all.
     var isClosed = false
+    /// The most that have brought bytes at once.
+    var served = 0
     /// To ask at the task's own URL again has not helped.
     var homeIsNoHelp = false
     private(set) var replacementsLeft = Self.mostReplacements
@@ -46,12 +50,17 @@ struct Joining {
     mutating func read(stored: Int64, _ pieces: [SegmentPlan.Piece], at now: Duration) {
         meter.read(stored, at: now)
         let rates = pieces.compactMap(\.bytesPerSecond).sorted()
-        if rates.count > 1 {
+        // What all of them bring while nothing comes at all is typical of no connection.
+        if rates.count > 1, rates[rates.count / 2] > 0 {
             typical = rates[rates.count / 2]
-        } else if let rate = rates.first {
+        } else if let rate = rates.last {
             typical = max(typical ?? 0, rate)
         }
     }
+
+    /// Whether a head that has not come after so long is not to be waited for where nobody else
+    /// is at work: there are hosts that take connections and never answer them.
+    func isSilence(_ age: Duration) -> Bool { age > max(Self.longestSilence, headTime * 8) }
 
     /// A head came after this time.
     mutating func headCame(after time: Duration) { headTime = (headTime * 3 + time) / 4 }

@@ -7,7 +7,9 @@ import iDownState
 // Connections that join the first one: none of them can fail the transfer.
 extension Transfer {
     /// The most connections that this task may have.
-    var ceiling: Int { job.request.connections ?? engine.connectionsPerDownload }
+    var ceiling: Int {
+        min(job.request.connections ?? engine.connectionsPerDownload, mostServed ?? .max)
+    }
 
     /// Whether what the connection brings may be brought by several at once.
     func canBeJoined(_ lead: Connection) -> Bool {
@@ -137,7 +139,12 @@ extension Transfer {
         if connection.isFromHome { joining?.homeIsNoHelp = true }
         switch status {
         case 403, 429, 503:
-            engine.hosts.refused(connection.hop.url.origin, retryAfter: failure.retryAfter)
+            connection.turnAway()
+            engine.hosts.refused(
+                connection.hop.url.origin,
+                wasClosed: false,
+                retryAfter: failure.retryAfter
+            )
             joining?.refused(at: engine.hosts.now)
         default:
             joining?.failed(after: 0, at: engine.hosts.now)
@@ -170,10 +177,10 @@ extension Transfer {
         let host = connection.hop.url.origin
         switch outcome.result {
         case .gotNothing, .receiveError, .sendError:
-            engine.hosts.refused(host, retryAfter: nil)
+            engine.hosts.refused(host, wasClosed: true, retryAfter: nil)
             joining?.refused(at: engine.hosts.now)
         case .couldNotConnect where outcome.osError == ECONNREFUSED:
-            engine.hosts.refused(host, retryAfter: nil)
+            engine.hosts.refused(host, wasClosed: true, retryAfter: nil)
             joining?.refused(at: engine.hosts.now)
         default:
             joining?.failed(after: 0, at: engine.hosts.now)

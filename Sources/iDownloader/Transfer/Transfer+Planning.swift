@@ -15,7 +15,9 @@ extension Transfer {
     func plan(_ inbox: TransferInbox) {
         guard !brake.isPulled else { return }
         // What is left to do after a failure is the next attempt's.
-        guard connections.contains(where: { $0.writer != nil && !$0.isCut }) else { return }
+        guard connections.contains(where: { $0.writer != nil && !$0.isCut }) else {
+            return giveUpSilentOnes()
+        }
         // What a cut leaves is given away at once.
         for _ in 0..<2 {
             guard let plan = currentPlan() else { return }
@@ -23,6 +25,20 @@ extension Transfer {
             for step in steps { perform(step, inbox) }
             guard steps.contains(where: \.isEnd) else { return }
         }
+    }
+
+    /// Ends those that were to join and are not answered, once they are all that is left: what
+    /// they were to bring is asked for on a connection that the host may serve.
+    private func giveUpSilentOnes() {
+        guard let joining else { return }
+        let now = engine.hosts.now
+        let waiting = connections.filter { !$0.isCut }
+        let areSilent = waiting.allSatisfy {
+            $0.judgement == nil && joining.isSilence(now - $0.startedAt)
+        }
+        guard areSilent, !waiting.isEmpty else { return }
+        mostServed = max(1, joining.served)
+        for connection in waiting { connection.cut() }
     }
 
     private func currentPlan() -> SegmentPlan? {
@@ -37,6 +53,7 @@ extension Transfer {
         }
         let count = map.byteCount
         joining.read(stored: count, pieces, at: now)
+        joining.served = max(joining.served, connections.count { $0.isServed })
         let isThrottled = isThrottled(joining.meter.perSecond)
         let reading = RampUp.Reading(
             open: pieces.count { $0.isJudged },

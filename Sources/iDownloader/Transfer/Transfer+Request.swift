@@ -149,7 +149,11 @@ extension Transfer {
         connections.removeAll { $0 === connection }
         live.connections = connections.count
         brake.release(connection.handle)
-        engine.hosts.closed(connection.hop.url.origin, wasServed: connection.writer != nil)
+        engine.hosts.closed(
+            connection.hop.url.origin,
+            wasServed: connection.writer != nil,
+            wasRefused: connection.isTurnedAway
+        )
         if case .lead = connection.role { headerBytes = connection.sink.headerBytes }
         return connection
     }

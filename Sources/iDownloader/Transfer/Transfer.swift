@@ -51,6 +51,8 @@ actor Transfer {
     private var hasAskedOnceMore = false
     /// What further connections go by; nil while none may join.
     var joining: Joining?
+    /// How many connections have brought bytes at once, where others were not answered at all.
+    var mostServed: Int?
     /// All header bytes of this attempt, redirects and trailers counted.
     var headerBytes = 0
     /// How far the furthest host is that has answered in this attempt; nil before one has.

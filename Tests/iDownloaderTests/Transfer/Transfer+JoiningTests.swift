@@ -77,6 +77,44 @@ private final class Door: Sendable {
         }
     }
 
+    enum Silence: CaseIterable, Sendable {
+        case noAnswer, headAlone
+
+        func steps(_ request: RecordedRequest) -> [Step] {
+            let count = Large.content.count
+            guard self == .headAlone, let range = request.range(of: count) else { return [.stall] }
+            let value = "bytes \(range.lowerBound)-\(range.upperBound - 1)/\(count)"
+            let fields = [
+                ("Content-Length", "\(range.count)"), ("Content-Range", value), ("ETag", "\"v1\""),
+            ]
+            return [.head("206 Partial Content", fields), .stall]
+        }
+    }
+
+    @Test(arguments: Silence.allCases)
+    func `a host that takes a third connection and does not serve it holds up nothing`(
+        silence: Silence
+    ) async throws {
+        let door = Door(width: 2)
+        let slow = Large.file.with { $0.bytesPerSecond = 8_000_000 }
+        // Whoever waits for the silent ones waits longer than this test may take.
+        var network = NetworkConfiguration()
+        network.silenceTimeout = .seconds(3600)
+        network.connectTimeout = .seconds(3600)
+        try await withServer({ request in
+            door.lets(request) ? slow.answer(to: request) : silence.steps(request)
+        }) { server in
+            try await withSite(network: network) { site in
+                let journal = try await site.download(server.url("/file.bin")) {
+                    $0.connections = 4
+                }
+                expectComplete(Large.content, site, journal)
+                #expect(door.most == 2)
+                #expect(journal.record.tries == 0)
+            }
+        }
+    }
+
     @Test func `what a host allows is remembered for the next file`() async throws {
         let door = Door(width: 2)
         let hold = ServedFile.Hold(afterBytes: 64 << 10)
@@ -119,7 +157,10 @@ private final class Door: Sendable {
                     running.append((journal, try site.start(journal)))
                     await server.waitForRequest(count: min(running.count, 2) * 8)
                 }
-                func open() -> Int { running.reduce(0) { $0 + $1.1.live.connections } }
+                // The last first: what it has opened, the others have closed before.
+                func open() -> Int {
+                    running.reversed().reduce(0) { $0 + $1.1.live.connections }
+                }
                 await server.waitForRequest(count: 16)
                 // The third task's first connection comes when one of the others has gone.
                 while running[2].1.live.connections == 0 {
