@@ -26,23 +26,64 @@ package struct TestCertificates: Sendable {
         let (authorityKey, certificate, key) = (
             folder + "/authority.key", folder + "/certificate.pem", folder + "/certificate.key"
         )
-        let common = ["req", "-x509", "-nodes", "-days", "2", "-newkey", "ec"]
-        let curve = ["-pkeyopt", "ec_paramgen_curve:P-256"]
         try await Self.openssl(
-            common + curve + ["-subj", "/CN=test authority"]
+            ["req"] + Self.newKey + Self.selfSigned + ["-subj", "/CN=test authority"]
                 + ["-keyout", authorityKey, "-out", authority]
         )
         try await Self.openssl(
-            common + curve + ["-subj", "/CN=localhost", "-CA", authority, "-CAkey", authorityKey]
-                + ["-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1,IP:::1"]
-                + ["-addext", "basicConstraints=critical,CA:FALSE"]
-                + ["-keyout", key, "-out", certificate]
+            ["req"] + Self.newKey + Self.selfSigned + ["-CA", authority, "-CAkey", authorityKey]
+                + Self.subject + ["-keyout", key, "-out", certificate]
         )
+        try Self.join(certificate, key, as: server)
+    }
+
+    /// A certificate of the authority for the same hosts that has had its day, and its key; PEM.
+    package func expired(in folder: String) async throws -> String {
+        let (key, request, certificate) = (
+            folder + "/expired.key", folder + "/expired.csr", folder + "/expired.crt"
+        )
+        try await Self.openssl(
+            ["req"] + Self.newKey + Self.subject + ["-keyout", key, "-out", request]
+        )
+        // The authority's key lies beside its certificate.
+        let authorityKey = authority.replacing(".pem", with: ".key")
+        try await Self.openssl(
+            ["x509", "-req", "-copy_extensions", "copy", "-in", request, "-CA", authority]
+                + ["-CAkey", authorityKey, "-days", "-1", "-out", certificate]
+        )
+        let joined = folder + "/expired.pem"
+        try Self.join(certificate, key, as: joined)
+        return joined
+    }
+
+    /// A certificate for the same hosts that nobody vouches for, and its key; PEM.
+    package func selfSigned(in folder: String) async throws -> String {
+        let (key, certificate) = (folder + "/self.key", folder + "/self.crt")
+        try await Self.openssl(
+            ["req"] + Self.newKey + Self.selfSigned + Self.subject + [
+                "-keyout", key, "-out", certificate,
+            ]
+        )
+        let joined = folder + "/self.pem"
+        try Self.join(certificate, key, as: joined)
+        return joined
+    }
+
+    private static let newKey = [
+        "-nodes", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256",
+    ]
+    private static let subject = [
+        "-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1,IP:::1",
+        "-addext", "basicConstraints=critical,CA:FALSE",
+    ]
+    private static let selfSigned = ["-x509", "-days", "2"]
+
+    private static func join(_ certificate: String, _ key: String, as path: String) throws {
         try TestFile.write(
             try TestFile.bytes(of: certificate) + TestFile.bytes(of: key),
-            to: server
+            to: path
         )
-        chmod(server, 0o600)
+        chmod(path, 0o600)
     }
 
     private static func openssl(_ arguments: [String]) async throws {
