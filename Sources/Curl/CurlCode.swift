@@ -30,6 +30,10 @@ public struct CurlCode: RawRepresentable, Hashable, Sendable {
     public static let couldNotConnect = CurlCode(CURLE_COULDNT_CONNECT)
     /// The answer cannot be read: wrong header lines or lengths.
     public static let weirdServerReply = CurlCode(CURLE_WEIRD_SERVER_REPLY)
+    /// The reply to the wish for a data connection cannot be read (FTP).
+    public static let weirdPassiveReply = CurlCode(CURLE_FTP_WEIRD_PASV_REPLY)
+    /// The same, in its older form (FTP).
+    public static let weirdPassiveForm = CurlCode(CURLE_FTP_WEIRD_227_FORMAT)
     /// A fault of HTTP/2's framing layer.
     public static let http2 = CurlCode(CURLE_HTTP2)
     /// The connection ended before the announced length.

@@ -89,6 +89,7 @@ final class Transfer {
         outcome.status = easy.number(CURLINFO_RESPONSE_CODE) ?? 0
         outcome.httpVersion = easy.number(CURLINFO_HTTP_VERSION).flatMap { .init(rawValue: $0) }
         outcome.primaryAddress = easy.text(CURLINFO_PRIMARY_IP) ?? ""
+        outcome.isFromFileServer = isFromFileServer
         outcome.wentThroughProxy = request.proxy != .direct
         outcome.received = received
         outcome.osError = Int32(truncatingIfNeeded: easy.number(CURLINFO_OS_ERRNO) ?? 0)

@@ -33,6 +33,8 @@ public struct TransferOutcome: Hashable, Sendable {
     public var httpVersion: HTTPVersion?
     /// The address of the host, or of the proxy, as text; empty where there was no connection.
     public var primaryAddress = ""
+    /// Whether it went by FTP or SFTP.
+    public var isFromFileServer = false
     /// Whether that address is a proxy's.
     public var wentThroughProxy = false
     /// How many bytes of the body the sink took.
@@ -53,6 +55,19 @@ public struct TransferOutcome: Hashable, Sendable {
     public var firstByteTime = Duration.zero
     /// From the start to the end.
     public var totalTime = Duration.zero
+
+    /// Whether a server of files gave a reply that is none to its command, and so may belong to
+    /// another one.
+    public var isMisfit: Bool {
+        guard isFromFileServer else { return false }
+        switch result {
+        case .weirdPassiveReply, .weirdPassiveForm: return true
+        case .weirdServerReply: return status != 421
+        // Success, and yet no file comes (RFC 959 section 4.2).
+        case .couldNotRetrieve: return (200..<400).contains(status)
+        default: return false
+        }
+    }
 
     /// An outcome of which nothing is known but its reason.
     package init(_ result: CurlCode, _ message: String) {

@@ -28,6 +28,10 @@ public actor TransferPool {
     private var spares: [EasyHandle] = []
     private var isShutDown = false
     private var hasFailedToWait = false
+    /// When a server of files last gave a reply that did not fit its command.
+    private var lastConfusion: ContinuousClock.Instant?
+    /// libcurl lets no connection be idle for longer (CURLOPT_MAXAGE_CONN).
+    private static let longestIdleness: Duration = .seconds(118)
 
     /// How often the thread has gone around; for tests of idleness.
     package private(set) var turns = 0
@@ -132,6 +136,12 @@ extension TransferPool {
         handle: TransferHandle
     ) {
         guard !isShutDown else { return handle.settle(Self.shutDownOutcome) }
+        var request = request
+        // libcurl keeps a control connection whose replies are one behind: all that follow on it
+        // would be misread as well.
+        if !request.url.isHTTP, let lastConfusion, .now - lastConfusion < Self.longestIdleness {
+            request.reuse = .never
+        }
         do throws(CurlFailure) {
             let easy = try spareHandle()
             let transfer = try Transfer(request, on: easy, sink: sink, handle: handle)
@@ -174,6 +184,7 @@ extension TransferPool {
     private func end(_ transfer: Transfer, _ result: CurlCode, message: String? = nil) {
         if result == .ok { transfer.concludeBody() }
         let outcome = transfer.outcome(result, message: message)
+        if outcome.isMisfit { lastConfusion = .now }
         transfers[ObjectIdentifier(transfer.handle)] = nil
         running[transfer.easy.pointer] = nil
         transfer.prepareForRemoval()

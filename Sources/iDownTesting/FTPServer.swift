@@ -35,19 +35,22 @@ package final class FTPServer: Sendable {
     ///   - login: The one who may read it; nil lets anybody in.
     ///   - holdAfter: How many bytes of each file are sent before the server waits for
     ///     ``letGo()``; nil never waits.
+    ///   - repeatsReply: Whether the first connection gets one reply twice, so that all that
+    ///     follow are one behind.
     /// - Returns: The server, to be ended with ``stop()``.
     /// - Throws: ``ChildProcess/StartFailure`` or ``StartFailure``.
     package static func start(
         root: String,
         login: (user: String, password: String)? = nil,
-        holdAfter: Int64? = nil
+        holdAfter: Int64? = nil,
+        repeatsReply: Bool = false
     ) async throws -> FTPServer {
         let hold = root + ".hold"
         if holdAfter != nil { try TestFile.write("", to: hold) }
         let process = try await ChildProcess.start(
             "/usr/bin/python3",
             ["-c", script, root, login?.user ?? "", login?.password ?? "", hold]
-                + ["\(holdAfter ?? 0)"]
+                + ["\(holdAfter ?? 0)", repeatsReply ? "twice" : ""]
         )
         guard let line = await process.nextLine(), let port = UInt16(line) else {
             await process.waitForExit()
@@ -82,7 +85,7 @@ extension FTPServer {
         from pyftpdlib.handlers import DTPHandler, FTPHandler
         from pyftpdlib.servers import FTPServer
 
-        root, user, password, hold, after = sys.argv[1:6]
+        root, user, password, hold, after, twice = sys.argv[1:7]
 
         class Held(DTPHandler):
             waits = False
@@ -116,7 +119,11 @@ extension FTPServer {
             dtp_handler = Held
 
             def pre_process_command(self, line, cmd, arg):
+                global twice
                 print(cmd, arg, flush=True)
+                if twice and cmd == "TYPE":
+                    twice = ""
+                    self.respond("200 Once.")
                 super().pre_process_command(line, cmd, arg)
 
         if user:
@@ -130,14 +137,20 @@ extension FTPServer {
 }
 
 /// Runs `body` with an FTP server of its own and ends it afterwards, also when `body` throws; the
-/// parameters are those of ``FTPServer/start(root:login:holdAfter:)``.
+/// parameters are those of ``FTPServer/start(root:login:holdAfter:repeatsReply:)``.
 package func withFTPServer<Value>(
     root: String,
     login: (user: String, password: String)? = nil,
     holdAfter: Int64? = nil,
+    repeatsReply: Bool = false,
     _ body: (FTPServer) async throws -> Value
 ) async throws -> Value {
-    let server = try await FTPServer.start(root: root, login: login, holdAfter: holdAfter)
+    let server = try await FTPServer.start(
+        root: root,
+        login: login,
+        holdAfter: holdAfter,
+        repeatsReply: repeatsReply
+    )
     do {
         let value = try await body(server)
         await server.stop()

@@ -16,6 +16,9 @@ extension Failure {
             return
         }
         switch outcome.result {
+        case _ where outcome.isMisfit:
+            // On another connection the replies may fit.
+            self.init(.networkReset, detail, isTransient: true)
         case .couldNotResolveHost, .couldNotResolveProxy:
             self.init(.networkDNS, detail, isTransient: true)
         case .couldNotConnect, .proxy:

@@ -93,6 +93,23 @@ import iDownloader
         }
     }
 
+    @Test func `a server whose replies are one behind is asked again on another connection`()
+        async throws
+    {
+        try await withRoot { root in
+            try await withFTPServer(root: root, repeatsReply: true) { server in
+                try await withSite { site in
+                    let journal = try site.task(server.url("/file.bin"))
+                    try await site.run(journal)
+                    #expect(journal.record.failure?.isTransient == true, "\(journal.record)")
+                    try await site.run(journal)
+                    expectComplete(Self.content, site, journal)
+                    #expect(server.commands.count { $0.hasPrefix("USER") } == 2)
+                }
+            }
+        }
+    }
+
     @Test func `FTPS brings the file`() async throws {
         try await withRoot { root in
             let folder = root + ".ftps"
