@@ -27,6 +27,8 @@ final class Connection {
     let redirects: Int
     /// Whether the chain of redirects began at the task's own URL.
     let isFromHome: Bool
+    /// Which of the transfer's sources the chain began at.
+    let source: Int
     let startedAt: Duration
     let sink: ResponseSink
     let handle: TransferHandle
@@ -57,6 +59,7 @@ final class Connection {
         self.hop = route.hop
         self.redirects = route.redirects
         self.isFromHome = route.isFromHome
+        self.source = route.source
         self.startedAt = startedAt
         self.sink = sink
         self.handle = handle
@@ -67,13 +70,21 @@ final class Connection {
         var ask: Ask
         var hop: Hop
         var role: Role
+        var source: Int
         var redirects = 0
         var isFromHome = false
     }
 
     /// The same again, to be changed.
     var route: Route {
-        Route(ask: ask, hop: hop, role: role, redirects: redirects, isFromHome: isFromHome)
+        Route(
+            ask: ask,
+            hop: hop,
+            role: role,
+            source: source,
+            redirects: redirects,
+            isFromHome: isFromHome
+        )
     }
 
     /// From now on its bytes are stored.

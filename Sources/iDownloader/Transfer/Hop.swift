@@ -100,6 +100,8 @@ struct Hop {
                 job.network.signIn(&request)
             }
         }
+        // A mirror's own login, where its URL has one: the user's keys are not for mirrors.
+        if !isHome, url.scheme == "sftp", url.password != nil { request.ssh.logins = [.password] }
         // Ranges have connections of their own; what may be small shares one.
         if url.scheme == "https", !ask.isPartial { request.httpVersion = .http2 }
         switch ask {

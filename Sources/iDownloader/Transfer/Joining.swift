@@ -17,8 +17,11 @@ struct Joining {
     /// So many bytes of a connection that breaks show that joining works.
     private static let progress: Int64 = 64 << 10
 
-    /// Where the next one asks: the end of the chain of redirects that was followed last.
-    var hop: Hop
+    /// The source that the first connection asks.
+    let source: Int
+    /// Where the next one asks at each source: the end of the chain of redirects that was followed
+    /// last.
+    var hops: [Int: Hop]
     var rampUp: RampUp
     /// All connections together.
     private(set) var meter: RateMeter
@@ -37,7 +40,8 @@ struct Joining {
     private var pausedUntil: Duration = .zero
 
     init(_ lead: Connection, known: Int?, stored: Int64, at now: Duration) {
-        hop = lead.hop
+        source = lead.source
+        hops = [lead.source: lead.hop]
         rampUp = RampUp(known: known, at: now)
         meter = RateMeter(count: stored, at: now)
         headTime = now - lead.startedAt

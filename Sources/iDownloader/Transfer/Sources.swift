@@ -7,7 +7,12 @@ import Curl
 /// The first is the URL that the client gave; an attempt begins there.
 struct Sources {
     private(set) var urls: [URLReference]
-    private var position = 0
+    /// Which of them is asked first.
+    private(set) var position = 0
+    /// Those that have failed or were slow where others were not: they bring no further parts.
+    private(set) var dropped: Set<Int> = []
+    /// Whether several may bring parts of one file.
+    private(set) var mayMix = true
 
     /// No more mirrors are kept of what servers offer (contract, Limits).
     static let mostMirrors = 100
@@ -23,6 +28,13 @@ struct Sources {
 
     /// Whether the URL that the client gave is the one that is asked.
     var isAtHome: Bool { position == 0 }
+
+    /// Nobody is to bring parts from there any more.
+    mutating func drop(_ source: Int) { dropped.insert(source) }
+
+    /// From now on the file comes from one source alone: of several together nobody could say
+    /// which has brought the wrong bytes.
+    mutating func stopMixing() { mayMix = false }
 
     /// Adds a mirror behind those that are known.
     mutating func add(_ mirror: URLReference) {

@@ -36,10 +36,10 @@ extension Transfer {
         )
     }
 
-    /// What a connection that is to join asks for.
-    func ask(for range: ByteRange) -> Ask {
+    /// What a connection that is to join asks its source for.
+    func ask(for range: ByteRange, of source: Int) -> Ask {
         // A mirror that is vouched for does not know the validators on record.
-        let isPlain = known.dislikesIfRange || isVouchedFor
+        let isPlain = known.dislikesIfRange || isVouchedFor(source)
         return .part(range, ifRange: isPlain ? nil : known.strongValidator)
     }
 
@@ -56,7 +56,7 @@ extension Transfer {
             return
         }
         joining?.headCame(after: engine.hosts.now - connection.startedAt)
-        joining?.hop = connection.hop
+        joining?.hops[connection.source] = connection.hop
         try await note(version)
         join(connection, range)
     }
@@ -81,6 +81,7 @@ extension Transfer {
         }
         let writer = SegmentWriter(part, from: range.first, to: range.end)
         connection.store(in: writer, at: engine.hosts.now)
+        if connection.source != joining?.source { isMixed = true }
         live.follow(writer)
         connection.sink.direct(to: .writer(writer))
         connection.handle.resume()
@@ -107,7 +108,7 @@ extension Transfer {
             refuse(connection, failure, inbox)
         case .begin, .resume, .compare, .prove, .check, .complete, .askAgain:
             // No ranges after all, or another version than the one that is being stored.
-            joining?.isClosed = true
+            if !dropSource(of: connection) { joining?.isClosed = true }
         }
     }
 
@@ -116,7 +117,7 @@ extension Transfer {
         route.redirects += 1
         let hop = try? connection.hop.following(location, from: connection.hop.apparentReach)
         guard route.redirects <= Hop.limit, let hop else {
-            joining?.failed(after: 0, at: engine.hosts.now)
+            if !dropSource(of: connection) { joining?.failed(after: 0, at: engine.hosts.now) }
             return
         }
         route.hop = hop
@@ -125,9 +126,11 @@ extension Transfer {
 
     private func refuse(_ connection: Connection, _ failure: Failure, _ inbox: TransferInbox) {
         let status = connection.sink.head?.facts.status ?? 0
+        let isRefusal = [403, 429, 503].contains(status)
+        if !isRefusal, dropSource(of: connection) { return }
         // A link that was signed for one use: the task's own URL may give another.
         if [403, 404, 410].contains(status), !connection.hop.isHome, !connection.isFromHome,
-            joining?.homeIsNoHelp == false
+            joining?.homeIsNoHelp == false, connection.source == sources.position
         {
             var route = connection.route
             route.hop = firstHop
@@ -137,18 +140,17 @@ extension Transfer {
             return
         }
         if connection.isFromHome { joining?.homeIsNoHelp = true }
-        switch status {
-        case 403, 429, 503:
-            connection.turnAway()
-            engine.hosts.refused(
-                connection.hop.url.origin,
-                wasClosed: false,
-                retryAfter: failure.retryAfter
-            )
-            joining?.refused(at: engine.hosts.now)
-        default:
+        guard isRefusal else {
             joining?.failed(after: 0, at: engine.hosts.now)
+            return
         }
+        connection.turnAway()
+        engine.hosts.refused(
+            connection.hop.url.origin,
+            wasClosed: false,
+            retryAfter: failure.retryAfter
+        )
+        if !dropSource(of: connection) { joining?.refused(at: engine.hosts.now) }
     }
 
     // MARK: Their ends
@@ -167,23 +169,32 @@ extension Transfer {
         guard !connection.isCut else { return }
         if connection.sink.isFull || (outcome.result == .ok && brought > 0) {
             joining?.succeeded()
-        } else {
+        } else if !dropSource(of: connection) {
             joining?.failed(after: brought, at: engine.hosts.now)
         }
     }
 
     /// No head came.
     private func missed(_ connection: Connection, _ outcome: TransferOutcome) {
-        let host = connection.hop.url.origin
-        switch outcome.result {
-        case .gotNothing, .receiveError, .sendError:
-            engine.hosts.refused(host, wasClosed: true, retryAfter: nil)
-            joining?.refused(at: engine.hosts.now)
-        case .couldNotConnect where outcome.osError == ECONNREFUSED:
-            engine.hosts.refused(host, wasClosed: true, retryAfter: nil)
-            joining?.refused(at: engine.hosts.now)
-        default:
-            joining?.failed(after: 0, at: engine.hosts.now)
+        guard !outcome.isRefusal else {
+            engine.hosts.refused(connection.hop.url.origin, wasClosed: true, retryAfter: nil)
+            if !dropSource(of: connection) { joining?.refused(at: engine.hosts.now) }
+            return
+        }
+        if !dropSource(of: connection) { joining?.failed(after: 0, at: engine.hosts.now) }
+    }
+}
+
+extension TransferOutcome {
+    /// Whether a host may have ended it so that gives no further connection.
+    fileprivate var isRefusal: Bool {
+        switch result {
+        case .gotNothing, .receiveError, .sendError: true
+        case .couldNotConnect: osError == ECONNREFUSED
+        // Too many users (RFC 959 section 4.2): as 421, or as a login that is refused.
+        case .weirdServerReply: status == 421
+        case .loginDenied: [421, 430, 530].contains(status)
+        default: false
         }
     }
 }

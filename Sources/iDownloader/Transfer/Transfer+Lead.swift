@@ -37,9 +37,9 @@ extension Transfer {
 
     func judgement(of connection: Connection) -> Judgement {
         guard let head = connection.sink.head else { return .fail(.badResponse("has no head")) }
-        noteMirrors(in: head, at: connection.hop)
-        let facts = facts(of: head)
-        if let refusal = refusal(of: facts) { return .fail(refusal) }
+        noteMirrors(in: head, from: connection)
+        let facts = facts(of: head, from: connection.source)
+        if let refusal = refusal(of: facts, from: connection.source) { return .fail(refusal) }
         return facts.judge(
             asked: connection.ask,
             known: known,

@@ -45,7 +45,7 @@ extension Transfer {
         guard var joining, let total = known.total else { return nil }
         defer { self.joining = joining }
         let now = engine.hosts.now
-        let host = joining.hop.url.origin
+        let places = places(of: joining)
         let pieces = connections.compactMap { $0.piece(at: now) }
         var map = stored
         for connection in connections {
@@ -65,11 +65,16 @@ extension Transfer {
         )
         var ceiling = ceiling
         // Whoever has several makes room for a transfer that has none.
-        if engine.hosts.isAwaited(host) { ceiling = max(1, min(ceiling, pieces.count - 1)) }
+        if places.contains(where: { engine.hosts.isAwaited($0.origin) }) {
+            ceiling = max(1, min(ceiling, pieces.count - 1))
+        }
         let finding = joining.rampUp.finding
         joining.rampUp.advance(reading, ceiling: ceiling, at: now)
-        if let found = joining.rampUp.finding, found != finding {
-            engine.hosts.learned(host, useful: found)
+        // Of several sources together it says nothing of one.
+        if let found = joining.rampUp.finding, found != finding, let only = places.first,
+            places.count == 1
+        {
+            engine.hosts.learned(only.origin, useful: found)
         }
         var wanted = min(joining.rampUp.wanted, ceiling)
         // Nobody has shown yet that there are ranges: one goes ahead of the others.
@@ -80,7 +85,7 @@ extension Transfer {
             pieces: pieces,
             wanted: wanted,
             ceiling: known.servesRanges ? ceiling : min(ceiling, 2),
-            room: joining.isOpen(at: now) ? engine.hosts.room(host) : 0,
+            room: joining.isOpen(at: now) ? room(at: places) : 0,
             headTime: joining.headTime,
             typical: joining.typical,
             // What a limit slows down, nobody else brings sooner; it only costs what others may.
@@ -96,22 +101,30 @@ extension Transfer {
     }
 
     private func perform(_ step: SegmentPlan.Step, _ inbox: TransferInbox) {
-        guard let hop = joining?.hop else { return }
         switch step {
         case .open(let range):
-            connect(Connection.Route(ask: ask(for: range), hop: hop, role: .gap), inbox)
+            send(for: range, as: .gap, inbox)
         case .split(let number, let range):
-            let role = Connection.Role.split(of: number)
-            connect(Connection.Route(ask: ask(for: range), hop: hop, role: role), inbox)
+            send(for: range, as: .split(of: number), inbox)
         case .race(let number, let range):
-            let role = Connection.Role.race(with: number)
-            connect(Connection.Route(ask: ask(for: range), hop: hop, role: role), inbox)
+            if let slow = connection(number) { dropSource(of: slow) }
+            send(for: range, as: .race(with: number), inbox)
         case .cut(let number):
             connection(number)?.cut()
         case .replace(let number):
             joining?.replacedOne()
-            connection(number)?.cut()
+            guard let slow = connection(number) else { return }
+            dropSource(of: slow)
+            slow.cut()
         }
+    }
+
+    /// Asks the source that is the least busy for a part.
+    private func send(for range: ByteRange, as role: Connection.Role, _ inbox: TransferInbox) {
+        guard let joining, let place = freestPlace(of: joining) else { return }
+        let ask = ask(for: range, of: place.source)
+        let hop = joining.hops[place.source] ?? firstHop(to: place.source)
+        connect(Connection.Route(ask: ask, hop: hop, role: role, source: place.source), inbox)
     }
 }
 

@@ -18,7 +18,8 @@ extension Transfer {
         guard await engine.hosts.enter(hop.url.origin, brake) else { throw .stopped }
         let inbox = TransferInbox()
         joining = nil
-        let lead = connect(Connection.Route(ask: ask, hop: hop, role: .lead), inbox)
+        let route = Connection.Route(ask: ask, hop: hop, role: .lead, source: sources.position)
+        let lead = connect(route, inbox)
         return try await converse(lead, inbox).get()
     }
 

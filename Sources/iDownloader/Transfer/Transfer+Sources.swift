@@ -20,10 +20,17 @@ extension Transfer {
             case .success(let bad) where bad.isEmpty:
                 return
             case .success(let bad):
+                sources.stopMixing()
                 repairs += 1
                 guard repairs <= Self.mostRepairs else { throw .failed(Self.beyondRepair) }
                 try await giveUp(bad)
                 sources.rotate()
+            case .failure(.failed(let failure))
+            where failure.code.spoilsContent && isMixed && !brake.isPulled:
+                // Which of them was it? Each is heard alone now.
+                sources.stopMixing()
+                isMixed = false
+                giveUpEverything()
             case .failure(.failed(let failure)) where failure.code.isOfSource && !brake.isPulled:
                 failures.append(failure)
                 guard sources.advance() else { throw .failed(Self.verdict(on: failures)) }
@@ -78,9 +85,16 @@ extension Transfer {
     /// The source that is asked now, as the start of a chain of redirects.
     ///
     /// A mirror may be one that a server has named: it is no way to this machine either.
-    var firstHop: Hop {
-        sources.isAtHome
-            ? Hop(home: home) : Hop(url: sources.current, home: home, reach: furthestHost)
+    var firstHop: Hop { firstHop(to: sources.position) }
+
+    /// A source as the start of a chain of redirects.
+    ///
+    /// While nobody has said how far the first connection's host is, its name counts.
+    func firstHop(to source: Int) -> Hop {
+        guard source != 0 else { return Hop(home: home) }
+        let apparent = joining.flatMap { $0.hops[$0.source]?.apparentReach }
+        let reach = [furthestHost, apparent].compactMap(\.self).max()
+        return Hop(url: sources.urls[source], home: home, reach: reach)
     }
 
     /// The first request to the present source.
@@ -88,17 +102,19 @@ extension Transfer {
     /// A mirror has validators of its own, which say nothing about those on record.
     func firstAsk() -> Ask {
         let ask = Ask.first(for: stored, of: known)
-        return isVouchedFor ? ask.unconditional : ask
+        return isVouchedFor(sources.position) ? ask.unconditional : ask
     }
 
-    /// Whether equal lengths are enough to take a mirror's bytes for those of the file: a digest of
-    /// the whole tells in the end.
-    var isVouchedFor: Bool { !sources.isAtHome && hasDigest }
+    /// Whether equal lengths are enough to take a source's bytes for those of the file: a digest
+    /// of the whole tells in the end.
+    func isVouchedFor(_ source: Int) -> Bool {
+        hasDigest && (source != 0 || !sources.isAtHome)
+    }
 
     /// A head as it is judged: a mirror that is vouched for is taken to have the version on record.
-    func facts(of head: ResponseHead) -> ResponseFacts {
+    func facts(of head: ResponseHead, from source: Int) -> ResponseFacts {
         var facts = head.facts
-        guard isVouchedFor, known.total != nil else { return facts }
+        guard isVouchedFor(source), known.total != nil else { return facts }
         facts.entityTag = known.entityTag
         facts.lastModified = known.lastModified
         facts.checksum = known.checksum
@@ -106,8 +122,8 @@ extension Transfer {
     }
 
     /// Why a mirror's answer is not that of the same file, before it costs the bytes on disk.
-    func refusal(of facts: ResponseFacts) -> Failure? {
-        guard !sources.isAtHome, !stored.isEmpty, let total = known.total else { return nil }
+    func refusal(of facts: ResponseFacts, from source: Int) -> Failure? {
+        guard source != 0, !stored.isEmpty, let total = known.total else { return nil }
         let itsTotal: Int64?
         switch facts.contentRange {
         case .satisfied(_, let total): itsTotal = total
@@ -122,15 +138,16 @@ extension Transfer {
     }
 
     /// Takes note of the mirrors that the server of the client's URL names (RFC 6249).
-    func noteMirrors(in head: ResponseHead, at hop: Hop) {
-        guard sources.isAtHome, head.facts.status == 200 || head.facts.status == 206 else { return }
+    func noteMirrors(in head: ResponseHead, from connection: Connection) {
+        guard connection.source == 0, [200, 206].contains(head.facts.status) else { return }
         for reference in DuplicateLinks.references(head.fields) {
-            guard let url = try? hop.url.resolving(reference), Self.schemes.contains(url.scheme)
+            guard let url = try? connection.hop.url.resolving(reference),
+                Self.schemes.contains(url.scheme)
             else { continue }
             sources.add(url)
         }
     }
 
-    /// What mirrors and listed files may have.
-    static let schemes: Set<String> = ["http", "https"]
+    /// What mirrors that a server names, and listed files, may have: none that asks for a login.
+    static let schemes: Set<String> = ["http", "https", "ftp", "ftps"]
 }

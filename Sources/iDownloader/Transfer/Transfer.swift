@@ -51,6 +51,8 @@ actor Transfer {
     private var hasAskedOnceMore = false
     /// What further connections go by; nil while none may join.
     var joining: Joining?
+    /// Whether parts of the file may have come from several sources.
+    var isMixed: Bool
     /// How many connections have brought bytes at once, where others were not answered at all.
     var mostServed: Int?
     /// All header bytes of this attempt, redirects and trailers counted.
@@ -81,6 +83,7 @@ actor Transfer {
         stored = job.segments
         file = job.file
         sources = Sources(home: home, mirrors: job.request.mirrors)
+        isMixed = sources.urls.count > 1 && !job.segments.isEmpty
     }
 
     /// Runs to the end, whatever that is, and reports it.

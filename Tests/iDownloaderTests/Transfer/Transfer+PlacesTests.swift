@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Synchronization
+import Testing
+import iDownState
+import iDownTesting
+import iDownloader
+
+/// Several sources that bring parts of one file side by side.
+@Suite(.timeLimit(.minutes(2))) struct TransferPlacesTests {
+    typealias Answer = @Sendable (RecordedRequest) -> [Step]
+
+    private static let checksum = Checksum.Algorithm.sha256.checksum(of: Large.content)
+    private static let wrong = TestContent(TestContent(seed: 24, count: Large.content.count).bytes)
+
+    /// Downloads a large file with a digest from a server that stands still in it until each of
+    /// its mirrors was asked.
+    private func download(
+        mirrors answers: [Answer],
+        home answer: @escaping @Sendable (RecordedRequest, ServedFile) -> [Step] = {
+            $1.answer(to: $0)
+        },
+        change: (inout TaskRequest) -> Void = { _ in },
+        check: (Site, RecordingJournal, FaultServer, [FaultServer]) throws -> Void
+    ) async throws {
+        let hold = ServedFile.Hold(afterBytes: 64 << 10)
+        let asked = Mutex<Set<Int>>([])
+        let mirrors = try answers.enumerated().map { number, answer in
+            try FaultServer(
+                script: .init { request in
+                    let count = asked.withLock { asked in
+                        asked.insert(number)
+                        return asked.count
+                    }
+                    return (count == answers.count ? [.open(hold.until)] : []) + answer(request)
+                }
+            )
+        }
+        defer { for mirror in mirrors { mirror.stop() } }
+        let held = Large.file.with { $0.hold = hold }
+        try await withServer({ answer($0, $0.number == 1 ? held : Large.file) }) { home in
+            try await withSite { site in
+                let journal = try await site.download(home.url("/file.bin")) {
+                    $0.mirrors = mirrors.map { $0.url("/file.bin") }
+                    $0.checksum = Self.checksum
+                    $0.connections = 4
+                    change(&$0)
+                }
+                try check(site, journal, home, mirrors)
+            }
+        }
+    }
+
+    /// The same file with validators of its own.
+    private static func copy(_ tag: String, _ content: TestContent = Large.content) -> Answer {
+        {
+            ServedFile(content, entityTag: "\"\(tag)\"", lastModified: Sample.lastModified)
+                .answer(to: $0)
+        }
+    }
+
+    @Test func `a digest lets mirrors bring parts of the file at the same time`() async throws {
+        try await download(
+            mirrors: [Self.copy("a"), Self.copy("b")],
+            change: {
+                $0.headers = [.init(name: "X-Key", value: "secret")]
+            }
+        ) { site, journal, home, mirrors in
+            expectComplete(Large.content, site, journal)
+            #expect(journal.record.integrity == .checksum)
+            #expect(journal.record.tries == 0)
+            #expect(home.requests.first?["X-Key"] == "secret")
+            for mirror in mirrors {
+                #expect(mirror.requests.contains { $0.bodyBytesSent > 0 })
+                for request in mirror.requests {
+                    #expect(request["Range"] != nil)
+                    #expect(request["If-Range"] == nil)
+                    #expect(request["X-Key"] == nil)
+                }
+            }
+        }
+    }
+
+    @Test func `without a digest nobody vouches for mirrors, and they are not asked`()
+        async throws
+    {
+        try await withServer(Self.copy("v1")) { mirror in
+            let slow = Large.file.with { $0.bytesPerSecond = 16_000_000 }
+            try await withServer({ slow.answer(to: $0) }) { home in
+                try await withSite { site in
+                    let journal = try await site.download(home.url("/file.bin")) {
+                        $0.mirrors = [mirror.url("/file.bin")]
+                        $0.connections = 4
+                    }
+                    expectComplete(Large.content, site, journal)
+                    #expect(mirror.requests.isEmpty)
+                    #expect(home.requests.count > 1)
+                }
+            }
+        }
+    }
+
+    @Test func `a mirror that gives other bytes is found out, and the file fetched from one alone`()
+        async throws
+    {
+        try await download(mirrors: [Self.copy("v1", Self.wrong)]) { site, journal, home, mirrors in
+            expectComplete(Large.content, site, journal)
+            #expect(journal.record.integrity == .checksum)
+            #expect(mirrors[0].requests.contains { $0.bodyBytesSent > 0 })
+            #expect(home.requests.count { $0["Range"] == nil } == 2)
+        }
+    }
+
+    @Test func `where the pieces have hashes only the wrong ones are fetched again`()
+        async throws
+    {
+        let length: Int64 = 1 << 20
+        let digests = stride(from: 0, to: Large.content.count, by: Int64.Stride(length)).flatMap {
+            let end = min($0 + length, Large.content.count)
+            return Checksum.Algorithm.sha1.digest(of: Large.content.bytes(in: $0..<end))
+        }
+        let hold = ServedFile.Hold(afterBytes: 64 << 10)
+        let held = Large.file.with { $0.hold = hold }
+        try await withServer({ [.open(hold.until)] + Self.copy("v1", Self.wrong)($0) }) { mirror in
+            try await withServer({ ($0.number == 1 ? held : Large.file).answer(to: $0) }) { home in
+                try await withSite { site in
+                    let journal = try site.task(home.url("/file.bin")) {
+                        $0.mirrors = [mirror.url("/file.bin")]
+                        $0.hasPieceHashes = true
+                        $0.connections = 2
+                    }
+                    journal.keep(PieceHashes(.sha1, length: length, digests: digests))
+                    try await site.run(journal)
+                    expectComplete(Large.content, site, journal)
+                    #expect(journal.record.integrity == .checksum)
+                    let whole = home.requests.count { $0["Range"] == nil }
+                    #expect(whole == 1)
+                }
+            }
+        }
+    }
+
+    enum Trouble: CaseIterable, Sendable {
+        case notFound, forbidden, busy, reset, closed, silent, ignoresRanges, otherLength, page
+        case cutOff, redirectToNowhere
+
+        func steps(_ request: RecordedRequest) -> [Step] {
+            let range = request.range(of: Large.content.count) ?? 0..<Large.content.count
+            let file = Large.file
+            return switch self {
+            case .notFound: [.head("404 Not Found", [("Content-Length", "0")])]
+            case .forbidden: [.head("403 Forbidden", [("Content-Length", "0")])]
+            case .busy:
+                [.head("503 Busy", [("Content-Length", "0"), ("Retry-After", "3000")])]
+            case .reset: [.reset]
+            case .closed: [.close]
+            case .silent: [.stall]
+            case .ignoresRanges: file.withoutRanges(request)
+            case .otherLength: file.part(range, total: "\(Large.content.count + 1)")
+            case .page:
+                [
+                    .head("200 OK", [("Content-Type", "text/html"), ("Content-Length", "5")]),
+                    .text("sorry"),
+                ]
+            case .cutOff:
+                file.part(range).dropLast() + [
+                    .sendPattern(file.content, range.lowerBound..<(range.lowerBound + 1000)),
+                    .close,
+                ]
+            case .redirectToNowhere:
+                [.head("302 Found", [("Location", "ftp://127.0.0.1/x"), ("Content-Length", "0")])]
+            }
+        }
+    }
+
+    @Test(arguments: Trouble.allCases)
+    func `a mirror that is of no use is left, and costs nothing`(trouble: Trouble) async throws {
+        try await download(mirrors: [{ trouble.steps($0) }]) { site, journal, home, mirrors in
+            expectComplete(Large.content, site, journal)
+            #expect(journal.record.integrity == .checksum)
+            #expect(journal.record.tries == 0)
+            // Two may be on their way before the first has failed.
+            #expect(mirrors[0].requests.count <= 3, "\(mirrors[0].requests.count)")
+            #expect(home.requests.count { $0["Range"] == nil } == 1)
+        }
+    }
+
+    @Test func `where the server itself breaks off, the mirrors bring the rest`() async throws {
+        try await download(
+            mirrors: [Self.copy("a")],
+            home: { request, file in
+                guard request.number == 1, let hold = file.hold else { return [.reset] }
+                return [
+                    .head(
+                        "200 OK",
+                        file.fieldsOfAnswer + [
+                            ("Content-Length", "\(file.content.count)")
+                        ]
+                    ), .sendPattern(file.content, 0..<hold.afterBytes), .wait(for: hold.until),
+                    .sendPattern(file.content, hold.afterBytes..<(1 << 20)), .reset,
+                ]
+            }
+        ) { site, journal, _, _ in
+            expectComplete(Large.content, site, journal)
+            #expect(journal.record.integrity == .checksum)
+        }
+    }
+}
