@@ -115,7 +115,7 @@ public struct ManagerClient: Sendable {
             Contract.applicationInterface
         )
         try await asking { () throws(BusError) in
-            try await application.call(member, repeat each arguments, timeout: Self.patience)
+            try await application.call(member, repeat each arguments, timeout: patience)
         }
     }
 

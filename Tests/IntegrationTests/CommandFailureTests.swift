@@ -13,6 +13,8 @@ struct CommandFailureTests {
     private static let commands: [[String]] = [
         ["get", "http://127.0.0.1:9/x"],
         ["add", "http://127.0.0.1:9/x"],
+        ["open", "http://127.0.0.1:9/x"],
+        ["open"],
         ["list"],
         ["show", "1"],
         ["explain", "1"],
@@ -45,11 +47,48 @@ struct CommandFailureTests {
         ["pause-all"],
         ["clear"],
         ["export", "all"],
+        ["export", "--json", "all"],
         ["config"],
+        ["config", "--json"],
+        ["doctor"],
+        ["doctor", "--report"],
+        ["doctor", "--json"],
+        ["handler", "status"],
+        ["autostart", "status"],
+        ["help"],
         ["--help"],
         ["list", "--help"],
+        ["help", "watch"],
         ["--version"],
+        ["--generate-completion-script", "bash"],
     ]
+
+    @Test func `every command stands in one of the tables`() async throws {
+        let help = try await ChildProcess.run(try BuiltProgram("idown").path, ["--help"])
+        let lines = help.standardOutput.split(separator: "\n").drop { $0 != "SUBCOMMANDS:" }
+        let names = lines.dropFirst().filter { $0.hasPrefix("  ") && !$0.hasPrefix("   ") }
+            .compactMap { $0.split(separator: " ").first.map(String.init) }.filter { $0 != "See" }
+        #expect(names.count > 20)
+        // These talk to a person at a terminal, or to the keyring, and have tests of their own.
+        let known = Set((Self.commands + Self.printing).compactMap(\.first))
+            .union(["watch", "login", "logout"])
+        #expect(Set(names).subtracting(known) == [])
+    }
+
+    @Test(arguments: [["login", "-u", "me", "http://127.0.0.1:9/"], ["logout", "http://e.org/"]])
+    func `without a bus the keyring cannot be reached either`(command: [String]) async throws {
+        try await withTemporaryFolder { folder in
+            let ended = try await ChildProcess.run(
+                try BuiltProgram("idown").path,
+                command,
+                environment: ["DBUS_SESSION_BUS_ADDRESS": "unix:path=\(folder)/none"],
+                input: "geheim\n"
+            )
+            #expect(ended.status == .exited(69), "\(ended)")
+            #expect(ended.standardError.contains("keyring"), "\(ended)")
+            #expect(ended.standardOutput == "")
+        }
+    }
 
     @Test(arguments: commands) func `no bus is said, with 69`(command: [String]) async throws {
         try await withTemporaryFolder { folder in
