@@ -12,16 +12,24 @@ struct CursesScreen: ~Copyable {
     /// Why there is no screen.
     enum Failure: Error, CustomStringConvertible {
         case unknownTerminal
+        /// Its cursor only goes on, as a typewriter's.
+        case noCursor
 
         var description: String {
-            let name = getenv("TERM").map { String(cString: $0) } ?? ""
-            return
-                "the terminal \(CellText(name)) is not known here; set TERM, for example to xterm"
+            let name = CellText(getenv("TERM").map { String(cString: $0) } ?? "")
+            return switch self {
+            case .unknownTerminal:
+                "the terminal \(name) is not known here; set TERM, for example to xterm"
+            case .noCursor:
+                "the terminal \(name) cannot show a live list; there are: idown list, idown follow"
+            }
         }
     }
 
     private let screen: OpaquePointer
     private let isColored: Bool
+    /// ncurses writes in the set of characters of the user's locale.
+    private let showsUnicode = UserLocale.showsUnicode
     private var pasted: String?
 
     /// Takes the terminal over.
@@ -32,8 +40,13 @@ struct CursesScreen: ~Copyable {
     /// - Throws: ``Failure``.
     init(isColored: Bool, usesMouse: Bool) throws(Failure) {
         guard let screen = ccurses_open() else { throw .unknownTerminal }
-        self.screen = screen
         _ = set_term(screen)
+        guard ccurses_capability("cup") != nil else {
+            _ = endwin()
+            delscreen(screen)
+            throw .noCursor
+        }
+        self.screen = screen
         _ = cbreak()
         _ = noecho()
         _ = nonl()
@@ -113,7 +126,8 @@ extension CursesScreen {
             _ = clrtoeol()
             for span in spans {
                 _ = attrset(CInt(bitPattern: attributes(span)))
-                let text = Self.cut(span.text, to: width - span.column)
+                let shown = showsUnicode ? span.text : ASCIIText(span.text).description
+                let text = Self.cut(shown, to: width - span.column)
                 _ = mvaddstr(CInt(line), CInt(span.column), text)
             }
         }

@@ -47,7 +47,7 @@ struct Terminal {
 
     /// Whether it understands escape sequences.
     var canMove: Bool {
-        isTerminal && Self.variable("TERM") != "dumb"
+        isTerminal && !["dumb", "", nil].contains(Self.variable("TERM"))
     }
 
     private static let usualWidth = 80

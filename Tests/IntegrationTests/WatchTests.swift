@@ -16,13 +16,14 @@ struct WatchTests {
         width: Int = 80,
         height: Int = 24,
         options: String = "",
+        variables: String = "",
         _ body: (TmuxTerminal) async throws -> Void
     ) async throws {
         let program = try BuiltProgram("idown").path
         let folder = service.home.path
         let script = """
             ulimit -c 0; stty -g >'\(folder)/before'
-            sh -c 'echo $$ >"$0/pid"; exec "$1" watch \(options)' '\(folder)' '\(program)'
+            sh -c 'echo $$ >"$0/pid"; exec env \(variables) "$1" watch \(options)' '\(folder)' '\(program)'
             echo "ended with $?"; stty -g >'\(folder)/after'; echo over; cat
             """
         let terminal = try await TmuxTerminal.start(
@@ -171,8 +172,44 @@ struct WatchTests {
         }
     }
 
+    @Test func `the smallest terminal is lived with, and a larger one shows the list again`()
+        async throws
+    {
+        try await withList { service, _ in
+            try await withTerminal(service) { terminal in
+                try await terminal.wait(for: "resting.bin")
+                for (width, height) in [(1, 1), (2, 1), (10, 3), (3, 40), (200, 2)] {
+                    try await terminal.resize(width: width, height: height)
+                    for key in [
+                        "m", "Escape", "e", "Space", "Escape", "?", "q", "/", "a", "Escape",
+                    ] {
+                        try await terminal.press(key)
+                    }
+                }
+                try await terminal.resize(width: 80, height: 24)
+                try await terminal.wait(for: "resting.bin")
+                try await terminal.wait(for: "Enter pause/go on")
+            }
+        }
+    }
+
+    @Test(arguments: ["LC_ALL=C", "LC_ALL=POSIX", "LC_ALL= LANG=", "LC_ALL= LANG=nonesuch"])
+    func `names are readable where no locale was chosen`(variables: String) async throws {
+        try await withService { service in
+            let name = "日本語 - Reise ü.mkv"
+            _ = try await service.add("http://127.0.0.1:9/x") {
+                $0.paused = true
+                $0.filename = name
+            }
+            try await withTerminal(service, variables: variables) { terminal in
+                try await terminal.wait(for: name)
+            }
+        }
+    }
+
     @Test func `without a terminal, or with one that is not known, it says so`() async throws {
         try await withService { service in
+            _ = try await service.add("http://127.0.0.1:9/x") { $0.paused = true }
             let piped = try await idown("watch", in: service)
             #expect(piped.status == .exited(64), "\(piped)")
             #expect(piped.standardError.contains("idown follow"), "\(piped)")
@@ -186,6 +223,22 @@ struct WatchTests {
             )
             #expect(unknown.status == .exited(1), "\(unknown)")
             #expect(unknown.standardOutput.contains("nonesuch is not known"), "\(unknown)")
+            let dumb = try await ChildProcess.run(
+                "script",
+                ["-qec", "TERM=dumb '\(try BuiltProgram("idown").path)' watch", "/dev/null"],
+                environment: service.environment
+            )
+            #expect(dumb.status == .exited(1), "\(dumb)")
+            #expect(dumb.standardOutput.contains("dumb cannot show"), "\(dumb)")
+            // Nor escape sequences anywhere else.
+            for term in ["dumb", ""] {
+                let list = try await ChildProcess.run(
+                    "script",
+                    ["-qec", "TERM=\(term) '\(try BuiltProgram("idown").path)' list", "/dev/null"],
+                    environment: service.environment
+                )
+                #expect(!list.standardOutput.contains("\u{1B}"), "\(list)")
+            }
         }
     }
 }
