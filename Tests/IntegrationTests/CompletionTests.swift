@@ -74,7 +74,7 @@ struct CompletionTests {
         try await withTemporaryFolder { folder in
             let documents = try await documents(in: folder)
             let pages = TestFile.names(in: "\(documents)/man/man1").sorted()
-            for page in ["idown.1", "idown-get.1", "idown-watch.1", "idown-config.1"] {
+            for page in ["idown.1", "idown-get.1", "idown-watch.1", "idown-config.1", "idownd.1"] {
                 #expect(pages.contains(page), "\(pages)")
             }
             for page in pages {
