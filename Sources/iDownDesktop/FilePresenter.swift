@@ -78,9 +78,13 @@ struct FilePresenter: Sendable {
         await showFolder(folder, token: token)
     }
 
-    /// Shows a folder's content.
+    /// Shows a folder's content; of one that is not there yet, that of the next above it.
     func showFolder(_ path: String, token: String = "") async {
         guard path.hasPrefix("/") else { return }
+        var path = path
+        while access(path, F_OK) != 0, let slash = path.lastIndex(of: "/") {
+            path = slash == path.startIndex ? "/" : String(path[..<slash])
+        }
         let folder = [FileURI.text(of: path)]
         if await fileManager.isWithinReach,
             (try? await fileManager.call(

@@ -36,7 +36,8 @@ final class RecordingHost: DesktopHost {
         var summary = DesktopSummary()
         summary.downloading = 3
         summary.paused = 2
-        summary.folder = "/d"
+        // The next one above it that is there is shown.
+        summary.folder = "/etc/nonexistent/d"
         return summary
     }
 

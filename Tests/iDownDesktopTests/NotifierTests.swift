@@ -68,7 +68,7 @@ import iDownTesting
                 try await mock.emit("ActionInvoked", "us", [.uint32(1), .string("pause-all")])
                 try await scene.host.wait(for: "pause all")
                 try await mock.emit("ActionInvoked", "us", [.uint32(1), .string("folder")])
-                try await log.wait(for: "ShowFolders file:///d ")
+                try await log.wait(for: "ShowFolders file:///etc ")
                 scene.feed.activated()
                 try await soon("the second to replace the first") {
                     try await mock.calls(of: "Notify").last?[1] == .uint32(1)
@@ -84,7 +84,7 @@ import iDownTesting
             let log = try await FakeFileManager.serve(on: scene.connection)
             try await scene.bus.withNotificationServer(scene.connection) { mock in
                 scene.feed.activated()
-                try await log.wait(for: "ShowFolders file:///d ")
+                try await log.wait(for: "ShowFolders file:///etc ")
                 #expect(try await mock.calls(of: "Notify").isEmpty)
             }
         }
