@@ -161,7 +161,13 @@ extension Transfer {
         _ outcome: TransferOutcome
     ) async throws(TransferEnd) {
         guard let writer = connection.writer else {
-            if connection.judgement == nil, !connection.isCut { missed(connection, outcome) }
+            guard connection.judgement == nil else { return }
+            if connection.isCut {
+                // Others have brought its part before it had answered at all.
+                dropSource(of: connection)
+            } else {
+                missed(connection, outcome)
+            }
             return
         }
         let brought = writer.position - writer.start

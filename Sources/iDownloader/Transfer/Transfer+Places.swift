@@ -32,10 +32,18 @@ extension Transfer {
     }
 
     /// Where the fewest connections of this transfer are, and another has room.
+    ///
+    /// A mirror that has not answered yet is not asked a second time: it may never answer.
     func freestPlace(of joining: Joining) -> Place? {
-        let places = places(of: joining)
+        let places = places(of: joining).filter { place in
+            place.source == joining.source || !isAwaiting(place)
+        }
         let free = places.filter { engine.hosts.room($0.origin) > 0 }
         return (free.isEmpty ? Array(places.prefix(1)) : free).min { load(of: $0) < load(of: $1) }
+    }
+
+    private func isAwaiting(_ place: Place) -> Bool {
+        connections.contains { $0.source == place.source && $0.judgement == nil }
     }
 
     private func load(of place: Place) -> Int {
