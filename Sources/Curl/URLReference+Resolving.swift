@@ -17,6 +17,9 @@ extension URLReference {
         try handle.set(text)
         // Nothing but a fragment means this URL itself.
         if !relative.isEmpty { try handle.set(relative) }
-        return try URLReference(handle)
+        let resolved = try URLReference(handle)
+        // libcurl takes `1a://host/` for a whole URL; by RFC 3986 section 3.1 that is no scheme.
+        guard resolved.scheme == scheme else { throw .malformed(.scheme) }
+        return resolved
     }
 }

@@ -21,6 +21,7 @@ struct URLReferenceResolvingTests {
     @Test(arguments: [
         "///c", "http:/c", "http:c", "mailto:me", "javascript:alert(1)", "/a\\b", "\\\\other\\c",
         "/a\nb", "https://", "//", "//:80", "data:text/plain,x",
+        "1a://other/c", "+://other",
     ])
     func `a location that leads nowhere is refused`(location: String) throws {
         let base = try URLReference("http://host/a/b")
