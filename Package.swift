@@ -192,7 +192,7 @@ let package = Package(
         ),
         .testTarget(
             name: "iDownBusTests",
-            dependencies: ["DBus", "iDownBus", "iDownTesting"],
+            dependencies: ["CDBus", "DBus", "iDownBus", "iDownTesting"],
             swiftSettings: house
         ),
         .testTarget(

@@ -32,6 +32,14 @@ final class FakeManager: ManagerHandling {
         record.withLock { $0.tasks = tasks }
     }
 
+    /// Begins anew, with this list.
+    func forget(showing tasks: [TaskProperties]) {
+        record.withLock { record in
+            record = Record()
+            record.tasks = tasks
+        }
+    }
+
     private func note(_ text: String, _ call: Call) {
         record.withLock {
             $0.asked.append(text)

@@ -17,7 +17,7 @@ import iDownTesting
                     (1...64).contains(settings.maxConcurrentDownloads)
                     && (1...16).contains(settings.maxConnectionsPerDownload)
                     && settings.speedLimit >= 0 && settings.keepCompleted >= 0
-                #expect(isInRange, "\(bytes)")
+                guard isInRange else { throw Fuzzer.Finding("out of range", bytes) }
             }
         }
     }

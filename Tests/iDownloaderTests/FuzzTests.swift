@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Curl
 import Testing
 import iDownState
 import iDownTesting
@@ -8,10 +9,25 @@ import iDownTesting
 
 /// What servers send, changed at random: nothing of it may trap, and no name may get out of hand.
 @Suite struct FuzzTests {
-    @Test func `a head`() throws {
-        let fuzzer = Fuzzer("head", test: #filePath)
+    private func fuzz(
+        _ target: String,
+        _ body: @escaping @Sendable ([UInt8]) throws -> Void
+    ) throws {
+        let fuzzer = Fuzzer(target, test: #filePath)
         #expect(fuzzer.hasCorpus)
-        fuzzer.run { bytes in
+        try fuzzer.run(body)
+    }
+
+    private static func check(_ name: FileName, limit: Int, _ input: [UInt8]) throws {
+        let name = name.text
+        let isOne = !name.isEmpty && !name.contains("/") && !name.utf8.contains(0)
+        guard isOne, name.utf8.count <= limit, name != ".", name != ".." else {
+            throw Fuzzer.Finding("\(name) is no name", input)
+        }
+    }
+
+    @Test func `a head`() throws {
+        try fuzz("head") { bytes in
             var reader = HeadReader()
             do throws(Failure) {
                 for line in bytes.split(separator: 0x0A, omittingEmptySubsequences: false) + [[]] {
@@ -23,25 +39,95 @@ import iDownTesting
                 return
             }
             guard let head = reader.head else { return }
-            _ = DuplicateLinks.references(head.fields)
             let name = FileName.suggested(
                 contentDisposition: head.contentDisposition,
                 urlPath: "/path/\(String(decoding: bytes.prefix(40), as: UTF8.self))",
                 mimeType: head.facts.mimeType,
                 limit: 255
-            ).text
-            let isOne = !name.isEmpty && !name.contains("/") && !name.utf8.contains(0)
-            #expect(isOne && name.utf8.count <= 255 && name != "." && name != "..", "\(bytes)")
+            )
+            try Self.check(name, limit: 255, bytes)
+            if case .bytes(let length) = head.facts.contentLength, length < 0 {
+                throw Fuzzer.Finding("the length \(length)", bytes)
+            }
+        }
+    }
+
+    @Test func `a Content-Disposition`() throws {
+        try fuzz("content-disposition") { bytes in
+            for limit in [255, 64] {
+                let name = FileName.suggested(
+                    contentDisposition: bytes,
+                    urlPath: "/",
+                    mimeType: "",
+                    limit: limit
+                )
+                try Self.check(name, limit: limit, bytes)
+            }
+        }
+    }
+
+    @Test func `a Content-Range`() throws {
+        try fuzz("content-range") { bytes in
+            switch ContentRange(field: bytes) {
+            case .satisfied(let range, let total):
+                guard range.first >= 0, range.first < range.end, range.end <= total ?? .max else {
+                    throw Fuzzer.Finding("\(range) of \(total ?? -1)", bytes)
+                }
+            case .unsatisfied(let total):
+                guard total >= 0 else { throw Fuzzer.Finding("\(total) in all", bytes) }
+            case nil: break
+            }
+        }
+    }
+
+    @Test func `a digest of each kind`() throws {
+        let kinds = ["Repr-Digest", "Content-Digest", "Digest", "Content-MD5"]
+        try fuzz("digest") { bytes in
+            for kind in kinds {
+                var fields = FieldList()
+                fields.append(line: Array("\(kind): ".utf8 + bytes)[...])
+                guard let checksum = Checksum.strongest(in: fields, status: 200) else { continue }
+                guard checksum.bytes.count == checksum.algorithm.byteCount else {
+                    throw Fuzzer.Finding("\(checksum) has another length", bytes)
+                }
+            }
+        }
+    }
+
+    @Test func `a Retry-After, and any other date`() throws {
+        try fuzz("retry-after") { bytes in
+            let now = WallTime(microseconds: 1_700_000_000_000_000)
+            if let pause = RetryAfter.parse(bytes, responseDate: now) {
+                guard pause >= .zero, pause <= .seconds(10 * 365 * 86_400) else {
+                    throw Fuzzer.Finding("\(pause)", bytes)
+                }
+            }
+            // The server's own clock may be anywhere too.
+            guard let date = HTTPDate.parse(bytes) else { return }
+            _ = RetryAfter.parse(Array("Fri, 31 Dec 1999 23:59:59 GMT".utf8), responseDate: date)
+            _ = LastModified(field: bytes, responseDate: date)
+        }
+    }
+
+    @Test func `a Link`() throws {
+        let page = try URLReference("http://example.org/a/b?c")
+        try fuzz("link") { bytes in
+            var fields = FieldList()
+            fields.append(line: Array("Link: ".utf8 + bytes)[...])
+            for reference in DuplicateLinks.references(fields) {
+                guard let url = try? page.resolving(reference) else { continue }
+                guard (try? URLReference(url.text))?.text == url.text else {
+                    throw Fuzzer.Finding("the URL changes when it is read again", bytes)
+                }
+            }
         }
     }
 
     @Test func `a metalink`() throws {
-        let fuzzer = Fuzzer("metalink", test: #filePath)
-        #expect(fuzzer.hasCorpus)
-        fuzzer.run { bytes in
+        try fuzz("metalink") { bytes in
             guard let list = try? Metalink(bytes, schemes: ["http", "https", "ftp"]) else { return }
             let areNames = list.files.allSatisfy { !($0.name ?? "").contains("/") }
-            #expect(areNames, "\(bytes)")
+            guard areNames else { throw Fuzzer.Finding("a name with a slash", bytes) }
         }
     }
 }
