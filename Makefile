@@ -13,8 +13,9 @@ override ONLY := $(value ONLY)
 override KILLS := $(value KILLS)
 override SEED := $(value SEED)
 override SEEDS := $(value SEEDS)
+override DAYS := $(value DAYS)
 override TARGET := $(value TARGET)
-export URL PREFIX DESTDIR FILTER ONLY KILLS SEED SEEDS
+export URL PREFIX DESTDIR FILTER ONLY KILLS SEED SEEDS DAYS TARGET
 
 # A target may import only what the manifest says that it depends on.
 STRICT := --explicit-target-dependency-import-check error
@@ -47,12 +48,12 @@ chaos: ## Kill the service KILLS=300 times in mid-transfer and look whether it k
 	$(RELEASE) --product idownd
 	Tests/Chaos/run
 
-simulate: ## Run SEEDS=… simulated worlds around the service (150 unless said), from SEED=1 on; SEED=… alone runs one
+simulate: ## Run SEEDS=150 simulated worlds around the service, from SEED=1 on, SEED=… alone runs one; and DAYS=10 of use
 	@.ci/need build test
 	$(SWIFT) build $(STRICT) --build-tests
 	@SWIFT="$(SWIFT)" .ci/test SimulationTests
 
-fuzz: ## Change what comes from outside at random for SECONDS=60 each: TARGET=head, metalink, uri, settings
+fuzz: ## Change what comes from outside at random, SECONDS=60 for each of Tests/Fuzz: TARGET=link
 	@.ci/need build test
 	$(SWIFT) build $(STRICT) --build-tests
 	@FUZZ_SECONDS="$(or $(SECONDS),60)" $(if $(TARGET),FUZZ_TARGET="$$TARGET") \

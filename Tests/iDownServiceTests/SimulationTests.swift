@@ -7,7 +7,8 @@ import iDownTesting
 
 /// The whole service in worlds that seeds drive; see `Simulation`.
 ///
-/// `SEEDS` says how many, `SEED` where they begin: `make simulate SEEDS=20000`.
+/// `SEEDS` says how many, `SEED` where they begin: `make simulate SEEDS=20000`. With all tests run
+/// two thousand, in a process of their own (`.ci/test`).
 @Suite struct SimulationTests {
     private static func number(_ name: String) -> UInt64? {
         getenv(name).flatMap { UInt64(String(cString: $0)) }
@@ -66,6 +67,38 @@ import iDownTesting
     {
         let first = try await course(of: seed)
         #expect(try await course(of: seed) == first)
+    }
+
+    /// `DAYS` asks for more, or fewer.
+    @Test func `ten days of use let neither memory nor descriptors nor the list grow`()
+        async throws
+    {
+        let days = Int(Self.number("DAYS") ?? 10)
+        let holdings = try await withFolder { folder in
+            let service = try QueueExecutor()
+            let executor = SimulatedExecutor(service)
+            return try await executor.run {
+                let simulation = Simulation(
+                    seed: 10,
+                    folder: folder,
+                    bug: nil,
+                    service,
+                    executor
+                )
+                let holdings = try await simulation.live(days: days, filesADay: 60)
+                #expect(simulation.clients.wrongs == [])
+                return holdings
+            }
+        }
+        let growth = "\(holdings)"
+        try #require(holdings.count == days && days > 3)
+        // By then every cache is warm, and as many tasks leave the list as come.
+        let (early, late) = (holdings[2], holdings[days - 1])
+        #expect(late.files == late.asked && late.asked > 50 * days, "\(growth)")
+        #expect(late.descriptors == early.descriptors, "\(growth)")
+        #expect(late.tasks <= early.tasks + 10, "\(growth)")
+        #expect(late.list <= early.list + 128 << 10, "\(growth)")
+        #expect(late.memory <= early.memory + 1 << 20, "\(growth)")
     }
 
     private func course(of seed: UInt64) async throws -> Simulation.Course {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Glibc
 import Synchronization
 import iDownData
 import iDownState
@@ -107,6 +108,18 @@ final class SimulatedClients: Announcing {
         switch kind {
         case .waiting, .downloading: next != .paused && next != .cancelled
         case .paused, .completed, .failed, .cancelled: next == kind
+        }
+    }
+
+    /// The user moves all finished files elsewhere, and forgets what has left the list.
+    ///
+    /// - Returns: how many there were.
+    func takeFinished(from disk: SimulatedDisk) -> Int {
+        state.withLock { state in
+            let count = state.finished.count(where: { unlink(disk.path($0)) == 0 })
+            state.finished = []
+            state.tasks = state.tasks.filter { !$0.value.isRemoved }
+            return count
         }
     }
 

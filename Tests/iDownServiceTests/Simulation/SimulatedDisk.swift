@@ -134,8 +134,7 @@ final class SimulatedDisk: DiskWitness {
 
     private func undo(_ write: Write, _ descriptor: Int32) {
         // What the file system had room for and never got its bytes reads as zeros.
-        var bytes = write.old
-        bytes.append(contentsOf: repeatElement(0, count: write.count - write.old.count))
+        let bytes = write.old + [UInt8](repeating: 0, count: write.count - write.old.count)
         var status = stat()
         fstat(descriptor, &status)
         let room = max(0, Int64(status.st_size) - write.offset)

@@ -44,7 +44,7 @@ extension Simulation {
     }
 
     /// 0 and up, below `count`.
-    private func roll(_ count: Int) -> Int { Int.random(in: 0..<count, using: &dice) }
+    func roll(_ count: Int) -> Int { Int.random(in: 0..<count, using: &dice) }
 
     // MARK: Users
 
@@ -100,8 +100,7 @@ extension Simulation {
     }
 
     /// Somebody calls the service; a dead one does not answer.
-    private func call(_ id: TaskID?, _ body: @escaping @Sendable (Coordinator) async throws -> Void)
-    {
+    func call(_ id: TaskID?, _ body: @escaping @Sendable (Coordinator) async throws -> Void) {
         guard let coordinator else { return }
         let (clients, life) = (clients, life)
         clients.ask(id)
