@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Curl
 import DBus
 import Glibc
-import Logging
 import Testing
 import iDownBus
 import iDownData
@@ -15,94 +13,6 @@ import iDownloader
 
 /// The service as clients on a bus see it.
 @Suite struct ManagerServiceTests {
-    private struct Scene {
-        let client: ManagerClient
-        let proxy: Proxy
-        let signals: SignalLog
-        let coordinator: Coordinator
-        let engine: Engine
-        let faults: CommitFaults
-        let home: ServiceHome
-        let quit: FaultServer.Gate
-
-        /// Returns once a task was told to be in a state.
-        func wait(for id: String, _ state: TaskProperties.State) async throws {
-            try await signals.first("task \(id) to be \(state)") { signal in
-                guard case .changed(id, state, _) = ManagerEvent(signal.member, signal.arguments)
-                else { return false }
-                return true
-            }
-        }
-    }
-
-    private func withService(_ body: (Scene) async throws -> Void) async throws {
-        try await withTemporaryFolder { folder in
-            try await withPrivateBus { bus in
-                let home = ServiceHome(in: folder)
-                let folders = StandardFolders(environment: home.variables, home: home.path)
-                let faults = CommitFaults()
-                let store = try Store.open(
-                    folder: folders.state,
-                    now: .someTime,
-                    commitFaults: faults
-                ).store
-                let connection = try await Connection.open(.address(bus.address))
-                let pool = try TransferPool()
-                let engine = Engine(pool: pool, userAgent: "test")
-                let coordinator = Coordinator(
-                    store: store,
-                    engine: engine,
-                    slots: 3,
-                    executor: connection.executor,
-                    log: .quiet
-                )
-                try await coordinator.restore()
-                let announcer = BusAnnouncer(connection: connection, log: .quiet)
-                let quit = FaultServer.Gate()
-                let manager = ManagerService(
-                    coordinator: coordinator,
-                    engine: engine,
-                    announcer: announcer,
-                    settings: Settings(),
-                    file: SettingsFile(folder: folders.config),
-                    folders: folders,
-                    log: .quiet,
-                    quitting: { quit.open() }
-                )
-                try await connection.export(manager)
-                _ = try await connection.requestName(Contract.busName)
-                await coordinator.announce(to: announcer)
-                await coordinator.begin()
-
-                let caller = try await Connection.open(.address(bus.address))
-                let name = await connection.uniqueName
-                let scene = Scene(
-                    client: ManagerClient(caller),
-                    proxy: Proxy(
-                        caller,
-                        Contract.busName,
-                        Contract.managerPath,
-                        Contract.managerInterface
-                    ),
-                    signals: try await SignalLog(MatchRule(sender: name), on: caller),
-                    coordinator: coordinator,
-                    engine: engine,
-                    faults: faults,
-                    home: home,
-                    quit: quit
-                )
-                let result: Result<Void, any Error>
-                do { result = .success(try await body(scene)) } catch { result = .failure(error) }
-                await coordinator.stop()
-                await pool.shutDown()
-                try store.close()
-                await caller.close()
-                await connection.close()
-                try result.get()
-            }
-        }
-    }
-
     /// The contract's name for what a call ends with.
     private func code(_ body: () async throws -> Void) async -> ManagerError.Code? {
         do {

@@ -4,26 +4,35 @@ private import Synchronization
 
 /// Makes the n-th call into libdbus fail, for tests; and counts the calls.
 package final class FaultPlan: Sendable {
-    private let failing: Int?
-    private let count = Mutex(0)
+    private struct Plan {
+        var calls = 0
+        var failing: Int?
+    }
+
+    private let plan: Mutex<Plan>
 
     /// Plans one failure.
     ///
     /// - Parameter n: Which call fails, counted from 1; nil only counts.
     package init(failing n: Int? = nil) {
-        failing = n
+        plan = Mutex(Plan(failing: n))
     }
 
     /// How many calls have been made so far.
     package var calls: Int {
-        count.withLock { $0 }
+        plan.withLock { $0.calls }
+    }
+
+    /// Makes the n-th call from now on fail, counted from 1, in the place of what was planned.
+    package func failNext(_ n: Int) {
+        plan.withLock { $0.failing = $0.calls + n }
     }
 
     /// Counts one call and answers whether it is the one to fail.
     func failsNext() -> Bool {
-        count.withLock { count in
-            count += 1
-            return count == failing
+        plan.withLock { plan in
+            plan.calls += 1
+            return plan.calls == plan.failing
         }
     }
 }
