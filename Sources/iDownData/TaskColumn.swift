@@ -129,7 +129,7 @@ enum TaskColumn: Int, CaseIterable {
 
     private static func insert(into columns: [TaskColumn]) -> String {
         """
-        INSERT INTO task (\(columns.map(\.name).joined(separator: ", ")))
+        INSERT OR FAIL INTO task (\(columns.map(\.name).joined(separator: ", ")))
         VALUES (\(columns.map { _ in "?" }.joined(separator: ", ")))
         """
     }
@@ -153,7 +153,7 @@ enum TaskColumn: Int, CaseIterable {
         }
         guard !columns.isEmpty else { return nil }
         let sql = """
-            UPDATE task SET \(columns.map { "\($0.name) = ?" }.joined(separator: ", "))
+            UPDATE OR FAIL task SET \(columns.map { "\($0.name) = ?" }.joined(separator: ", "))
             WHERE id = ?
             """
         return (sql, StatementArguments(values + [record.id.rawValue.databaseValue]))
