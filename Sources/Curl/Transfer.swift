@@ -14,6 +14,8 @@ final class Transfer {
     private let request: TransferRequest
     private var loginIndex = 0
     private(set) var isPaused = false
+    /// Bytes were kept, and the sink is to hear when nothing more comes at once.
+    private(set) var isKept = false
     private var received: Int64 = 0
     private var wasRefusedAddress = false
     private var hostKeyDoubt: TransferOutcome.HostKeyDoubt?
@@ -103,6 +105,13 @@ final class Transfer {
         return outcome
     }
 
+    /// Nothing more comes for now.
+    func concludeTurn() {
+        guard isKept else { return }
+        isKept = false
+        sink.bodyPauses()
+    }
+
     // MARK: From the callbacks
 
     /// Tells of an empty file, for which no byte comes.
@@ -148,8 +157,10 @@ final class Transfer {
 
     fileprivate func receive(body bytes: UnsafeRawBufferPointer) -> Int {
         guard tellFile() else { return refusal(of: bytes) }
-        switch sink.receive(body: bytes) {
-        case .taken:
+        let verdict = sink.receive(body: bytes)
+        switch verdict {
+        case .taken, .kept:
+            isKept = verdict == .kept
             received += Int64(bytes.count)
             return bytes.count
         case .pause:

@@ -8,7 +8,7 @@ import Synchronization
 public final class TransferHandle: Sendable {
     private struct State {
         var outcome: TransferOutcome?
-        var waiters: [CheckedContinuation<TransferOutcome, Never>] = []
+        var waiters: [@Sendable (TransferOutcome) -> Void] = []
     }
 
     private let driver: any TransferDriver
@@ -33,15 +33,20 @@ public final class TransferHandle: Sendable {
     public func outcome() async -> TransferOutcome {
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
-                let known = state.withLock { state in
-                    if state.outcome == nil { state.waiters.append(continuation) }
-                    return state.outcome
-                }
-                if let known { continuation.resume(returning: known) }
+                whenEnded { continuation.resume(returning: $0) }
             }
         } onCancel: {
             cancel()
         }
+    }
+
+    /// Calls `tell` with the outcome, once: from the pool's thread, or at once where it is known.
+    public func whenEnded(_ tell: @escaping @Sendable (TransferOutcome) -> Void) {
+        let known = state.withLock { state in
+            if state.outcome == nil { state.waiters.append(tell) }
+            return state.outcome
+        }
+        if let known { tell(known) }
     }
 
     /// Tells the outcome to all who wait; only the first call counts.
@@ -52,6 +57,6 @@ public final class TransferHandle: Sendable {
             defer { state.waiters = [] }
             return state.waiters
         }
-        for waiter in waiters { waiter.resume(returning: outcome) }
+        for tell in waiters { tell(outcome) }
     }
 }

@@ -115,6 +115,7 @@ extension TransferPool {
                     end(transfer, code)
                 }
             }
+            for transfer in transfers.values { transfer.concludeTurn() }
             try multi.wait(atMost: hasFileServers ? Self.fileServerInterval : .max)
             hasFailedToWait = false
         } catch {

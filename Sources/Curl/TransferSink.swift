@@ -12,6 +12,9 @@ public enum HeaderVerdict: Sendable {
 public enum BodyVerdict: Sendable {
     /// The bytes are the sink's now.
     case taken
+    /// The same, and the sink waits for what else comes at once: it hears of the end of that by
+    /// ``TransferSink/bodyPauses()``, unless the transfer has ended by then.
+    case kept
     /// Not now: the transfer stops reading, and the same bytes are offered again, perhaps in other
     /// pieces, once ``TransferHandle/resume()`` was called.
     case pause
@@ -37,9 +40,15 @@ public protocol TransferSink: AnyObject, Sendable {
 
     /// A piece of the body, 1 byte to 16 KiB, transfer coding removed, content coding left on.
     func receive(body: UnsafeRawBufferPointer) -> BodyVerdict
+
+    /// Bytes were kept, and nothing more comes for now.
+    func bodyPauses()
 }
 
 extension TransferSink {
+    /// Does nothing, for sinks that keep nothing.
+    public func bodyPauses() {}
+
     /// Takes a file as it is.
     public func receive(remoteFile: RemoteFile) -> HeaderVerdict { .proceed }
 }

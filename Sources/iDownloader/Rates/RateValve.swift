@@ -47,10 +47,10 @@ final class RateValve: Sendable {
         guard count > 0 else { return .pause }
         let verdict = store(UnsafeRawBufferPointer(rebasing: fresh[..<count]))
         switch verdict {
-        case .taken:
+        case .taken, .kept:
             let isAll = count == fresh.count
             gone.store(isAll ? 0 : before + count, ordering: .relaxed)
-            return isAll ? .taken : .pause
+            return isAll ? verdict : .pause
         case .pause, .abort:
             gate.giveBack(count, for: stream)
             return verdict

@@ -139,7 +139,7 @@ import iDownTesting
             round += 1
             let verdict = store.offer(piece, to: valve)
             switch verdict {
-            case .taken: offered = offered.dropFirst(piece.count)
+            case .taken, .kept: offered = offered.dropFirst(piece.count)
             case .pause:
                 let count = scene.resumed.withLock { $0.count }
                 scene.advance(.milliseconds(70))
