@@ -39,7 +39,8 @@ extension Transaction {
             switch effect {
             case .persist: try update(after, from: before)
             case .erase: try delete(id)
-            case .announce, .announceRemoved, .startTransfer, .stopTransfer, .deletePartial,
+            case .announce, .announceLater, .announceRemoved, .startTransfer, .stopTransfer,
+                .deletePartial,
                 .scheduleRetry, .limitSpeed, .fillSlots:
                 break
             }

@@ -20,7 +20,7 @@ extension Coordinator: TransferJournal {
         case .failed:
             var dice = time
             jitter = Double.random(in: 0..<1, using: &dice)
-        case .opened, .checkpointed, .publishing, .completed, .held: jitter = 0
+        case .opened, .arrived, .checkpointed, .publishing, .completed, .held: jitter = 0
         }
         let hasNetwork = conditions.isOnline && !conditions.isCaptive
         return try await commit { transaction in

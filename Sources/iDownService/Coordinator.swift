@@ -78,6 +78,8 @@ package actor Coordinator {
     var hasBegun = false
     var isStopping = false
 
+    /// What everybody knows of tasks that have changed since in what is told later.
+    private var untold: [TaskID: TaskRecord] = [:]
     private var queue = CommitQueue()
     private(set) var committer: Task<Void, Never>?
     /// Slots are to be filled although no change says so.
@@ -235,7 +237,10 @@ extension Coordinator {
                 engine.forgetName(of: change.after)
             case .announce:
                 await announce(change)
+            case .announceLater:
+                untold[id] = untold[id] ?? change.before
             case .announceRemoved:
+                untold[id] = nil
                 await announcer?.taskRemoved(id)
             case .startTransfer:
                 startTransfer(of: change.after)
@@ -260,7 +265,7 @@ extension Coordinator {
 
     private func announce(_ change: Change) async {
         let after = snapshot(of: change.after)
-        if let before = change.before {
+        if let before = untold.removeValue(forKey: change.after.id) ?? change.before {
             await announcer?.taskChanged(from: snapshot(of: before), to: after)
         } else {
             await announcer?.taskAdded(after)

@@ -8,6 +8,8 @@ package enum Effect: Hashable, Sendable {
     case erase
     /// Tell everybody what is different now.
     case announce
+    /// Tell it together with what is told next of the task, which is soon.
+    case announceLater
     case announceRemoved
     case startTransfer(AttemptNumber)
     /// End it; the bytes on disk are kept and checkpointed.

@@ -7,6 +7,10 @@ package enum TransferEvent: Hashable, Sendable {
     /// The answer is judged and the file is open: `segments` of it may be kept, as part of this
     /// version. Comes before the first byte, and again before bytes on disk lose their worth.
     case opened(LocalFile, RemoteVersion, keeping: SegmentMap)
+    /// All bytes came in one go: they are on disk and synced, in a file that has no name yet and is
+    /// about to get its final one. Comes in place of `opened` and `publishing`, and again with the
+    /// next name where that one is taken. No byte is claimed before the file has its name.
+    case arrived(LocalFile, RemoteVersion)
     /// These bytes are on disk and synced.
     case checkpointed(SegmentMap)
     /// All bytes are on disk and synced; the file is about to be renamed to this name.

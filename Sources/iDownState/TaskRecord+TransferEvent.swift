@@ -11,6 +11,7 @@ extension TaskRecord {
         guard number == attempt, attempt != .none else { return [] }
         switch event {
         case .opened(let file, let remote, let kept): return open(file, remote, kept)
+        case .arrived(let file, let remote): return arrive(file, remote)
         case .checkpointed(let segments): return checkpoint(segments)
         case .publishing(let name): return beginPublication(name)
         case .completed(let name, let size, let integrity):
@@ -38,6 +39,21 @@ extension TaskRecord {
         self.remote = remote
         segments = kept
         return [.persist, .announce]
+    }
+
+    private mutating func arrive(_ file: LocalFile, _ remote: RemoteVersion) -> [Effect] {
+        guard state == .downloading else { return [] }
+        switch intent {
+        case nil, .publish: intent = .publish(name: file.name)
+        case .discard, .remove: return []
+        }
+        self.file = file
+        self.remote = remote
+        // Without a name a file does not outlive a crash: nothing of it is claimed yet.
+        segments = SegmentMap()
+        stretchStart = 0
+        // Its end comes at once.
+        return [.persist, .announceLater]
     }
 
     /// A stopped transfer's last checkpoint counts too: only its place on disk matters.

@@ -173,6 +173,45 @@ struct DurabilityTests {
         #expect(!commits.contains { rename.end < $0.begin && $0.end < folderSync.begin })
     }
 
+    @Test func `a small file is synced, recorded, named and told in the order that loses nothing`()
+        async throws
+    {
+        try await withTemporaryFolder { root in
+            try TestFile.write(String(repeating: "x", count: 1000), to: "\(root)/file.bin")
+            try await withNginx(root: root) { nginx in
+                var home = ""
+                let trace = try await trace { service in
+                    home = service.home.path
+                    let id = try await service.add(nginx.url("/file.bin"))
+                    try await service.waitForState("completed", of: id)
+                }
+                let folder = "\(home)/Downloads"
+                let commits = trace.commits(of: "\(home)/.local/state/idown/tasks.sqlite")
+                // It is linked under its final name, and under no other before.
+                let links = trace.calls.filter { $0.name == "linkat" && $0.succeeded }
+                let link = try #require(links.first)
+                #expect(links.count == 1 && link.arguments.contains(#""file.bin""#))
+                let sync = try #require(
+                    trace.calls.last { call in
+                        call.name == "fsync" && call.end < link.begin
+                            && call.path.hasPrefix("\(folder)/#")
+                    }
+                )
+                let writes = trace.writes(to: sync.path)
+                #expect(!writes.isEmpty && writes.allSatisfy { $0.end < sync.begin })
+                let intent = try #require(commits.first { sync.end < $0.begin })
+                #expect(intent.end < link.begin)
+                let folderSync = try #require(
+                    trace.syncs(of: folder).first { link.end < $0.begin && $0.succeeded }
+                )
+                #expect(!commits.contains { link.end < $0.begin && $0.end < folderSync.begin })
+                let completion = try #require(commits.first { folderSync.end < $0.begin })
+                let told = try #require(trace.sent("TaskChanged", "completed").first)
+                #expect(completion.end < told.begin)
+            }
+        }
+    }
+
     @Test func `a verb is on disk before it is told and answered`() async throws {
         let host = try ChangingHost(.held(TestContent(seed: 40, count: 1 << 20)))
         defer { host.stop() }

@@ -8,7 +8,7 @@ import iDownState
     enum Happening: String, CaseIterable, Sendable {
         case slotGranted, displaced, retryDue, serviceStarted
         case partialWhole, partialShort, partialGone, publicationFound, partialDeleted
-        case opened, checkpointed, publishing, completed
+        case opened, arrived, checkpointed, publishing, completed
         case failedForNow, failedForGood, failedSpoiling, vanished, diskFilled, disconnected
         case postponed, heldBack, heldOffline, metered, drained, released
 
@@ -28,6 +28,7 @@ import iDownState
                     .opened(Sample.otherFile, Sample.otherRemote, keeping: Sample.first(1)),
                     of: attempt
                 )
+            case .arrived: .transfer(.arrived(Sample.otherFile, Sample.otherRemote), of: attempt)
             case .checkpointed: .transfer(.checkpointed(Sample.first(Sample.total)), of: attempt)
             case .publishing: .transfer(.publishing(name: Sample.otherName), of: attempt)
             case .completed:
@@ -87,6 +88,7 @@ import iDownState
     private static let stop = Effect.stopTransfer(Sample.attempt)
     private static let start = Effect.startTransfer(Sample.attempt.next)
     private static let told: [Effect] = [.persist, .announce]
+    private static let toldLater: [Effect] = [.persist, .announceLater]
     private static let freed: [Effect] = [.persist, .announce, .fillSlots]
     private static let stopped: [Effect] = [.persist, stop, .announce, .fillSlots]
     private static let stoppedForNow: [Effect] = [
@@ -156,6 +158,7 @@ import iDownState
         row(.connecting, .drained, battery, stopped),
         row(.connecting, .serviceStarted, queue, told),
         row(.connecting, .opened, .downloading, told),
+        row(.connecting, .arrived, .downloading, toldLater, intent: publishOther),
         row(.connecting, .failedForNow, retry, retried),
         row(.connecting, .failedForGood, .failed, freed),
         row(.connecting, .failedSpoiling, .failed, freed),
@@ -173,6 +176,7 @@ import iDownState
         row(.downloading, .opened, .downloading, told),
         row(.downloading, .checkpointed, .downloading, [.persist]),
         row(.downloading, .publishing, .downloading, [.persist], intent: publishOther),
+        row(.downloading, .arrived, .downloading, toldLater, intent: publishOther),
         row(.downloading, .failedForNow, retry, retried),
         row(.downloading, .failedForGood, .failed, freed),
         row(.downloading, .failedSpoiling, .failed, freed),
@@ -185,6 +189,7 @@ import iDownState
         row(.publishing, .publishing, .downloading, [.persist], intent: publishOther),
         row(.publishing, .checkpointed, .downloading, [.persist], intent: publish),
         row(.publishing, .completed, .completed, freed),
+        row(.publishing, .arrived, .downloading, toldLater, intent: publishOther),
         row(.publishing, .failedForNow, retry, retried),
         row(.publishing, .failedForGood, .failed, freed),
         row(.publishing, .failedSpoiling, .failed, freed),

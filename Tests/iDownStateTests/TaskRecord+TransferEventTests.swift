@@ -47,6 +47,30 @@ import iDownState
         #expect(record.segments.isEmpty)
     }
 
+    // MARK: Arrived
+
+    @Test func `a file that arrived whole is about to get its name, and claims nothing yet`() throws
+    {
+        var record = try Situation.downloading.record()
+        record.file = Sample.otherFile
+        let remote = RemoteVersion(total: 20_000)
+        #expect(report(.arrived(Sample.file, remote), to: &record) == [.persist, .announceLater])
+        #expect(record.file == Sample.file)
+        #expect(record.remote == remote)
+        #expect(record.segments.isEmpty)
+        #expect(record.stretchStart == 0)
+        #expect(record.intent == .publish(name: Sample.name))
+    }
+
+    @Test func `where that name is taken it is about to get the next`() throws {
+        var record = try Situation.connecting.record()
+        let remote = RemoteVersion(total: 20_000)
+        report(.arrived(Sample.file, remote), to: &record)
+        report(.arrived(Sample.otherFile, remote), to: &record)
+        #expect(record.file == Sample.otherFile)
+        #expect(record.intent == .publish(name: Sample.otherName))
+    }
+
     // MARK: Completed
 
     @Test func `a published file completes the task and clears its failures`() throws {

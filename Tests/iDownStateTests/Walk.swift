@@ -86,6 +86,7 @@ struct Walk: Sendable {
         let reports: [TransferEvent] = [
             .opened(Sample.file, Sample.remote, keeping: record.segments),
             .opened(Sample.otherFile, Sample.otherRemote, keeping: SegmentMap()),
+            .arrived(Sample.file, Sample.remote),
             .checkpointed(Sample.first(more)),
             .publishing(name: Sample.name),
             .completed(name: Sample.name, size: Sample.total, .validators),
@@ -140,7 +141,8 @@ extension Walk.Node {
             case .startTransfer(let number): live = number
             case .stopTransfer(let number): if live == number { live = nil }
             case .erase: isErased = true
-            case .persist, .announce, .announceRemoved, .deletePartial, .scheduleRetry,
+            case .persist, .announce, .announceLater, .announceRemoved, .deletePartial,
+                .scheduleRetry,
                 .limitSpeed, .fillSlots:
                 break
             }

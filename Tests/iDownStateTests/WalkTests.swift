@@ -225,7 +225,8 @@ import iDownState
             }
             if isKept { return true }
             switch step.input {
-            case .event(.partialFound), .event(.partialDeleted), .event(.transfer(.opened, _)):
+            case .event(.partialFound), .event(.partialDeleted), .event(.transfer(.opened, _)),
+                .event(.transfer(.arrived, _)):
                 return true
             case .event(.transfer(.failed(let failure), _)):
                 return failure.code.spoilsContent

@@ -11,6 +11,8 @@ package protocol DiskWitness: Sendable {
     func willTruncate(_ descriptor: Int32, to length: Int64)
     /// All that was done to the file, or to the names in the folder, lasts.
     func didSynchronize(_ descriptor: Int32)
+    /// A file that had no name has this one now.
+    func didLink(as name: String, in folder: Int32)
     /// The file has this name now; the old one is free.
     func didRename(_ old: String, as new: String, in folder: Int32)
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import Glibc
+import Synchronization
 
 // What the system knows of paths, of file systems and of this process.
 extension FileSystem {
@@ -69,6 +70,14 @@ extension FileSystem {
     /// umask(2) itself can only be read by changing it for all threads. Where /proc does not
     /// tell, everything is withheld from others.
     package func umask() -> mode_t {
+        knownUmask.withLock { known in
+            let umask = known ?? readUmask()
+            known = umask
+            return umask
+        }
+    }
+
+    private func readUmask() -> mode_t {
         let strictest: mode_t = 0o077
         guard let file = try? open("/proc/self/status", in: AT_FDCWD, flags: O_RDONLY) else {
             return strictest

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Glibc
+import Synchronization
 
 /// The one door through which this room's calls into the file system pass.
 ///
@@ -9,6 +10,8 @@ import Glibc
 package final class FileSystem: Sendable {
     let faults: FaultPlan?
     let witness: (any DiskWitness)?
+    /// Nobody changes it while the process lives: it is read once.
+    let knownUmask = Mutex<mode_t?>(nil)
 
     package init(faults: FaultPlan? = nil, witness: (any DiskWitness)? = nil) {
         self.faults = faults

@@ -14,13 +14,24 @@ extension PartFile {
         _ name: String,
         in folder: OpenFolder
     ) throws(FileError) -> PartFile {
+        if let unnamed = try unnamed(name, in: folder) { return unnamed }
+        return try create(name, in: folder)
+    }
+
+    /// Makes a file without a name, which goes with its last descriptor.
+    ///
+    /// - Returns: nil where the file system knows no such files.
+    static func unnamed(
+        _ name: String,
+        in folder: OpenFolder
+    ) throws(FileError) -> PartFile? {
         let fileSystem = folder.fileSystem
         let descriptor: Descriptor
         do throws(FileError) {
             descriptor = try fileSystem.openUnnamed(in: folder.number, mode: 0o600)
         } catch {
             guard [EOPNOTSUPP, EISDIR, EINVAL, ENOENT].contains(error.errno) else { throw error }
-            return try create(name, in: folder)
+            return nil
         }
         let identity = try fileSystem.status(of: descriptor.number).identity
         let file = LocalFile(name: name, device: identity.device, inode: identity.inode)
@@ -40,17 +51,37 @@ extension PartFile {
     ///   hard links or /proc, another, empty file that was made by name.
     /// - Throws: `nameTaken` where anything else stands there.
     func appear() throws(FileError) -> PartFile? {
-        guard try fileSystem.status(of: number).linkCount == 0 else { return nil }
+        if try hasName() { return nil }
+        if try give(file.partName) { return nil }
+        return try PartFile.create(file.name, in: folder)
+    }
+
+    /// Gives an unnamed file, which is complete, its final name.
+    ///
+    /// ``OpenFolder/synchronize()`` makes it last.
+    ///
+    /// - Returns: false where none can be given to an unnamed file, as without hard links or /proc.
+    /// - Throws: `nameTaken` where anything else stands there.
+    func publishUnnamed() throws(FileError) -> Bool {
+        guard try give(file.name) else { return false }
+        fileSystem.witness?.didLink(as: file.name, in: folder.number)
+        return true
+    }
+
+    /// Whether it stands in a folder.
+    func hasName() throws(FileError) -> Bool { try fileSystem.status(of: number).linkCount > 0 }
+
+    private func give(_ name: String) throws(FileError) -> Bool {
         do throws(FileError) {
-            try fileSystem.link(number, as: file.partName, in: folder.number)
-            return nil
+            try fileSystem.link(number, as: name, in: folder.number)
+            return true
         } catch {
             // An answer that was lost on the way says nothing of what was done.
-            guard try fileSystem.status(of: number).linkCount == 0 else { return nil }
+            if try hasName() { return true }
             if error.errno == EEXIST { throw .nameTaken }
             let isUnable = [EACCES, ENOENT, ENOSYS, EOPNOTSUPP, EPERM, EXDEV].contains(error.errno)
             guard isUnable else { throw error }
-            return try PartFile.create(file.name, in: folder)
+            return false
         }
     }
 }

@@ -5,19 +5,22 @@ import Synchronization
 
 /// One thread of the disk queue, and the syncs that gather while it is busy.
 final class DiskLane: Sendable {
-    /// Something to do and then to bring to the disk.
-    struct Job: Sendable {
+    /// What was done, and is to be brought to the disk.
+    struct Due: Sendable {
         let sync: DiskSync
-        /// Does it; gives back how to answer once the sync is over, nil where it has answered.
-        let run: @Sendable () -> (@Sendable (FileError?) -> Void)?
+        /// How to answer once the sync is over.
+        let answer: @Sendable (FileError?) -> Void
     }
+
+    /// Does something; nil where there is nothing to sync and it has answered.
+    typealias Job = @Sendable () -> Due?
 
     let queue: DispatchQueue
     private let waiting = Mutex<[Job]>([])
 
     init(label: String) { queue = DispatchQueue(label: label) }
 
-    func submit(_ job: Job) {
+    func submit(_ job: @escaping Job) {
         waiting.withLock { $0.append(job) }
         queue.async { [self] in runAll() }
     }
@@ -28,23 +31,22 @@ final class DiskLane: Sendable {
             defer { waiting = [] }
             return waiting
         }
-        let answers = jobs.map { job in (job.sync, job.run()) }
-        let due = answers.compactMap { sync, answer in answer.map { (sync, $0) } }
+        let due = jobs.compactMap { $0() }
         guard due.count > 1 else {
-            for (sync, answer) in due { answer(sync.failure()) }
+            for work in due { work.answer(work.sync.failure()) }
             return
         }
         // Started all at once, the writes share what the file system pays for a commit.
-        for (sync, _) in due { sync.begin() }
+        for work in due { work.sync.begin() }
         var folders: [FileIdentity: FileError?] = [:]
-        for (sync, answer) in due {
-            guard let folder = sync.folder else {
-                answer(sync.failure())
+        for work in due {
+            guard let folder = work.sync.folder else {
+                work.answer(work.sync.failure())
                 continue
             }
-            let failure = folders[folder] ?? sync.failure()
+            let failure = folders[folder] ?? work.sync.failure()
             folders.updateValue(failure, forKey: folder)
-            answer(failure)
+            work.answer(failure)
         }
     }
 }

@@ -63,40 +63,49 @@ package final class DiskQueue: Sendable {
     /// renamed together is brought to the disk by one commit of the file system's journal.
     ///
     /// - Parameters:
-    ///   - sync: what is brought to the disk after the body.
     ///   - key: the calls of one key come one after the other; each waits for its answer.
-    ///   - body: may block.
-    /// - Returns: what `body` returns, once that lasts.
+    ///   - body: may block; returns a value, and what is to be brought to the disk after it.
+    /// - Returns: the value, once that lasts.
     /// - Throws: what `body` throws, and what the sync does.
+    package func runSyncing<Value: Sendable>(
+        key: Int64,
+        _ body: @escaping @Sendable () throws(FileError) -> (Value, DiskSync?)
+    ) async throws(FileError) -> Value {
+        if blocks {
+            let (value, sync) = try body()
+            if let failure = sync?.failure() { throw failure }
+            return value
+        }
+        let lane = lane(of: key)
+        let result: Result<Value, FileError> = await withCheckedContinuation { continuation in
+            lane.submit {
+                do throws(FileError) {
+                    let (value, sync) = try body()
+                    guard let sync else {
+                        continuation.resume(returning: .success(value))
+                        return nil
+                    }
+                    return DiskLane.Due(sync: sync) { failure in
+                        continuation.resume(
+                            returning: failure.map { .failure($0) } ?? .success(value)
+                        )
+                    }
+                } catch {
+                    continuation.resume(returning: .failure(error))
+                    return nil
+                }
+            }
+        }
+        return try result.get()
+    }
+
+    /// The same, for a sync that is known before.
     package func run<Value: Sendable>(
         syncing sync: DiskSync,
         key: Int64,
         _ body: @escaping @Sendable () throws(FileError) -> Value
     ) async throws(FileError) -> Value {
-        if blocks {
-            let value = try body()
-            if let failure = sync.failure() { throw failure }
-            return value
-        }
-        let lane = lane(of: key)
-        let result: Result<Value, FileError> = await withCheckedContinuation { continuation in
-            lane.submit(
-                DiskLane.Job(sync: sync) {
-                    do throws(FileError) {
-                        let value = try body()
-                        return { failure in
-                            continuation.resume(
-                                returning: failure.map { .failure($0) } ?? .success(value)
-                            )
-                        }
-                    } catch {
-                        continuation.resume(returning: .failure(error))
-                        return nil
-                    }
-                }
-            )
-        }
-        return try result.get()
+        try await runSyncing(key: key) { () throws(FileError) in (try body(), sync) }
     }
 
     private func lane(of key: Int64) -> DiskLane {

@@ -21,6 +21,8 @@ package final class Engine: Sendable {
     let userAgent: String
     let network: NetworkConfiguration
     private let logins: (any StoredLogins)?
+    /// Where transfers decide; nil leaves it to the runtime.
+    private let executor: (any TaskExecutor)?
     /// What a crash can cost at most, in time.
     let checkpointInterval: Duration
     /// What is known of hosts, and how many connections each has.
@@ -40,6 +42,7 @@ package final class Engine: Sendable {
     ///   - connectionsPerDownload: how many a task may open that says nothing of its own.
     ///   - checkpointInterval: the longest time between two checkpoints of a task.
     ///   - time: the clocks and the dice.
+    ///   - executor: where transfers decide, which they do in a moment; nil leaves it to the runtime.
     package init(
         pool: any TransferDriver,
         filePool: (any TransferDriver)? = nil,
@@ -50,8 +53,10 @@ package final class Engine: Sendable {
         userAgent: String,
         connectionsPerDownload: Int = 8,
         checkpointInterval: Duration = .seconds(5),
-        time: TimeAndChance = .system
+        time: TimeAndChance = .system,
+        executor: (any TaskExecutor)? = nil
     ) {
+        self.executor = executor
         self.pool = pool
         self.filePool = filePool ?? pool
         self.fileSystem = fileSystem
@@ -81,7 +86,7 @@ package final class Engine: Sendable {
         let live = LiveProgress(stored: job.segments, total: job.remote.total)
         let brake = Brake()
         rates.join(job.task, limit: job.speedLimit)
-        let work = Task { [self] in
+        let work = Task(executorPreference: executor) { [self] in
             defer { rates.leave(job.task) }
             do {
                 let job = try await withLogins(job)

@@ -3,21 +3,52 @@
 import iDownState
 
 extension NameReservations {
-    /// Reserves a free name and makes the partial file, which appears under it later.
+    /// Reserves a free name and has a file made for it.
     ///
     /// - Parameters:
-    ///   - name: the one that is wanted.
+    ///   - candidates: the name that is wanted, and shorter ones for a file system that has less room
+    ///     than it says; without special characters where it knows no such names.
     ///   - folder: where the file is to stand.
     ///   - task: its owner.
     ///   - mayRename: whether `name (1)` will do where `name` is taken.
-    /// - Returns: the empty file.
+    ///   - make: makes the file, or throws `nameTaken`.
+    /// - Returns: what `make` returns.
     /// - Throws: `nameTaken` where it is and no other will do.
-    func create(
+    func create<Made>(
+        _ candidates: [FileName],
+        in folder: OpenFolder,
+        for task: TaskID,
+        mayRename: Bool,
+        by make: (String) throws(FileError) -> Made
+    ) throws(FileError) -> Made {
+        var refusal = FileError.nameTaken
+        for name in candidates {
+            do throws(FileError) {
+                return try createExactly(
+                    name,
+                    in: folder,
+                    for: task,
+                    mayRename: mayRename,
+                    by: make
+                )
+            } catch {
+                guard error.isNameRefused || error.isNameTooLong else { throw error }
+                refusal = error
+            }
+            guard refusal.isNameRefused else { continue }
+            let plain = name.withoutSpecialCharacters
+            return try createExactly(plain, in: folder, for: task, mayRename: mayRename, by: make)
+        }
+        throw refusal
+    }
+
+    private func createExactly<Made>(
         _ name: FileName,
         in folder: OpenFolder,
         for task: TaskID,
-        mayRename: Bool
-    ) throws(FileError) -> PartFile {
+        mayRename: Bool,
+        by make: (String) throws(FileError) -> Made
+    ) throws(FileError) -> Made {
         // Between the look at a name and the making of the file somebody else may take it.
         for _ in 0..<100 {
             var free = name
@@ -27,7 +58,7 @@ extension NameReservations {
                 throw .nameTaken
             }
             do throws(FileError) {
-                return try PartFile.createUnnamed(free.text, in: folder)
+                return try make(free.text)
             } catch {
                 guard case .nameTaken = error, mayRename else { throw error }
             }
@@ -37,16 +68,24 @@ extension NameReservations {
 
     /// Has the file appear under its name, or reserves the next one where somebody was faster.
     ///
+    /// - Parameters:
+    ///   - part: the file.
+    ///   - task: its owner.
+    ///   - mayRename: whether `name (1)` will do where the name is taken.
+    ///   - give: gives it its name, or throws `nameTaken`; returns another in its place, or nil.
     /// - Returns: nil once it has appeared; else the file, or another in its place, with the name
     ///   that is now in view, to be recorded before the next try.
     /// - Throws: `nameTaken` where no other name will do.
     func appear(
         _ part: PartFile,
         for task: TaskID,
-        mayRename: Bool
+        mayRename: Bool,
+        by give: (PartFile) throws(FileError) -> PartFile? = { part throws(FileError) in
+            try part.appear()
+        }
     ) throws(FileError) -> PartFile? {
         do throws(FileError) {
-            return try part.appear()
+            return try give(part)
         } catch {
             guard case .nameTaken = error, mayRename else { throw error }
             let name = FileName(trusted: part.file.name)

@@ -26,31 +26,40 @@ final class ResponseSink: TransferSink {
         case nowhere(remaining: Int)
     }
 
-    private struct State: Sendable {
+    fileprivate struct State: Sendable {
         var reader: HeadReader
         var target = Target.undecided
         var failure: Failure?
         /// The segment's end was reached although the server sends on.
         var isFull = false
         var hasAsked = false
+        /// A small body as far as it has come, while nobody has said where it goes.
+        var kept: [UInt8] = []
     }
+
+    /// A body that is no longer than this is kept until all of it is there, if it comes at once.
+    static let longestKept: Int64 = 64 << 10
 
     private let number: TransferInbox.ConnectionNumber
     private let inbox: TransferInbox
     private let state: Mutex<State>
     private let valve: RateValve
+    private let keepsSmallBody: Bool
 
     /// - Parameters:
     ///   - number: the connection whose response this is.
     ///   - reader: knows the headers that came before.
     ///   - inbox: where events go.
     ///   - valve: holds the body to the limits.
+    ///   - keepsSmallBody: whether a small body may be kept, to be made a file of in one go.
     init(
         number: TransferInbox.ConnectionNumber,
         reader: HeadReader,
         inbox: TransferInbox,
-        valve: RateValve
+        valve: RateValve,
+        keepsSmallBody: Bool = false
     ) {
+        self.keepsSmallBody = keepsSmallBody
         self.number = number
         self.inbox = inbox
         self.valve = valve
@@ -66,6 +75,9 @@ final class ResponseSink: TransferSink {
     var failure: Failure? { state.withLock { $0.failure } }
 
     var isFull: Bool { state.withLock { $0.isFull } }
+
+    /// The bytes that were kept; they go before all that comes.
+    var kept: [UInt8] { state.withLock { $0.kept } }
 
     /// Says where the body goes; the transfer is resumed afterwards.
     func direct(to target: Target) { state.withLock { $0.target = target } }
@@ -127,8 +139,21 @@ final class ResponseSink: TransferSink {
         switch state.withLock({ $0.target }) {
         case .writer(let writer): valve.pass(body) { store($0, writer) }
         case .nowhere(let remaining): drop(body, remaining)
-        case .undecided: ask()
+        case .undecided: keep(body) ?? ask()
         }
+    }
+
+    func bodyPauses() { _ = ask() }
+
+    /// Keeps what belongs to a small body; nil where it is none, or is not waited for any more.
+    private func keep(_ body: UnsafeRawBufferPointer) -> BodyVerdict? {
+        guard keepsSmallBody, state.withLock({ $0.mayKeep(body.count) }) else { return nil }
+        let verdict = valve.pass(body) { bytes in
+            state.withLock { $0.kept.append(contentsOf: bytes) }
+            return .kept
+        }
+        // A limit holds it back: it does not come at once.
+        return verdict == .pause ? ask() : verdict
     }
 
     private func store(_ body: UnsafeRawBufferPointer, _ writer: SegmentWriter) -> BodyVerdict {
@@ -166,5 +191,15 @@ final class ResponseSink: TransferSink {
         }
         if isFirst { send(.headIsComplete) }
         return .pause
+    }
+}
+
+extension ResponseSink.State {
+    /// Whether the next bytes are of a small, plain body that may come as a whole.
+    fileprivate func mayKeep(_ count: Int) -> Bool {
+        guard !hasAsked, let facts = reader.head?.facts, facts.status == 200,
+            facts.contentEncoding == nil, let length = facts.contentLength.bytes
+        else { return false }
+        return length <= ResponseSink.longestKept && Int64(kept.count + count) <= length
     }
 }

@@ -64,6 +64,16 @@ extension Transfer {
         return await engine.disk.run(key: job.task.rawValue) { writer.flush() }
     }
 
+    /// Brings what came before the head was judged into the writer, ahead of all that follows.
+    func storeKept(of connection: Connection) async {
+        let kept = connection.sink.kept
+        guard let writer = connection.writer, !kept.isEmpty else { return }
+        await engine.disk.run(key: job.task.rawValue) {
+            // What the file system says to it, the writer remembers.
+            _ = kept.withUnsafeBytes { writer.append($0) }
+        }
+    }
+
     /// Brings the rest of a connection's buffer into the file.
     func settle(_ connection: Connection) async throws(TransferEnd) {
         guard let writer = connection.writer else { return }
@@ -97,7 +107,7 @@ extension Transfer {
 
     /// The last checkpoint of a transfer that ends early.
     func keepWhatIsThere() async {
-        guard part != nil, stored != recorded else { return }
+        guard part != nil, !isUnnamed, stored != recorded else { return }
         do throws(TransferEnd) {
             if stored != synced {
                 try await synchronizeData()

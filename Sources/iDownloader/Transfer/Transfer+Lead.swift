@@ -14,6 +14,7 @@ extension Transfer {
         switch judgement {
         case .begin, .resume, .compare, .prove, .check:
             try await open(connection, for: judgement)
+            await storeKept(of: connection)
             if let writer = connection.writer { connection.sink.direct(to: .writer(writer)) }
             live.activity = .transferring
             connection.handle.resume()
@@ -73,8 +74,8 @@ extension Transfer {
             return .failure(.failed(failure))
         }
         if connection.judgement == nil {
-            // No body came, so nobody has judged the head yet: an empty file, or no answer.
-            guard outcome.result == .ok else {
+            // Nobody has judged the head yet: an empty file, one that came in one go, or no answer.
+            guard outcome.result == .ok || !sink.kept.isEmpty else {
                 return .failure(.failed(Failure(outcome, hadBody: false)))
             }
             guard sink.head != nil else {
@@ -90,8 +91,12 @@ extension Transfer {
             }
             let late = judgement(of: connection)
             switch late {
+            case .begin(let version) where try await arrive(version, by: connection):
+                connection.judgement = late
+                return .success(.ended(.stored))
             case .begin, .resume, .compare, .prove, .check:
                 try await open(connection, for: late)
+                await storeKept(of: connection)
             case .redirect, .askAgain, .complete, .fail: break
             }
             connection.judgement = late

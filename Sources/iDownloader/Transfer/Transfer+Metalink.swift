@@ -20,7 +20,7 @@ extension Transfer {
             guard size <= Metalink.longestDocument else {
                 return .failure(MetalinkFault("is longer than \(Metalink.longestDocument) bytes"))
             }
-            let document = try part.bytes(upTo: size)
+            let document = try part.bytes(upTo: Int(size))
             return Result { () throws(MetalinkFault) in try Metalink(document, schemes: schemes) }
         }
         let metalink: Metalink
@@ -59,8 +59,8 @@ extension Transfer {
 
 extension PartFile {
     /// The file's first bytes, as many as it has.
-    fileprivate func bytes(upTo count: Int64) throws(FileError) -> [UInt8] {
-        var bytes = [UInt8](repeating: 0, count: Int(count))
+    func bytes(upTo count: Int) throws(FileError) -> [UInt8] {
+        var bytes = [UInt8](repeating: 0, count: count)
         let result = bytes.withUnsafeMutableBytes { buffer in
             Result { () throws(FileError) in try read(into: buffer, at: 0) }
         }

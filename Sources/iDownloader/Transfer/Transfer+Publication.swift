@@ -10,24 +10,14 @@ extension Transfer {
         _ head: ResponseHead?,
         _ hop: Hop
     ) async throws(TransferEnd) {
-        guard let folder else { throw .failed(FileError.vanished.failure) }
+        let folder = try await openedFolder()
         let candidates = wantedNames(head, hop, limit: folder.nameLimit)
         let (names, task) = (engine.names, job.task)
         let mayRename = job.request.onExisting == .rename
         let created = try await onDisk { () throws(FileError) in
-            var refusal = FileError.nameTaken
-            for wanted in candidates {
-                do throws(FileError) {
-                    return try names.create(wanted, in: folder, for: task, mayRename: mayRename)
-                } catch {
-                    guard error.isNameRefused || error.isNameTooLong else { throw error }
-                    refusal = error
-                }
-                guard refusal.isNameRefused else { continue }
-                let plain = wanted.withoutSpecialCharacters
-                return try names.create(plain, in: folder, for: task, mayRename: mayRename)
+            try names.create(candidates, in: folder, for: task, mayRename: mayRename) {
+                name throws(FileError) in try PartFile.createUnnamed(name, in: folder)
             }
-            throw refusal
         }
         part = try await recordAndShow(created, version)
         file = part?.file
@@ -67,7 +57,7 @@ extension Transfer {
     ///
     /// The client's is taken as it is or not at all; of others, shorter ones follow for file
     /// systems that take less than they say.
-    private func wantedNames(_ head: ResponseHead?, _ hop: Hop, limit: Int) -> [FileName] {
+    func wantedNames(_ head: ResponseHead?, _ hop: Hop, limit: Int) -> [FileName] {
         if let option = job.request.fileName, let name = try? FileName(option: option) {
             return [name]
         }
@@ -84,7 +74,8 @@ extension Transfer {
     /// Gives the complete file its name: synced, intended, renamed, synced again, recorded.
     func publish() async throws(TransferEnd) {
         guard !brake.isPulled else { throw .stopped }
-        guard let folder, let file else { throw .failed(FileError.vanished.failure) }
+        guard let file else { throw .failed(FileError.vanished.failure) }
+        let folder = try await openedFolder()
         live.activity = .verifying
         let size = stored.prefixLength
         if isPublished {
@@ -98,6 +89,18 @@ extension Transfer {
             )
         }
         try await addListedFiles()
+        let name: String
+        if isUnnamed {
+            name = try await nameArrived(in: folder)
+        } else {
+            try await complete(size)
+            name = try await rename(file, in: folder)
+        }
+        try await commit(.completed(name: name, size: size, provenIntegrity))
+    }
+
+    /// Gives the file what every complete one has, and brings all of it to the disk.
+    private func complete(_ size: Int64) async throws(TransferEnd) {
         let (origin, referrer) = engine.origins(of: home, referrer: job.request.referrer)
         try await synchronize { part throws(TransferEnd) in
             try await onDisk(syncing: .file(part)) { () throws(FileError) in
@@ -106,13 +109,11 @@ extension Transfer {
                 part.recordOrigin(url: origin, referrer: referrer)
             }
         }
-        let name = try await rename(file, in: folder)
-        try await commit(.completed(name: name, size: size, provenIntegrity))
     }
 
     /// Renames under the first free name; each is recorded before it is tried, and lasts before
     /// the next is recorded.
-    private func rename(_ file: LocalFile, in folder: OpenFolder) async throws(TransferEnd)
+    func rename(_ file: LocalFile, in folder: OpenFolder) async throws(TransferEnd)
         -> String
     {
         var name = file.name

@@ -38,7 +38,8 @@ extension Transfer {
             number: lastConnection,
             reader: HeadReader(bytesBefore: before),
             inbox: inbox,
-            valve: valve
+            valve: valve,
+            keepsSmallBody: mayArrive(by: route)
         )
         var request = route.hop.request(
             route.ask,
@@ -68,15 +69,11 @@ extension Transfer {
     ) async -> Result<RequestEnd, TransferEnd> {
         await withDiscardingTaskGroup { group in
             let (interval, time) = (engine.checkpointInterval, engine.time)
-            group.addTask {
-                while (try? await time.sleep(for: interval)) != nil {
-                    inbox.send(.checkpointIsDue)
-                }
-            }
             defer { group.cancelAll() }
-            attendToEnds(in: &group)
+            attendToEnds()
             var end: Result<RequestEnd, TransferEnd>?
             var trouble: TransferEnd?
+            var hasCheckpoints = false
             var isTicking = false
             for await notice in inbox.notices {
                 do throws(TransferEnd) {
@@ -104,7 +101,16 @@ extension Transfer {
                     trouble = trouble ?? error
                     for connection in connections { connection.cut() }
                 }
-                attendToEnds(in: &group)
+                attendToEnds()
+                // Most small files are over before there is anything to make safe.
+                if !hasCheckpoints, connections.contains(where: { $0.writer != nil }) {
+                    hasCheckpoints = true
+                    group.addTask {
+                        while (try? await time.sleep(for: interval)) != nil {
+                            inbox.send(.checkpointIsDue)
+                        }
+                    }
+                }
                 if !isTicking, needsPlanning {
                     isTicking = true
                     group.addTask {
@@ -131,11 +137,11 @@ extension Transfer {
         return end ?? .failure(.stopped)
     }
 
-    /// Waits for the ends of the connections that are new.
-    private func attendToEnds(in group: inout DiscardingTaskGroup) {
+    /// Hears of the ends of the connections that are new.
+    private func attendToEnds() {
         for connection in unattended {
-            let (sink, handle) = (connection.sink, connection.handle)
-            group.addTask { sink.send(.ended(await handle.outcome())) }
+            let sink = connection.sink
+            connection.handle.whenEnded { sink.send(.ended($0)) }
         }
         unattended = []
     }
@@ -152,7 +158,7 @@ extension Transfer {
         brake.release(connection.handle)
         engine.hosts.closed(
             connection.hop.url.origin,
-            wasServed: connection.writer != nil,
+            wasServed: connection.writer != nil || !connection.sink.kept.isEmpty,
             wasRefused: connection.isTurnedAway
         )
         if case .lead = connection.role { headerBytes = connection.sink.headerBytes }

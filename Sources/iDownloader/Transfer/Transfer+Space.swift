@@ -11,7 +11,7 @@ extension Transfer {
     ///   - kept: the bytes that are on disk already.
     /// - Throws: a failure that says how much is needed.
     func checkSpace(for total: Int64?, keeping kept: Int64) async throws(TransferEnd) {
-        guard let folder else { return }
+        let folder = try await openedFolder()
         // What an earlier attempt reserved for this file is not free, and not missing either.
         let part = part
         let (free, allocated) = try await onDisk { () throws(FileError) in
@@ -20,6 +20,11 @@ extension Transfer {
         let missing = max(0, (total ?? 0) - max(kept, allocated))
         // One that is complete, or has its place already, takes nothing away from anybody.
         if total != nil, missing == 0 { return }
+        try Self.check(free, for: missing)
+    }
+
+    /// Makes sure that what is missing fits into what is free, and the reserve beside it.
+    static func check(_ free: Int64, for missing: Int64) throws(TransferEnd) {
         let needed = missing.addingCapped(SpacePolicy.reserve)
         guard free < needed else { return }
         throw .failed(

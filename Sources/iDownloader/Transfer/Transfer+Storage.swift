@@ -8,12 +8,8 @@ extension Transfer {
 
     /// Opens the folder, and the partial file of an earlier attempt if it is still ours.
     func reopen() async throws(TransferEnd) {
-        let system = engine.fileSystem
-        let directory = job.request.directory
-        folder = try await onDisk { () throws(FileError) in
-            try OpenFolder(directory, fileSystem: system)
-        }
-        guard let folder, let file else { return }
+        guard let file else { return }
+        let folder = try await openedFolder()
         part = try await onDisk { () throws(FileError) in
             do throws(FileError) {
                 return try PartFile.reopen(file, in: folder)
@@ -37,6 +33,17 @@ extension Transfer {
         }
         // Known beforehand, it need not cost a request.
         if let total = known.total { try await checkSpace(for: total, keeping: stored.byteCount) }
+    }
+
+    /// The target folder, opened at the first need: a small file needs it once, and all at once.
+    func openedFolder() async throws(TransferEnd) -> OpenFolder {
+        if let folder { return folder }
+        let (system, directory) = (engine.fileSystem, job.request.directory)
+        let opened = try await onDisk { () throws(FileError) in
+            try OpenFolder(directory, fileSystem: system)
+        }
+        folder = opened
+        return opened
     }
 
     /// Whether the file stands complete under its name already: an earlier attempt renamed it and

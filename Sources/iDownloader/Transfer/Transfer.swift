@@ -36,6 +36,8 @@ actor Transfer {
     var folder: OpenFolder?
     var part: PartFile?
     var file: LocalFile?
+    /// The file is complete and has no name yet, and the record knows nothing of it.
+    var isUnnamed = false
     /// Where the file is fetched from.
     var sources: Sources
     /// The file was found under its final name: nothing is left to fetch.
@@ -200,6 +202,9 @@ actor Transfer {
         case .opened(_, let version, let kept):
             recorded = kept
             recordedVersion = version
+        case .arrived(_, let version):
+            recorded = SegmentMap()
+            recordedVersion = version
         case .checkpointed(let segments): recorded = segments
         case .publishing, .completed, .failed, .held: break
         }
@@ -221,8 +226,19 @@ actor Transfer {
         syncing sync: DiskSync,
         _ body: @escaping @Sendable () throws(FileError) -> Value
     ) async throws(TransferEnd) -> Value {
+        // Names of one folder go the same way: what is renamed meanwhile shares the next sync.
+        var key = job.task.rawValue
+        if case .folder(let folder) = sync { key = Int64(folder.path.hashValue) }
+        return try await onDiskSyncing(key: key) { () throws(FileError) in (try body(), sync) }
+    }
+
+    /// The same, where the body itself says what is to be synced; nil for nothing.
+    func onDiskSyncing<Value: Sendable>(
+        key: Int64? = nil,
+        _ body: @escaping @Sendable () throws(FileError) -> (Value, DiskSync?)
+    ) async throws(TransferEnd) -> Value {
         do {
-            return try await engine.disk.run(syncing: sync, key: job.task.rawValue, body)
+            return try await engine.disk.runSyncing(key: key ?? job.task.rawValue, body)
         } catch {
             throw .failed(error.failure)
         }

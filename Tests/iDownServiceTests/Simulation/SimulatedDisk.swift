@@ -16,7 +16,8 @@ final class SimulatedDisk: DiskWitness {
     }
 
     private struct Rename {
-        let old: String
+        /// Nil for a file that had no name.
+        let old: String?
         let new: String
     }
 
@@ -59,8 +60,12 @@ final class SimulatedDisk: DiskWitness {
             return (state.writes, state.renames)
         }
         for rename in renames.reversed() where Bool.random(using: &dice) {
-            guard access(path(rename.old), F_OK) != 0 else { continue }
-            _ = Glibc.rename(path(rename.new), path(rename.old))
+            guard let old = rename.old else {
+                unlink(path(rename.new))
+                continue
+            }
+            guard access(path(old), F_OK) != 0 else { continue }
+            _ = Glibc.rename(path(rename.new), path(old))
         }
         for name in names {
             let descriptor = open(path(name), O_RDWR)
@@ -118,6 +123,10 @@ final class SimulatedDisk: DiskWitness {
         state.withLock { state in
             if isFolder { state.renames = [] } else { state.writes[UInt64(status.st_ino)] = nil }
         }
+    }
+
+    func didLink(as name: String, in folder: Int32) {
+        state.withLock { $0.renames.append(Rename(old: nil, new: name)) }
     }
 
     func didRename(_ old: String, as new: String, in folder: Int32) {

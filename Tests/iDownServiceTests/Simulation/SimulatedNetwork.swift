@@ -212,6 +212,7 @@ final class SimulatedNetwork: TransferDriver {
             in: 1...(1 << Int64.random(in: 10...19, using: &dice)),
             using: &dice
         )
+        var isKept = false
         while !rest.isEmpty, left > 0 {
             let count = min(Int64(rest.count), left, 1 << 16)
             let verdict = file.withBytes(
@@ -219,8 +220,9 @@ final class SimulatedNetwork: TransferDriver {
                 from: rest.lowerBound,
                 count: Int(count)
             ) { connection.sink.receive(body: $0) }
+            isKept = verdict == .kept
             switch verdict {
-            case .taken:
+            case .taken, .kept:
                 rest = (rest.lowerBound + count)..<rest.upperBound
                 left -= count
                 change(connection.handle) { change in
@@ -234,6 +236,8 @@ final class SimulatedNetwork: TransferDriver {
                 return .ended(.writeError)
             }
         }
-        return rest.isEmpty ? .ended(.ok) : .goesOn
+        guard !rest.isEmpty else { return .ended(.ok) }
+        if isKept { connection.sink.bodyPauses() }
+        return .goesOn
     }
 }

@@ -40,7 +40,9 @@ import iDownTesting
             let task = try #require(TaskID(rawValue: 1))
             let names = NameReservations()
             let wanted = FileName(trusted: "a.iso")
-            let part = try names.create(wanted, in: folder, for: task, mayRename: true)
+            let part = try names.create([wanted], in: folder, for: task, mayRename: true) {
+                name throws(FileError) in try PartFile.createUnnamed(name, in: folder)
+            }
             try TestFile.write("theirs", to: path + "/a.iso.part")
             let next = try #require(try names.appear(part, for: task, mayRename: true))
             #expect(next.file.name == "a (1).iso")

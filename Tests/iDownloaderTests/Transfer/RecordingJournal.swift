@@ -151,11 +151,12 @@ final class RecordingJournal: TransferJournal {
 
 /// A transfer's events without what they carry.
 enum EventKind: CaseIterable {
-    case opened, checkpointed, publishing, completed, failed, held
+    case opened, arrived, checkpointed, publishing, completed, failed, held
 
     init(_ event: TransferEvent) {
         switch event {
         case .opened: self = .opened
+        case .arrived: self = .arrived
         case .checkpointed: self = .checkpointed
         case .publishing: self = .publishing
         case .completed: self = .completed
