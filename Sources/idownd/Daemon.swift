@@ -55,7 +55,8 @@ struct Daemon {
             network: NetworkConfiguration(settings, folders),
             logins: keyring,
             userAgent: "idown/\(Contract.version)",
-            connectionsPerDownload: settings.maxConnectionsPerDownload
+            connectionsPerDownload: settings.maxConnectionsPerDownload,
+            executor: TransferThread(connection.executor)
         )
         engine.setSpeedLimit(settings.speedLimit)
         let coordinator = Coordinator(
