@@ -37,6 +37,20 @@ final class EasyHandle {
         errorText.update(repeating: 0)
     }
 
+    /// Whether the next transfer may have a receive buffer of its own size.
+    ///
+    /// libcurl keeps the last one after some ends, as of a request that waited for an HTTP/2
+    /// connection which then went away, and refuses every size as long as it has it (lib/setopt.c
+    /// of 7.88).
+    var hasLeftItsBuffer: Bool {
+        do throws(CurlFailure) {
+            try set(CURLOPT_BUFFERSIZE, 16 << 10)
+            return true
+        } catch {
+            return false
+        }
+    }
+
     /// What libcurl wrote on the failure: more exact than the code's sentence; often empty.
     var failureText: String {
         let bytes = UnsafeRawBufferPointer(errorText).prefix { $0 != 0 }

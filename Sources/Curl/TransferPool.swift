@@ -196,7 +196,7 @@ extension TransferPool {
             let isReusable = transfer.easy.isReusable && (result == .ok || outcome.status > 0)
             if isReusable, spares.count < Self.maximumSpareHandles {
                 transfer.easy.reset()
-                spares.append(transfer.easy)
+                if transfer.easy.hasLeftItsBuffer { spares.append(transfer.easy) }
             }
         } catch {
             // The handle is freed with the transfer, which takes it out of the multi handle.

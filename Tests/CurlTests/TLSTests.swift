@@ -9,6 +9,7 @@ import iDownTesting
 struct TLSTests {
     private func withHost(
         _ content: TestContent,
+        directives: String = "",
         _ body: (URLReference, TestCertificates) async throws -> Void
     ) async throws {
         try await withTemporaryFolder { folder in
@@ -17,7 +18,7 @@ struct TLSTests {
             let port = try FreePort.find()
             let tls = """
                 listen 127.0.0.1:\(port) ssl http2; ssl_certificate \(certificates.server);
-                ssl_certificate_key \(certificates.server);
+                ssl_certificate_key \(certificates.server); \(directives)
                 """
             try await withNginx(root: folder, extraConfig: tls) { _ in
                 try await body(try URLReference("https://localhost:\(port)/f"), certificates)
@@ -61,6 +62,28 @@ struct TLSTests {
                 #expect(opened == 1)
                 #expect(sinks.allSatisfy { $0.body == content.bytes })
                 #expect(sinks[0].lines.first == "HTTP/2 200 \r\n")
+            }
+        }
+    }
+
+    /// The server says GOAWAY after each second stream (RFC 9113 section 6.8).
+    @Test func `an HTTP/2 connection that its server ends leaves nothing to the next transfer`()
+        async throws
+    {
+        let content = TestContent(seed: 34, count: 200_000)
+        try await withHost(content, directives: "keepalive_requests 2;") { url, certificates in
+            try await withPool { pool in
+                var request = TransferRequest(url: url, httpVersion: .http2)
+                request.certificates.file = certificates.authority
+                for round in 1...8 {
+                    let sinks = (0..<3).map { _ in RecordingSink() }
+                    let handles = sinks.map { pool.begin(request, sink: $0) }
+                    for handle in handles {
+                        let outcome = await handle.outcome()
+                        #expect(outcome.result == .ok, "round \(round): \(outcome.message)")
+                    }
+                    #expect(sinks.allSatisfy { $0.body == content.bytes })
+                }
             }
         }
     }
