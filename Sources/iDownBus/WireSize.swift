@@ -28,6 +28,9 @@ struct WireSize {
                 append(entry.key)
                 append(entry.value)
             }
+        case .marshalled(let dictionary):
+            append(4, alignment: 4)
+            append(dictionary.byteCount, alignment: 8)
         case .structure(let members):
             append(0, alignment: 8)
             for member in members { append(member) }

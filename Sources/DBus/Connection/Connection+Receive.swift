@@ -158,9 +158,7 @@ extension Connection {
         to reply: ReplyAddress,
         border: Border
     ) async throws(BusError) -> sending Message {
-        let message = try Message.reply(to: reply, border: border)
-        try message.append(values)
-        return message
+        try Message.reply(to: reply, values, border: border)
     }
 
     private nonisolated(nonsending) static func run(
@@ -188,9 +186,7 @@ extension Connection {
         do throws(BusError) {
             switch outcome {
             case .success(let values):
-                let message = try Message.reply(to: reply, border: border)
-                try message.append(values)
-                try link.send(message)
+                try link.send(try Message.reply(to: reply, values, border: border))
             case .failure(let error):
                 try send(error, to: reply, over: link)
             }

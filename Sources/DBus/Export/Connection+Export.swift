@@ -50,8 +50,7 @@ extension Connection {
         _ arguments: [Value]
     ) throws(BusError) {
         let link = try openLink()
-        let message = try Message(signal: interface, member, from: path, border: border)
-        try message.append(arguments)
+        let message = try Message.signal(interface, member, from: path, arguments, border: border)
         try link.send(message)
     }
 

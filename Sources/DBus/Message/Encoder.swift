@@ -71,6 +71,9 @@ struct Encoder {
             try append(values, of: element, to: &iterator)
         case .dictionary(let key, let value, let entries):
             try append(entries, key, value, to: &iterator)
+        case .marshalled:
+            // Message.of(_:_:) sends these another way.
+            throw .invalidArguments("what is marshalled goes into replies and signals only")
         case .structure(let members):
             try append(structure: members, to: &iterator)
         case .variant(let content):

@@ -46,6 +46,12 @@ struct Message: ~Copyable {
         self.border = border
     }
 
+    /// Takes the ownership of a message.
+    init(taking pointer: OpaquePointer, border: Border) {
+        self.pointer = pointer
+        self.border = border
+    }
+
     /// Begins a message of any kind, with `dbus_message_new`.
     private init(kind: CInt, border: Border) throws(BusError) {
         pointer = try border.create("dbus_message_new") { dbus_message_new(kind) }

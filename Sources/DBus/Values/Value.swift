@@ -37,6 +37,8 @@ public enum Value: Hashable, Sendable {
     case dictionary(key: Signature, value: Signature, [Entry])
     /// `(…)`, with at least one member.
     case structure([Value])
+    /// `a{sv}`, marshalled beforehand; for replies and signals, and never what arrives.
+    case marshalled(MarshalledDictionary)
     /// `v`: a value that travels with its own signature.
     indirect case variant(Value)
 
@@ -68,7 +70,7 @@ public enum Value: Hashable, Sendable {
         case .double: .double
         case .string: .string
         case .objectPath: .objectPath
-        case .signature, .array, .dictionary, .structure, .variant, .descriptor: nil
+        case .signature, .array, .dictionary, .structure, .variant, .descriptor, .marshalled: nil
         }
     }
 
@@ -92,6 +94,7 @@ public enum Value: Hashable, Sendable {
         case .dictionary(let key, let value, _): .dictionary(key, value)
         case .structure(let members):
             .structure(members.reduce(.empty) { $0 + $1.signature })
+        case .marshalled: MarshalledDictionary.signature
         case .variant: Signature(.variant)
         }
     }
