@@ -114,12 +114,15 @@ struct TaskInterface: Sendable {
         _ call: Call,
         _ body: (String) async throws(ManagerError) -> Output
     ) async throws(BusError) -> Output {
-        let absent = BusError.unknownObject("there is no task at \(call.path)")
-        guard let id = TaskPath(call.path)?.id else { throw absent }
+        guard let id = TaskPath.id(at: call.path) else { throw Self.absent(call) }
         do throws(ManagerError) {
             return try await body(id)
         } catch {
-            throw error.code == .noSuchTask ? absent : error.busError
+            throw error.code == .noSuchTask ? Self.absent(call) : error.busError
         }
+    }
+
+    private static func absent(_ call: Call) -> BusError {
+        .unknownObject("there is no task at \(call.path)")
     }
 }

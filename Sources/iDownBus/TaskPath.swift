@@ -21,8 +21,20 @@ public struct TaskPath: Hashable, Sendable {
 
     /// Reads a path; nil if it is no task's.
     public init?(_ path: ObjectPath) {
-        guard path.parent == Self.parent, let id = path.lastElement else { return nil }
-        self.init(id: id)
+        guard let id = Self.id(at: path) else { return nil }
+        self.id = id
+        objectPath = path
+    }
+
+    /// The id of the task whose path this is; nil if it is no task's.
+    public static func id(at path: ObjectPath) -> String? {
+        let prefix = parent.rawValue.utf8
+        let text = path.rawValue.utf8
+        guard text.starts(with: prefix) else { return nil }
+        let rest = text.dropFirst(prefix.count)
+        guard rest.first == UInt8(ascii: "/") else { return nil }
+        let id = String(Substring(rest.dropFirst()))
+        return isID(id) ? id : nil
     }
 
     /// The id that a client means: methods take an id, and the task's object path in its place.

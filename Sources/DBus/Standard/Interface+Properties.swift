@@ -48,9 +48,14 @@ private struct PropertyTable: Sendable {
     }
 
     func property(_ interface: String, _ name: String) throws(BusError) -> Property {
-        for interface in try meant(interface) {
-            if let property = interface.properties[name] { return property }
+        // Asked all the time: without the list of those meant.
+        var isKnown = false
+        for candidate in interfaces where interface.isEmpty || candidate.name.rawValue == interface
+        {
+            if let property = candidate.properties[name] { return property }
+            isKnown = true
         }
+        guard isKnown else { throw .unknownInterface("there is no interface \(interface) here") }
         throw .unknownProperty("there is no property \(name) here")
     }
 
