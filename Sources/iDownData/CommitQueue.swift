@@ -22,6 +22,7 @@ final class CommitQueue: Sendable {
     private let faults: CommitFaults?
     private let blocks: Bool
     private let waiting = Mutex<[Entry]>([])
+    private let commits = Atomic(0)
 
     init(pool: DatabasePool, ids: IDReservation, faults: CommitFaults?, blocks: Bool) {
         self.pool = pool
@@ -29,6 +30,9 @@ final class CommitQueue: Sendable {
         self.ids = ids
         self.faults = faults
     }
+
+    /// Another number after each commit, failed ones too; what was read under this one is still so.
+    var lastCommit: Int { commits.load(ordering: .acquiring) }
 
     /// Queues an entry; entries are carried out in the order of these calls.
     func submit(_ entry: Entry) {
@@ -63,9 +67,11 @@ final class CommitQueue: Sendable {
                 changes = database.totalChangesCount - before
                 return .commit
             }
+            commits.add(1, ordering: .acquiringAndReleasing)
             for answer in answers { answer() }
             if changes > Self.manyChanges { database.releaseMemory() }
         } catch {
+            commits.add(1, ordering: .acquiringAndReleasing)
             let failure = StoreFailure(error)
             for entry in entries { entry.fail(failure) }
         }

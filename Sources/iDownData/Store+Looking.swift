@@ -1,8 +1,39 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import GRDB
+import Synchronization
+package import iDownState
+
+/// The last answers to what clients ask all the time, each good until the next commit.
+///
+/// Who shows a task asks for one property after the other, and reads its row each time.
+struct Looked {
+    var task: (commit: Int, id: TaskID, record: TaskRecord?)?
+    var counts: (commit: Int, counts: TaskCounts)?
+}
 
 extension Store {
+    /// A task as it was last committed.
+    package func lookAt(_ id: TaskID) async throws(StoreFailure) -> TaskRecord? {
+        // Read before the row: what is committed meanwhile makes it another number.
+        let commit = commits.lastCommit
+        if let last = looked.withLock(\.task), last.commit == commit, last.id == id {
+            return last.record
+        }
+        let record = try await look { snapshot throws(StoreFailure) in try snapshot.task(id) }
+        looked.withLock { $0.task = (commit, id, record) }
+        return record
+    }
+
+    /// How many tasks there were in each state after the last commit.
+    package func lookAtCounts() async throws(StoreFailure) -> TaskCounts {
+        let commit = commits.lastCommit
+        if let last = looked.withLock(\.counts), last.commit == commit { return last.counts }
+        let counts = try await look { snapshot throws(StoreFailure) in try snapshot.counts() }
+        looked.withLock { $0.counts = (commit, counts) }
+        return counts
+    }
+
     /// Looks at a row or two of the last commit, on the caller's thread.
     ///
     /// For what clients ask all the time: to hand such a look to another thread and back costs many

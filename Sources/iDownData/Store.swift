@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import GRDB
+import Synchronization
 
 /// The tasks on disk: `tasks.sqlite` in the state folder.
 ///
@@ -14,7 +15,9 @@ package final class Store: Sendable {
     /// A connection of its own for `look`: the pool's readers may be busy with the whole list.
     let looks: DatabaseQueue
     let ids: IDReservation
-    private let commits: CommitQueue
+    let commits: CommitQueue
+    /// What was looked at last.
+    let looked = Mutex(Looked())
     /// Whether the caller's own thread does everything, and waits.
     private let blocks: Bool
 

@@ -4,30 +4,32 @@ import GRDB
 package import iDownState
 
 extension StoreAccess {
-    /// One page of the tasks that a search finds, those with the intent to remove left out.
+    /// The tasks of one page, one by one, those with the intent to remove left out.
     ///
-    /// - Returns: the tasks of the page in order, unreadable ones left out, and how many the search
-    ///   finds in all.
-    package func find(
-        _ search: TaskSearch
-    ) throws(StoreFailure) -> (page: [TaskID], total: Int) {
+    /// A row that cannot be read is left out.
+    ///
+    /// - Parameters:
+    ///   - search: which tasks, in which order.
+    ///   - body: called for each; answers whether the walk goes on.
+    /// - Returns: how many the search finds in all.
+    /// - Throws: `StoreFailure.database`.
+    package func forEachFound(
+        _ search: TaskSearch,
+        _ body: (TaskRecord) -> Bool
+    ) throws(StoreFailure) -> Int {
         let total = try total(of: search)
-        guard search.limit > 0, search.offset < total else { return ([], total) }
+        guard search.limit > 0, search.offset < total else { return total }
         return try translatingErrors {
-            // Pages differ in their numbers: such a statement is not worth keeping.
             let rows = try Row.fetchCursor(
                 database,
-                sql: search.pageStatement,
+                sql: search.recordsStatement,
                 arguments: arguments(of: search)
             )
-            var page: [TaskID] = []
             while let row = try rows.next() {
-                let value: DatabaseValue = row[0]
-                guard let id = Int64.fromDatabaseValue(value).flatMap(TaskID.init(rawValue:))
-                else { continue }
-                page.append(id)
+                guard let record = try? TaskRow(row: row).record() else { continue }
+                guard body(record) else { break }
             }
-            return (page, total)
+            return total
         }
     }
 

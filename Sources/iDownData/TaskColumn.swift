@@ -101,6 +101,8 @@ enum TaskColumn: Int, CaseIterable {
     /// The same of a table of version 1, in which nothing was kept elsewhere.
     static let selectOfVersion1 =
         "SELECT \(allNames.dropLast(ofVersion2.count).joined(separator: ", ")), NULL, 0 FROM task"
+    /// The same columns where another table has an `id` too.
+    static let selectJoined = "SELECT \(allNames.map { "task.\($0)" }.joined(separator: ", "))"
     static let selectOne = select + " WHERE id = ?"
     static let selectInOrder = select + " WHERE id > ? ORDER BY id"
 

@@ -76,6 +76,14 @@ extension TaskSearch {
         """
     }
 
+    /// One page of whole rows.
+    ///
+    /// Only ids are sorted; SQLite walks through a limited subquery in its order, and CROSS JOIN
+    /// keeps it the outer one.
+    var recordsStatement: String {
+        "\(TaskColumn.selectJoined) FROM (\(pageStatement)) AS page CROSS JOIN task ON task.id = page.id"
+    }
+
     /// How many there are in all.
     var countStatement: String { "SELECT count(*) FROM \(tables) WHERE \(condition)" }
 }

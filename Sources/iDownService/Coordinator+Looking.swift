@@ -10,7 +10,7 @@ extension Coordinator {
     ///
     /// - Throws: `ServiceRefusal.noSuchTask`.
     package func task(_ id: TaskID) async throws -> TaskSnapshot {
-        let record = try await store.look { snapshot throws(StoreFailure) in try snapshot.task(id) }
+        let record = try await store.lookAt(id)
         guard let record, record.intent != .remove else {
             throw ServiceRefusal.noSuchTask(id.description)
         }
@@ -60,15 +60,18 @@ extension Coordinator {
     ) async throws -> (page: Page, total: Int) {
         let live = liveStates
         let found = try await store.read { snapshot throws(StoreFailure) in
-            let (ids, total) = try snapshot.find(search)
-            return Result { () throws(any Error) in
-                var page = page
-                for id in ids {
-                    guard let record = try snapshot.task(id) else { continue }
+            var page = page
+            var failure: (any Error)?
+            let total = try snapshot.forEachFound(search) { record in
+                do {
                     try take(&page, live.snapshot(of: record))
+                } catch {
+                    failure = error
                 }
-                return (page, total)
+                return failure == nil
             }
+            return failure.map { .failure($0) }
+                ?? Result<(page: Page, total: Int), any Error>.success((page, total))
         }
         return try found.get()
     }
@@ -89,7 +92,7 @@ extension Coordinator {
     }
 
     package func counts() async throws -> TaskCounts {
-        try await store.look { snapshot throws(StoreFailure) in try snapshot.counts() }
+        try await store.lookAtCounts()
     }
 }
 

@@ -34,10 +34,14 @@ import iDownState
                 }
             }
             try await body { search in
-                let (page, total) = try await store.read { snapshot throws(StoreFailure) in
-                    try snapshot.find(search)
+                try await store.read { snapshot throws(StoreFailure) in
+                    var ids: [Int64] = []
+                    let total = try snapshot.forEachFound(search) { record in
+                        ids.append(record.id.rawValue)
+                        return true
+                    }
+                    return (ids, total)
                 }
-                return (page.map(\.rawValue), total)
             }
         }
     }
@@ -143,8 +147,9 @@ import iDownState
                 record.file = LocalFile(name: "new", device: 1, inode: 1)
                 try transaction.update(record, from: before)
                 let search = search { $0.text = "old" }
-                #expect(try transaction.find(search).total == 0)
-                #expect(try transaction.find(self.search { $0.text = "NEW" }).total == 1)
+                #expect(try transaction.forEachFound(search) { _ in false } == 0)
+                let renamed = self.search { $0.text = "NEW" }
+                #expect(try transaction.forEachFound(renamed) { $0.id == record.id } == 1)
                 try transaction.delete(record.id)
                 #expect(try transaction.texts("SELECT count(*) FROM taskText") == [["0"]])
             }

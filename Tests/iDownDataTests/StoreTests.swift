@@ -107,4 +107,27 @@ import iDownTesting
             #expect(throws: StoreFailure.closed) { try store.close() }
         }
     }
+
+    @Test func `who looks sees each commit`() async throws {
+        try await withStore { store in
+            let id = try await store.commit { transaction in
+                try transaction.addTask("http://a/x", name: "x").id
+            }
+            #expect(try await store.lookAtCounts().total == 1)
+            for priority in Int32(1)...3 {
+                try await store.commit { transaction in
+                    let before = try #require(try transaction.task(id))
+                    var record = before
+                    record.priority = priority
+                    try transaction.update(record, from: before)
+                }
+                for _ in 0..<2 {
+                    #expect(try await store.lookAt(id)?.priority == priority)
+                }
+            }
+            try await store.commit { try $0.delete(id) }
+            #expect(try await store.lookAt(id) == nil)
+            #expect(try await store.lookAtCounts().total == 0)
+        }
+    }
 }
