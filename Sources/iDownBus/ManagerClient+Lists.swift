@@ -15,6 +15,11 @@ extension ManagerClient {
                 guard error.code == .limitExceeded else { throw error }
             }
         }
+        if !query.properties.isEmpty, query.text == nil,
+            let tasks = try await tasksSideBySide(query)
+        {
+            return tasks
+        }
         var query = query
         query.offset = 0
         // About 10 MB a page: far below what an answer may hold, and few round trips.
@@ -24,6 +29,10 @@ extension ManagerClient {
             let (page, total): ([TaskProperties], UInt32)
             do {
                 (page, total) = try await findTasks(query)
+            } catch  where error.code == .invalidOption && !query.properties.isEmpty {
+                // A service of before knows no such key; it tells everything.
+                query.properties = []
+                continue
             } catch {
                 // URLs may be long, and a message has an end.
                 guard error.code == .limitExceeded, let limit = query.limit, limit > 1 else {
@@ -39,4 +48,61 @@ extension ManagerClient {
     }
 
     private static let page: UInt32 = 20_000
+
+    /// The tasks that a query finds, by pages that are asked for together: one is read by the
+    /// service while another is on its way and a third one is taken apart here.
+    ///
+    /// - Returns: Nil where the list changed between two pages, or the service knows no selection
+    ///   of properties.
+    private func tasksSideBySide(
+        _ query: TaskQuery
+    ) async throws(ManagerError) -> [TaskProperties]? {
+        var tasks: [TaskProperties] = []
+        var total: UInt32?
+        var first: UInt32 = 0
+        repeat {
+            for page in await pages(query, from: first) {
+                switch page {
+                case .success(let page):
+                    guard total ?? page.total == page.total else { return nil }
+                    total = page.total
+                    tasks += page.tasks
+                case .failure(let error) where error.code == .invalidOption: return nil
+                case .failure(let error) where error.code == .limitExceeded: return nil
+                case .failure(let error): throw error
+                }
+            }
+            first += Self.shortPage * Self.pagesAtOnce
+        } while first < total ?? 0
+        let isWhole =
+            tasks.count == total.map(Int.init) && Set(tasks.map(\.id)).count == tasks.count
+        return isWhole ? tasks : nil
+    }
+
+    private typealias Page = Result<(tasks: [TaskProperties], total: UInt32), ManagerError>
+
+    /// Some pages in a row, in order.
+    private func pages(_ query: TaskQuery, from first: UInt32) async -> [Page] {
+        await withTaskGroup(of: (UInt32, Page).self) { group in
+            for number in 0..<Self.pagesAtOnce {
+                var query = query
+                query.offset = first + number * Self.shortPage
+                query.limit = Self.shortPage
+                group.addTask { [query] in
+                    do throws(ManagerError) {
+                        let (tasks, total) = try await findTasks(query)
+                        return (number, .success((tasks, total)))
+                    } catch {
+                        return (number, .failure(error))
+                    }
+                }
+            }
+            var pages: [(UInt32, Page)] = []
+            for await page in group { pages.append(page) }
+            return pages.sorted { $0.0 < $1.0 }.map(\.1)
+        }
+    }
+
+    private static let shortPage: UInt32 = 2_500
+    private static let pagesAtOnce: UInt32 = 4
 }

@@ -112,9 +112,9 @@ extension ManagerInterface {
                 }
             },
             .method(Name.getTask, in: ["id"], out: ["task"]) {
-                (call: Call, id: String) async throws -> TaskProperties in
+                (call: Call, id: String) async throws -> TaskAnswer in
                 try await answer { () throws(ManagerError) in
-                    try await handler.getTask(TaskPath.id(meantBy: id), call: call)
+                    TaskAnswer(try await handler.getTask(TaskPath.id(meantBy: id), call: call))
                 }
             },
             .method(Name.listTasks, out: ["tasks"]) {

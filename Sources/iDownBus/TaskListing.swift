@@ -9,9 +9,14 @@ public struct TaskListing: Sendable {
 
     private(set) var tasks: [(id: String, value: Value)] = []
     private var size = WireSize()
+    private let rows: [(property: TaskProperty, column: TaskProperty.Column)]
 
-    /// An empty list.
-    public init() {}
+    /// An empty list, of tasks with these properties; none named means all.
+    public init(of properties: [TaskProperty] = []) {
+        rows =
+            properties.isEmpty
+            ? TaskProperty.all : TaskProperty.all.filter { properties.contains($0.property) }
+    }
 
     /// How many tasks are in the list.
     public var count: Int { tasks.count }
@@ -20,7 +25,7 @@ public struct TaskListing: Sendable {
     ///
     /// - Throws: `LimitExceeded` when the answer would be too long.
     public mutating func append(_ task: TaskProperties) throws(ManagerError) {
-        let value = task.busValue
+        let value = task.marshalled(rows)
         size.append(value)
         guard size.bytes + Self.objectOverhead * (tasks.count + 1) <= Contract.maximumListBytes
         else {
@@ -41,8 +46,9 @@ extension TaskListing: BusType {
 
     /// Takes a list, each task as the service knows it.
     public init(busValue: Value) throws(DecodingFailure) {
+        self.init()
         for task in try [TaskProperties](busValue: busValue) {
-            tasks.append((task.id, task.busValue))
+            tasks.append((task.id, task.marshalled))
         }
     }
 

@@ -147,6 +147,13 @@ extension TaskProperty {
 
     private static let places = Dictionary(uniqueKeysWithValues: columns)
 
+    private static let names = Dictionary(
+        uniqueKeysWithValues: columns.map { ($0.0.rawValue, $0.1) }
+    )
+
+    /// The column of a key on the wire; nil for one that is not known.
+    static func column(named name: String) -> Column? { names[name] }
+
     var column: Column {
         Self.places[self] ?? row
     }

@@ -24,6 +24,7 @@ extension TaskQuery {
             case .descending: descending = try Self.read(key, value)
             case .offset: offset = try Self.read(key, value)
             case .limit: limit = try Self.read(key, value)
+            case .properties: properties = try Self.properties(try Self.read(key, value))
             }
         }
     }
@@ -56,6 +57,20 @@ extension TaskQuery {
         return words.map { TaskProperties.State(rawValue: $0) }
     }
 
+    private static func properties(_ words: [String]) throws(ManagerError) -> [TaskProperty] {
+        var properties: [TaskProperty] = []
+        for word in words {
+            guard let property = TaskProperty(rawValue: word) else {
+                throw ManagerError(
+                    .invalidOption,
+                    "properties are those of Task1, such as Id; \(QuotedText(word)) is none"
+                )
+            }
+            properties.append(property)
+        }
+        return properties
+    }
+
     private static func sort(_ word: String) throws(ManagerError) -> Sort {
         guard let sort = Sort(rawValue: word) else {
             let all = Sort.allCases.map(\.rawValue).joined(separator: ", ")
@@ -79,6 +94,7 @@ extension TaskQuery {
         case .descending: descending?.busValue
         case .offset: offset?.busValue
         case .limit: limit?.busValue
+        case .properties: properties.isEmpty ? nil : properties.map(\.rawValue).busValue
         }
     }
 }

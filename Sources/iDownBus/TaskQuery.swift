@@ -14,6 +14,10 @@ public struct TaskQuery: Hashable, Sendable {
     public var offset: UInt32?
     /// The most tasks in the answer; 0 or none is 1,000.
     public var limit: UInt32?
+    /// What is told of each task; none given means all.
+    ///
+    /// What is not told keeps the value of a task of which nothing is known yet.
+    public var properties: [TaskProperty] = []
 
     /// Looks for all tasks.
     public init() {}
@@ -44,5 +48,6 @@ extension TaskQuery {
         case descending
         case offset
         case limit
+        case properties
     }
 }

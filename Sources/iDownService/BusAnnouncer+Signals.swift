@@ -38,7 +38,7 @@ extension BusAnnouncer {
 
     private func tellAddition(of task: TaskProperties) {
         // Both signals tell the same, which is put together once.
-        let properties = task.busValue
+        let properties = task.marshalled
         emit(Contract.Signal.taskAdded, [.string(task.id), properties])
         guard let path = TaskPath(id: task.id)?.objectPath else { return }
         send { connection throws(BusError) in

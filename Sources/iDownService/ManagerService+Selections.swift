@@ -152,7 +152,7 @@ extension ManagerService {
             let view = await view(for: call)
             let (page, total) = try await coordinator.find(
                 search,
-                into: TaskListing()
+                into: TaskListing(of: query.properties)
             ) { list, task in
                 try list.append(view(task))
             }

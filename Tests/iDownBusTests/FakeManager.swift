@@ -166,6 +166,9 @@ final class FakeManager: ManagerHandling {
         call: Call
     ) async throws(ManagerError) -> (page: TaskListing, total: UInt32) {
         note("find \(query.text ?? "") \(query.states) \(query.limit ?? 0)", call)
+        if query.text == "as before", !query.properties.isEmpty {
+            throw ManagerError(.invalidOption, "there is no key “properties”")
+        }
         return (try await listTasks(call: call), 77)
     }
 

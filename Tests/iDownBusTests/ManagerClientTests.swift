@@ -138,6 +138,17 @@ import iDownTesting
         )
     }
 
+    @Test func `a service that knows no selection of properties tells all of them`() async throws {
+        try await withFakeManager { scene in
+            scene.manager.show([.sample])
+            var query = TaskQuery()
+            query.text = "as before"
+            query.properties = [.id]
+            let tasks = try await scene.client.allTasks(query)
+            #expect(tasks.first == .sample)
+        }
+    }
+
     @Test func `what happens after the subscription is not missed`() async throws {
         try await withFakeManager { scene in
             let events = try await scene.client.events()

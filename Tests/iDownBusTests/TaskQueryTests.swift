@@ -14,7 +14,8 @@ import iDownBus
         query.descending = true
         query.offset = 10
         query.limit = 20
-        #expect(query.dictionary.count == 6)
+        query.properties = [.id, .state]
+        #expect(query.dictionary.count == 7)
         #expect(try TaskQuery(query.dictionary) == query)
     }
 
@@ -24,7 +25,8 @@ import iDownBus
             ("states", ["sleeping"].busValue, "waiting"), ("sort", .string("date"), "added"),
             ("sort", .byte(1), "type s"), ("limit", .int32(1), "type u"),
             ("offset", .uint64(1), "type u"), ("descending", .string("yes"), "type b"),
-            ("text", .array(of: "s", []), "type s"),
+            ("text", .array(of: "s", []), "type s"), ("properties", .string("Id"), "as"),
+            ("properties", ["id"].busValue, "Id"),
         ] as [(String, Value, String)]
     )
     func `what is wrong is InvalidOption, with what would be right`(
