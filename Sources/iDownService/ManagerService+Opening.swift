@@ -11,9 +11,12 @@ extension ManagerService {
 
     package func open(_ uris: [String], call: Call) async throws(ManagerError) {
         try await named {
-            let wishes = await wishes(for: callers.caller(of: call).owner)
-            let tasks = try await wishes.judge(opened: uris)
-            let ids = try await coordinator.add(tasks, token: nil)
+            let ids = try await inTurn(call) {
+                let wishes = await wishes(for: callers.caller(of: call).owner)
+                return try await wishes.judge(opened: uris)
+            } handIn: { tasks in
+                try await coordinator.add(tasks, token: nil)
+            }
             for id in ids.prefix(Self.mostToldOfHandOver) {
                 if let task = try? await coordinator.task(id) { handedOver(task) }
             }

@@ -59,6 +59,68 @@ import iDownloader
         }
     }
 
+    @Test func `ids follow the order of a client's calls, however long each takes to judge`()
+        async throws
+    {
+        try await withService { scene in
+            let client = scene.client
+            var options = AddOptions()
+            options.paused = true
+            let (many, one) = (options, options)
+            // So many URLs are read away from the bus; a task that starts at once sends at once.
+            let first = Task.immediate {
+                try await client.addURLs(
+                    (0..<2_000).map { "http://127.0.0.1:9/many/\($0)" },
+                    options: many
+                )
+            }
+            let others = (0..<300).map { number in
+                Task.immediate {
+                    try await client.addURL("http://127.0.0.1:9/\(number)", options: one)
+                }
+            }
+            var ids = try await first.value.compactMap { Int($0) }
+            for other in others { ids += [Int(try await other.value) ?? 0] }
+            #expect(ids.count == 2_300)
+            #expect(ids == ids.sorted())
+        }
+    }
+
+    @Test func `FindTasks tells what is asked for`() async throws {
+        try await withService { scene in
+            var options = AddOptions()
+            options.paused = true
+            let id = try await scene.client.addURL("http://127.0.0.1:9/a", options: options)
+            var query = TaskQuery()
+            query.properties = [.state, .id]
+            let (page, total) = try await scene.client.findTasks(query)
+            var task = TaskProperties()
+            task.id = id
+            task.state = .paused
+            #expect(page == [task])
+            #expect(total == 1)
+        }
+    }
+
+    @Test func `a long list comes whole and in order, page beside page`() async throws {
+        try await withService { scene in
+            var options = AddOptions()
+            options.paused = true
+            let ids = try await scene.client.addURLs(
+                (0..<11_000).map { "http://127.0.0.1:9/\($0)" },
+                options: options
+            )
+            var query = TaskQuery()
+            query.properties = [.id]
+            let found = try await scene.client.allTasks(query).map(\.id)
+            let isEqual = found == ids
+            #expect(isEqual)
+            query.descending = true
+            query.states = [.failed]
+            #expect(try await scene.client.allTasks(query).isEmpty)
+        }
+    }
+
     @Test func `a known token is answered whatever stands beside it`() async throws {
         try await withService { scene in
             var options = AddOptions()
