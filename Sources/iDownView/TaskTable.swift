@@ -26,21 +26,28 @@ package struct TaskTable: Sendable {
         }
         let nameWidth = width.map { max(1, $0 - Self.leadWidth(columns)) }
         func line(_ cell: (Column) -> CellText, _ ink: (Column) -> Style.Ink) -> String {
-            columns.map { column, cells in
+            var line = ""
+            for (column, cells) in columns {
+                if !line.isEmpty { line += Self.gap }
                 let cell = cell(column)
-                guard column != .name else {
-                    return style.paint(
-                        (nameWidth.map(cell.cut(to:)) ?? cell).description,
-                        ink(column)
-                    )
-                }
-                let text = column.isNumber ? cell.paddedLeft(to: cells) : cell.padded(to: cells)
-                return style.paint(text, ink(column))
-            }.joined(separator: Self.gap)
+                let text =
+                    switch column {
+                    case .name: (nameWidth.map(cell.cut(to:)) ?? cell).description
+                    case _ where column.isNumber: cell.paddedLeft(to: cells)
+                    default: cell.padded(to: cells)
+                    }
+                line += style.paint(text, ink(column))
+            }
+            return line
         }
         let heading = line(\.title) { _ in .bold }
         lines = [heading] + rows.map { row in line({ row[$0] }, row.ink) }
     }
+
+    /// What a table shows of a task.
+    package static let properties: [TaskProperty] = [
+        .id, .url, .fileName, .state, .downloadedBytes, .totalBytes, .speed,
+    ]
 
     private static let gap = "  "
 
@@ -57,19 +64,13 @@ package struct TaskTable: Sendable {
 }
 
 extension TaskTable {
-    private enum Column: String, CaseIterable {
-        case id = "ID"
-        case state = "STATE"
-        case progress = "PROGRESS"
-        case size = "SIZE"
-        case speed = "SPEED"
-        case left = "LEFT"
-        case name = "NAME"
+    private enum Column: Int, CaseIterable {
+        case id, state, progress, size, speed, left, name
 
         /// In the order in which they give way to the name.
         static let dispensable: [Column] = [.left, .speed, .progress, .size]
 
-        var title: CellText { CellText(rawValue) }
+        var title: CellText { CellText("\(self)".uppercased()) }
 
         var isNumber: Bool {
             switch self {
@@ -80,26 +81,30 @@ extension TaskTable {
     }
 
     private struct Row {
-        private let summary: TaskSummary
+        private let state: TaskProperties.State
+        /// In the order of the columns; each is asked for twice, and not put together twice.
+        private let cells: [CellText]
 
         init(_ task: TaskProperties) {
-            summary = TaskSummary(task)
-        }
-
-        subscript(column: Column) -> CellText {
-            switch column {
-            case .id: CellText(summary.task.id)
-            case .state: CellText(summary.task.state.rawValue)
-            case .progress: CellText(summary.percent)
-            case .size: CellText(summary.size)
-            case .speed: CellText(summary.speed)
-            case .left: CellText(summary.timeLeft(bytesPerSecond: summary.task.speed))
-            case .name: summary.name
+            let summary = TaskSummary(task)
+            state = task.state
+            cells = Column.allCases.map { column in
+                switch column {
+                case .id: CellText(task.id)
+                case .state: CellText(task.state.rawValue)
+                case .progress: CellText(summary.percent)
+                case .size: CellText(summary.size)
+                case .speed: CellText(summary.speed)
+                case .left: CellText(summary.timeLeft(bytesPerSecond: task.speed))
+                case .name: summary.name
+                }
             }
         }
 
+        subscript(column: Column) -> CellText { cells[column.rawValue] }
+
         func ink(_ column: Column) -> Style.Ink {
-            column == .state ? Style.Ink(summary.task.state) : .plain
+            column == .state ? Style.Ink(state) : .plain
         }
     }
 }

@@ -26,6 +26,9 @@ struct FormatOptions: ParsableArguments {
         _ = try template()
     }
 
+    /// Whether nothing was asked for: the list is a person's to read.
+    var isForPeople: Bool { !json && format == nil }
+
     /// Prints the tasks as was asked for.
     ///
     /// - Returns: Whether anything was asked for; else they are the caller's to show to people.

@@ -96,6 +96,8 @@ struct ListCommand: AsyncParsableCommand {
         _ client: ManagerClient
     ) async throws(ManagerError) -> [TaskProperties] {
         var query = TaskQuery()
+        // A long list comes several times as fast with what is shown of it.
+        if format.isForPeople { query.properties = TaskTable.properties }
         query.text = search
         query.sort = sort
         query.descending = reverse ? true : nil

@@ -18,6 +18,15 @@ import iDownView
         )
     }
 
+    @Test func `its properties are all that it shows`() {
+        let some = tasks.map { TaskProperties($0.dictionary(of: TaskTable.properties)) }
+        #expect(some != tasks)
+        #expect(
+            TaskTable(some, width: nil, style: .plain).lines
+                == TaskTable(tasks, width: nil, style: .plain).lines
+        )
+    }
+
     @Test func `a terminal gets lines that fit`() {
         for width in 1...200 {
             for line in TaskTable(tasks, width: width, style: .plain).lines {
