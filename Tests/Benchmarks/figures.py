@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Figures of the service itself: memory, wake-ups, round trips, a long list."""
 
+import os
 import pathlib
+import pty
 import re
 import statistics
 import subprocess
+import threading
 import time
 
 import programs
@@ -83,15 +86,70 @@ def bus(service, _):
     return [("bus: round trip, beside the C library's echo", f"{ratio:.2f}", "≤ 1.3")]
 
 
-def command(service, options):
-    """`idown list` with the service up."""
+def listing(service, options):
+    """How long `idown list` takes, in milliseconds."""
     walls = [
         programs.command(
             [options.programs + "/idown", "list"], service.work, service.environment
         ).wall
         for _ in range(11)
     ]
-    return [("idown list", f"{statistics.median(walls[1:]) * 1000:.0f} ms", "≤ 30 ms")]
+    return f"{statistics.median(walls[1:]) * 1000:.0f} ms"
+
+
+def paused(service, count):
+    """Adds tasks that do nothing, with URLs of a usual length."""
+    urls = [
+        f"http://127.0.0.1:9/a/rather/long/path/of/a/server/file-{number:06}.iso?key=0123456789"
+        for number in range(count)
+    ]
+    options = programs.dbus.Dictionary({"directory": str(service.work), "paused": True}, "sv")
+    return service.manager.AddURLs(urls, options, timeout=600)
+
+
+def command(service, options):
+    """`idown list` with the service up, without tasks and with many."""
+    empty = listing(service, options)
+    ids = paused(service, 10_000)
+    full = listing(service, options)
+    service.manager.RemoveTasks(ids, programs.dbus.Dictionary({}, "sv"), timeout=600)
+    return [("idown list", empty, "≤ 30 ms"), ("idown list of 10,000", full, "≤ 200 ms")]
+
+
+def watch(service, options):
+    """What the live list of 10,003 tasks costs while three of them come slowly, over ten seconds."""
+    ids = paused(service, 10_000)
+    host = servers.Trickle()
+    where = programs.dbus.Dictionary({"directory": str(service.work)}, "sv")
+    ids += service.manager.AddURLs([f"{host.url}/{number}" for number in range(3)], where)
+    terminal, inner = pty.openpty()
+    process = subprocess.Popen(
+        [options.programs + "/idown", "watch"],
+        env=service.environment | {"TERM": "xterm-256color", "LINES": "50", "COLUMNS": "160"},
+        stdin=inner, stdout=inner, stderr=inner, start_new_session=True,
+    )
+    os.close(inner)
+
+    def drain():
+        try:
+            while os.read(terminal, 1 << 16):
+                pass
+        except OSError:
+            return
+
+    threading.Thread(target=drain, daemon=True).start()
+    # The list is read and drawn by then.
+    time.sleep(3)
+    clock = ~process.pid << 3 | 2
+    before = time.clock_gettime(clock)
+    time.sleep(10)
+    part = (time.clock_gettime(clock) - before) / 10
+    process.terminate()
+    process.wait()
+    os.close(terminal)
+    service.manager.RemoveTasks(ids, programs.dbus.Dictionary({}, "sv"), timeout=600)
+    host.stop()
+    return [("idown watch of 10,003, three downloading", f"{part * 100:.1f} % of a core", "< 5 %")]
 
 
 def tasks(service, _):

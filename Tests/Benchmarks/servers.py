@@ -7,6 +7,7 @@ import pathlib
 import socket
 import subprocess
 import sys
+import threading
 import time
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -112,3 +113,33 @@ class UnevenHost:
     def stop(self):
         self.process.terminate()
         self.process.wait()
+
+
+class Trickle:
+    """Serves files of 1 GiB without an end in sight: 64 KiB ten times a second for each connection."""
+
+    def __init__(self):
+        self.listener = socket.create_server(("127.0.0.1", 0))
+        self.url = f"http://127.0.0.1:{self.listener.getsockname()[1]}"
+        self.ends = threading.Event()
+        threading.Thread(target=self.accept, daemon=True).start()
+
+    def accept(self):
+        with contextlib.suppress(OSError):
+            while True:
+                connection, _ = self.listener.accept()
+                threading.Thread(target=self.serve, args=(connection,), daemon=True).start()
+
+    def serve(self, connection):
+        with contextlib.suppress(OSError), connection:
+            connection.recv(1 << 16)
+            connection.sendall(
+                b"HTTP/1.1 200 OK\r\nContent-Type: application/octet-stream\r\n"
+                b"Content-Length: 1073741824\r\n\r\n"
+            )
+            while not self.ends.wait(0.1):
+                connection.sendall(bytes(1 << 16))
+
+    def stop(self):
+        self.ends.set()
+        self.listener.close()
