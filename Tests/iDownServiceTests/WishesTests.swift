@@ -95,10 +95,15 @@ import iDownloader
         #expect(await refusal(of: [url])?.code == .unsupportedScheme)
     }
 
+    @Test func `a URL that is too long is LimitExceeded, shortly`() async {
+        let error = await refusal(of: ["http://e.org/" + String(repeating: "a", count: 70_000)])
+        #expect(error?.code == .limitExceeded)
+        #expect((error?.message.utf8.count ?? 0) < 1000)
+    }
+
     @Test(arguments: [
         "", " ", "e.org/a", "http://", "http:/e.org", "http:///e.org", "http://e.org:x/",
         "http://e\\org/", "http://e.org/\u{0}", "//e.org/", "\u{301}", "http://\u{202e}",
-        "http://e.org/" + String(repeating: "a", count: 70_000),
     ])
     func `what is no URL is InvalidURL, shortly`(_ url: String) async {
         let error = await refusal(of: [url])
