@@ -26,16 +26,13 @@ struct RawMessage: ~Copyable {
         pointer = message
     }
 
-    /// Encodes values as the body.
+    /// Encodes values as the body, as an answer's are.
     init(sending values: [Value]) throws(BusError) {
-        let message = try Message(
-            call: "org.idown.Manager1",
-            "/",
-            nil,
-            "A",
+        let message = try Message.reply(
+            to: ReplyAddress(serial: 1, sender: nil),
+            values,
             border: Border(faults: nil)
         )
-        try message.append(values)
         pointer = dbus_message_ref(message.pointer)
     }
 
