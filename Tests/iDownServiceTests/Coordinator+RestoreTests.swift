@@ -61,6 +61,38 @@ import iDownloader
         }
     }
 
+    @Test func `a file that has its name, and could not be said to, is not fetched again`()
+        async throws
+    {
+        let server = try FaultServer.serving(ServedFile(.small))
+        defer { server.stop() }
+        try await withTemporaryFolder { folder in
+            let id = try await withHub(in: folder) { hub in
+                let id = try await hub.add(server.url("/a"))
+                try await hub.announced.wait(for: id, .completed)
+                return id
+            }
+            // The folder could not be synced after the rename, or the end not be recorded.
+            try await withHub(in: folder) { store, _ in
+                try await store.commit { transaction in
+                    guard let record = try transaction.task(id) else { return }
+                    var failed = record
+                    failed.state = .failed
+                    failed.failure = Failure(.networkReset, "fsync", isTransient: false)
+                    failed.finishedAt = nil
+                    try transaction.update(failed, from: record)
+                }
+            } _: { hub in
+                #expect(try await hub.record(id)?.file?.name == "a")
+                try await hub.coordinator.carryOut(.resume, on: id)
+                try await hub.announced.wait(for: id, .completed)
+                #expect(hub.holds(.small, as: "a"))
+                #expect(hub.names == ["a"])
+            }
+            #expect(server.requests.count == 1)
+        }
+    }
+
     @Test func `nothing starts before begin, not even what a back-off releases`() async throws {
         let server = try FaultServer.serving(ServedFile(.small))
         defer { server.stop() }

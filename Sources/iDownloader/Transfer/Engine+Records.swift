@@ -58,7 +58,20 @@ extension Engine {
                     // A drive that is not mounted yet.
                     return nil
                 }
-                return .partialFound(size: try PartFile.reopen(file, in: folder).size())
+                do throws(FileError) {
+                    return .partialFound(size: try PartFile.reopen(file, in: folder).size())
+                } catch {
+                    // An attempt may have renamed it and could not say so: all bytes are there, and
+                    // the next attempt finds them under the final name.
+                    guard case .vanished = error, let total = record.remote.total,
+                        record.segments.covers(total),
+                        case .published(let size, _) = try folder.publicationState(
+                            of: file,
+                            as: file.name
+                        )
+                    else { throw error }
+                    return .partialFound(size: size)
+                }
             }
         } catch {
             switch error {
