@@ -120,6 +120,7 @@ extension Nginx {
     }
 
     private static func makeFolder() throws(StartFailure) -> String {
+        // It lives as long as the server, and not as long as one call.
         var template = Array("/tmp/idown-nginx-XXXXXX".utf8CString)
         guard mkdtemp(&template) != nil else {
             throw StartFailure(description: "mkdtemp: \(String(cString: strerror(errno)))")

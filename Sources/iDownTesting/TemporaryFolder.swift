@@ -21,7 +21,7 @@ package func withTemporaryFolder<R>(
     return try await body(path)
 }
 
-/// mkdtemp(3).
+/// mkdtemp(3), which writes the name that it has chosen into its argument: hence the copy.
 private func makeTemporaryFolder(in folder: String?) -> String {
     let parent = folder ?? getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
     let template = strdup("\(parent)/idown-test-XXXXXX")

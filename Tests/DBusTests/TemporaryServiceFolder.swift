@@ -9,6 +9,7 @@ struct TemporaryServiceFolder {
     private let file: String
 
     init(name: String, program: String) throws {
+        // It lives until `remove()`, and not as long as one call.
         var template = Array("/tmp/idown-services-XXXXXX".utf8CString)
         guard mkdtemp(&template) != nil else { throw PrivateBusFolderFailure(errno: errno) }
         path = String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)

@@ -160,6 +160,7 @@ import iDownloader
 
     @Test(.enabled(if: hasSharedMemory, "needs /dev/shm as a file system of its own"))
     func `a file of another file system goes into the trash at its top`() async throws {
+        // In /tmp wherever TMPDIR leads: the home has to be on another file system than /dev/shm.
         var template = Array("/tmp/idown-home-XXXXXX".utf8CString)
         _ = try #require(mkdtemp(&template))
         let home = String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
