@@ -72,6 +72,15 @@ package struct RampUp: Hashable, Sendable {
         lastChange = now
     }
 
+    /// Somebody has chosen another number, which holds at once; nil leaves it to the trial, which
+    /// goes on from here.
+    package mutating func choose(_ number: Int?, at now: Duration) {
+        if let number { wanted = max(1, number) }
+        isSettled = number != nil
+        steps = []
+        lastChange = now
+    }
+
     /// Takes a step, takes one back, or waits.
     package mutating func advance(_ reading: Reading, ceiling: Int, at now: Duration) {
         guard reading.pending == 0, !reading.isThrottled else { return }
@@ -83,8 +92,10 @@ package struct RampUp: Hashable, Sendable {
         }
         guard now - lastChange >= Self.trial, let step = steps.last else { return }
         guard let rate = reading.bytesPerSecond else { return }
-        isSettled = true
+        // Who told only by the ceiling when to stop goes on when it rises.
+        isSettled = isSettled || wanted < ceiling
         if Double(rate) < Double(step.bytesPerSecond) * Self.worthwhile {
+            isSettled = true
             wanted = step.from
             steps.removeLast()
             lastChange = now

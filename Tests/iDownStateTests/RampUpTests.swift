@@ -117,6 +117,48 @@ import iDownState
         #expect(ramp.finding == nil)
     }
 
+    @Test func `a number that is chosen on the way holds at once, and is not tried`() {
+        var ramp = RampUp(known: nil, at: .zero)
+        ramp.advance(reading(1), ceiling: 8, at: .milliseconds(100))
+        #expect(ramp.wanted == 2)
+        ramp.choose(6, at: .milliseconds(150))
+        #expect(ramp.wanted == 6)
+        for tick in 2...100 {
+            ramp.advance(reading(6, rate: 1), ceiling: 8, at: .milliseconds(100) * tick)
+        }
+        #expect(ramp.wanted == 6)
+        ramp.choose(1, at: .seconds(11))
+        #expect(ramp.wanted == 1)
+    }
+
+    @Test func `a choice that is taken back leaves it to the trial from there on`() {
+        var ramp = RampUp(known: 2, at: .zero)
+        ramp.choose(nil, at: .seconds(1))
+        #expect(ramp.wanted == 2)
+        ramp.advance(reading(2), ceiling: 8, at: .milliseconds(1100))
+        #expect(ramp.wanted == 4)
+    }
+
+    @Test func `a ceiling that rises is tried, even after all below it was of use`() {
+        var ramp = RampUp(known: nil, at: .zero)
+        func run(_ ticks: ClosedRange<Int>, ceiling: Int) {
+            for tick in ticks {
+                let rate = Int64(ramp.wanted) << 20
+                ramp.advance(
+                    reading(ramp.wanted, rate: rate),
+                    ceiling: ceiling,
+                    at: .milliseconds(100) * tick
+                )
+            }
+        }
+        run(1...60, ceiling: 4)
+        #expect(ramp.wanted == 4)
+        #expect(ramp.finding == 4)
+        run(61...120, ceiling: 8)
+        #expect(ramp.wanted == 8)
+        #expect(ramp.finding == 8)
+    }
+
     @Test func `a limit of the user's proves nothing`() {
         var ramp = RampUp(known: nil, at: .zero)
         ramp.advance(reading(1, isThrottled: true), ceiling: 8, at: .seconds(1))
