@@ -52,7 +52,7 @@ struct TaskRow {
             headers: headers,
             referrer: try optional(.referrer),
             userAgent: try optional(.userAgent),
-            connections: try optional(.connections),
+            connections: try connections(),
             onExisting: onExisting,
             mirrors: (try optional(.mirrors)).map { MirrorText.mirrors(of: $0) } ?? [],
             keptLogins: try name(.loginKey),
@@ -63,6 +63,12 @@ struct TaskRow {
             whenDone: try name(.whenDone),
             owner: try optional(.owner)
         )
+    }
+
+    private func connections() throws(StoreFailure) -> Int? {
+        guard let number: Int = try optional(.connections) else { return nil }
+        guard Settings.connectionsPerDownload.contains(number) else { throw corrupt(.connections) }
+        return number
     }
 
     private func checksum(_ column: TaskColumn) throws(StoreFailure) -> Checksum? {

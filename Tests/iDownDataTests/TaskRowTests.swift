@@ -57,6 +57,7 @@ import iDownState
         ("failureCode", "'Network.DNS'"), ("onExisting", "'overwrite'"), ("segments", "x'80'"),
         ("segments", "x'0000'"), ("segments", "x'ffffffffffffffffff01ffffffffffffffffff01'"),
         ("checksum", "'sha-256=00'"), ("checksum", "'crc=00'"), ("speedLimit", "-1"),
+        ("connections", "0"), ("connections", "17"),
         ("headers", "'[[\"a\"]]'"), ("headers", "'{'"), ("fileName", "'name only'"),
         ("entityTag", "'\"tag only\"'"),
     ])
