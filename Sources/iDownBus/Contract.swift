@@ -36,6 +36,9 @@ public enum Contract {
     /// The range of MaxConnectionsPerDownload and of the option `connections`.
     public static let connections: ClosedRange<UInt32> = 1...16
 
+    /// The range of a task's MaxConnections; 0 takes MaxConnectionsPerDownload.
+    public static let maxConnections: ClosedRange<UInt32> = 0...connections.upperBound
+
     /// The range of SpeedLimit and of the option `speed-limit`, in bytes a second; 0 is no limit.
     public static let speedLimit: ClosedRange<UInt64> = 0...UInt64(Int64.max)
 

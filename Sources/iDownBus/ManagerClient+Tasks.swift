@@ -95,6 +95,20 @@ extension ManagerClient {
 
     /// Changes the most bytes a second of a task; 0 for no limit.
     public func setSpeedLimit(_ limit: UInt64, of id: String) async throws(ManagerError) {
+        try await set(.speedLimit, to: limit, of: id)
+    }
+
+    /// Changes the most connections of a task, within ``Contract/maxConnections``; 0 takes
+    /// MaxConnectionsPerDownload.
+    public func setMaxConnections(_ count: UInt32, of id: String) async throws(ManagerError) {
+        try await set(.maxConnections, to: count, of: id)
+    }
+
+    private func set(
+        _ property: TaskProperty,
+        to value: some BusType,
+        of id: String
+    ) async throws(ManagerError) {
         guard let path = TaskPath(id: TaskPath.id(meantBy: id)) else {
             throw ManagerError(.noSuchTask, "there is no task \(QuotedText(id))")
         }
@@ -106,11 +120,7 @@ extension ManagerClient {
         )
         do {
             try await asking { () throws(BusError) in
-                try await task.set(
-                    TaskProperty.speedLimit.memberName,
-                    to: limit,
-                    timeout: patience
-                )
+                try await task.set(property.memberName, to: value, timeout: patience)
             }
         } catch  where error.code == .unknownObject {
             throw ManagerError(.noSuchTask, "there is no task \(path.id)")

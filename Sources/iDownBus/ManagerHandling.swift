@@ -87,6 +87,13 @@ public protocol ManagerHandling: Sendable {
         call: Call
     ) async throws(ManagerError)
 
+    /// Changes a task's most connections; within ``Contract/maxConnections``.
+    func setMaxConnections(
+        _ count: UInt32,
+        of id: String,
+        call: Call
+    ) async throws(ManagerError)
+
     /// Gives a task another place in the queue.
     func setPriority(
         _ priority: Int32,

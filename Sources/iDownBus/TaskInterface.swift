@@ -65,7 +65,8 @@ struct TaskInterface: Sendable {
         of property: TaskProperty
     ) -> (@Sendable (Call, Value) async throws -> Void)? {
         if property == .priority { return setPriority }
-        return property == .speedLimit ? setSpeedLimit : nil
+        if property == .speedLimit { return setSpeedLimit }
+        return property == .maxConnections ? setMaxConnections : nil
     }
 
     private func setPriority(_ call: Call, to value: Value) async throws {
@@ -88,6 +89,21 @@ struct TaskInterface: Sendable {
         }
         try await answer(call) { id throws(ManagerError) in
             try await handler.setSpeedLimit(limit, of: id, call: call)
+        }
+    }
+
+    private func setMaxConnections(_ call: Call, to value: Value) async throws {
+        guard case .uint32(let count) = value else {
+            throw BusError.invalidArguments("MaxConnections is of type u")
+        }
+        let range = Contract.maxConnections
+        guard range.contains(count) else {
+            throw BusError.invalidArguments(
+                "MaxConnections is \(range.lowerBound) to \(range.upperBound), not \(count)"
+            )
+        }
+        try await answer(call) { id throws(ManagerError) in
+            try await handler.setMaxConnections(count, of: id, call: call)
         }
     }
 

@@ -48,6 +48,8 @@ public struct TaskProperties: Hashable, Sendable {
     public var priority: Int32 = 0
     /// Bytes per second; 0 for no limit.
     public var speedLimit: UInt64 = 0
+    /// The most connections at once; 0 takes the service's MaxConnectionsPerDownload.
+    public var maxConnections: UInt32 = 0
     /// What is known of a finished file.
     public var integrity: Integrity = .unknown
     /// The media type; empty while unknown.

@@ -46,6 +46,8 @@ public enum TaskProperty: String, CaseIterable, Hashable, Sendable {
     case priority = "Priority"
     /// Bytes per second; 0 for no limit.
     case speedLimit = "SpeedLimit"
+    /// The most connections at once; 0 takes the service's setting.
+    case maxConnections = "MaxConnections"
     /// What is known of the finished file.
     case integrity = "Integrity"
     /// The media type; empty while unknown.
@@ -78,8 +80,8 @@ public enum TaskProperty: String, CaseIterable, Hashable, Sendable {
         case .id, .createdAt: .constant
         case .downloadedBytes, .speed, .progress, .connections, .segments: .never
         case .url, .fileName, .directory, .path, .state, .activity, .hold, .totalBytes, .errorCode,
-            .errorMessage, .attempts, .retryAt, .resumable, .priority, .speedLimit, .integrity,
-            .mimeType, .checksum, .referrer, .finishedAt:
+            .errorMessage, .attempts, .retryAt, .resumable, .priority, .speedLimit,
+            .maxConnections, .integrity, .mimeType, .checksum, .referrer, .finishedAt:
             .changes
         }
     }
@@ -110,6 +112,7 @@ public enum TaskProperty: String, CaseIterable, Hashable, Sendable {
         case .resumable: Column(\.resumable)
         case .priority: Column(\.priority)
         case .speedLimit: Column(\.speedLimit)
+        case .maxConnections: Column(\.maxConnections)
         case .integrity: Column(\.integrity)
         case .mimeType: Column(\.mimeType)
         case .checksum: Column(\.checksum)

@@ -40,8 +40,7 @@ extension Transaction {
             case .persist: try update(after, from: before)
             case .erase: try delete(id)
             case .announce, .announceLater, .announceRemoved, .startTransfer, .stopTransfer,
-                .deletePartial,
-                .scheduleRetry, .limitSpeed, .fillSlots:
+                .deletePartial, .scheduleRetry, .limitSpeed, .limitConnections, .fillSlots:
                 break
             }
         }

@@ -52,25 +52,30 @@ extension Coordinator {
 
     /// Gives a task another place in the queue; returns once that is durable.
     package func setPriority(_ priority: Int32, of id: TaskID) async throws {
-        try refuseWhileStopping()
-        do {
-            try await commit(awaitsTelling: true) { transaction in
-                let change = try transaction.change(id) { try $0.setPriority(priority) }
-                guard let change else { throw ServiceRefusal.noSuchTask(id.description) }
-                return ((), [change])
-            }
-        } catch Refusal.gone {
-            throw ServiceRefusal.noSuchTask(id.description)
-        }
+        try await edit(id) { try $0.setPriority(priority) }
     }
 
     /// Changes a task's most bytes a second, 0 for no limit; returns once that is durable.
     package func setSpeedLimit(of id: TaskID, to limit: Int64) async throws {
+        try await edit(id) { try $0.limitSpeed(to: limit) }
+    }
+
+    /// Changes a task's most connections, nil for the service's setting; returns once that is
+    /// durable.
+    package func setConnections(of id: TaskID, to number: Int?) async throws {
+        try await edit(id) { try $0.limitConnections(to: number) }
+    }
+
+    private func edit(
+        _ id: TaskID,
+        _ decide: @escaping @Sendable (inout TaskRecord) throws -> [Effect]
+    ) async throws {
         try refuseWhileStopping()
         do {
             try await commit(awaitsTelling: true) { transaction in
-                let change = try transaction.change(id) { try $0.limitSpeed(to: limit) }
-                guard let change else { throw ServiceRefusal.noSuchTask(id.description) }
+                guard let change = try transaction.change(id, decide) else {
+                    throw ServiceRefusal.noSuchTask(id.description)
+                }
                 return ((), [change])
             }
         } catch Refusal.gone {

@@ -250,6 +250,8 @@ extension Coordinator {
                 deletePartial(of: change.after)
             case .limitSpeed(let limit):
                 engine.setSpeedLimit(of: id, to: limit)
+            case .limitConnections(let number):
+                running[id]?.limitConnections(to: number)
             case .scheduleRetry(let wait):
                 scheduleRetry(of: id, after: wait)
             }

@@ -83,6 +83,18 @@ extension ManagerService {
         }
     }
 
+    package func setMaxConnections(
+        _ count: UInt32,
+        of id: String,
+        call: Call
+    ) async throws(ManagerError) {
+        try await named {
+            let id = try taskID(id)
+            try await permit(call)
+            try await coordinator.setConnections(of: id, to: count == 0 ? nil : Int(count))
+        }
+    }
+
     package func explain(_ id: String, call: Call) async throws(ManagerError) -> [String] {
         try await named { try await coordinator.reasons(for: try taskID(id)) }
     }

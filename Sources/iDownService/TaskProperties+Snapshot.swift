@@ -31,6 +31,7 @@ extension TaskProperties {
         resumable = record.remote.isResumable
         priority = record.priority
         speedLimit = UInt64(clamping: record.speedLimit)
+        maxConnections = UInt32(clamping: record.request.connections ?? 0)
         integrity = record.integrity.flatMap { Integrity(rawValue: $0.rawValue) } ?? .unknown
         mimeType = record.remote.mimeType
         checksum = record.request.checksum?.description ?? ""

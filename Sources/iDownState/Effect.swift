@@ -20,6 +20,8 @@ package enum Effect: Hashable, Sendable {
     case scheduleRetry(after: Duration)
     /// Hold its transfer to so many bytes a second from now on; 0 for no limit.
     case limitSpeed(Int64)
+    /// Let its transfer have so many connections from now on; nil takes the service's setting.
+    case limitConnections(Int?)
     /// A slot or a task to fill one may have become free.
     case fillSlots
 }

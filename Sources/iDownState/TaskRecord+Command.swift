@@ -24,6 +24,14 @@ extension TaskRecord {
         return [.persist, .limitSpeed(limit), .announce]
     }
 
+    /// Changes the most connections at once, 1…16; nil takes the service's setting.
+    package mutating func limitConnections(to number: Int?) throws(Refusal) -> [Effect] {
+        guard intent != .remove else { throw .gone }
+        guard number != request.connections else { return [] }
+        request.connections = number
+        return [.persist, .limitConnections(number), .announce]
+    }
+
     private mutating func pause() throws(Refusal) -> [Effect] {
         switch state {
         case .waiting:

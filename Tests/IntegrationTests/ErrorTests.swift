@@ -97,7 +97,10 @@ struct ErrorTests {
         set(root + "/task/1", task, "State", .string("paused"), "PropertyReadOnly"),
         set(root + "/task/1", task, "Priority", .string("1"), "InvalidArgs"),
         set(root + "/task/1", task, "Priority", .uint32(1), "InvalidArgs"),
+        set(root + "/task/1", task, "MaxConnections", .uint32(17), "InvalidArgs"),
+        set(root + "/task/1", task, "MaxConnections", .int32(1), "InvalidArgs"),
         set(root + "/task/99", task, "Priority", .int32(1), "UnknownObject"),
+        set(root + "/task/99", task, "MaxConnections", .uint32(1), "UnknownObject"),
         // What is of the wrong type, or too much, or too little.
         Row(root, manager, "AddURL", [], "InvalidArgs"),
         Row(root, manager, "AddURL", [.uint32(1)], "InvalidArgs"),

@@ -267,6 +267,48 @@ struct OptionTests {
         }
     }
 
+    @Test func `the connections of a download that runs can be changed`() async throws {
+        let host = try ChangingHost(ServedFile(TestContent(seed: 83, count: 4 << 20)))
+        defer { host.stop() }
+        try await withService { service in
+            // So low that it is not over before the end of this.
+            try await service.client.setSpeedLimit(20_000)
+            let id = try await service.add(host.url()) { $0.connections = 1 }
+            let path = try #require(TaskPath(id: id)).objectPath
+            let task = Proxy(service.connection, Contract.busName, path, Contract.taskInterface)
+            #expect(try await task.get("MaxConnections", as: UInt32.self) == 1)
+            try await within("the first bytes") {
+                while try await service.client.getTask(id).downloadedBytes == 0 {}
+            }
+            for count in [3, 1] as [UInt32] {
+                try await task.set("MaxConnections", to: count)
+                try await within("\(count) connections") {
+                    while try await task.get("Connections", as: UInt32.self) != count {}
+                }
+            }
+            #expect(
+                await refusal { try await task.set("MaxConnections", to: UInt32(17)) }
+                    == .invalidArguments
+            )
+            #expect(
+                await refusal { try await task.set("MaxConnections", to: Int32(1)) }
+                    == .invalidArguments
+            )
+            try await task.set("MaxConnections", to: UInt32(2))
+            // As durable as all else.
+            try await service.restartAfterKill()
+            #expect(try await task.get("MaxConnections", as: UInt32.self) == 2)
+            try await task.set("MaxConnections", to: UInt32(0))
+            try await service.client.setSpeedLimit(0)
+            try await service.waitForState("completed", of: id)
+            #expect(try await task.get("MaxConnections", as: UInt32.self) == 0)
+            let file = service.home.download("file.bin")
+            #expect(
+                try TestContent(seed: 83, count: 4 << 20).firstDifference(fromFile: file) == nil
+            )
+        }
+    }
+
     @Test func `what a file is to be like is kept, and shown`() async throws {
         try await withService { service in
             let digest = "sha-256=" + String(repeating: "0f", count: 32)

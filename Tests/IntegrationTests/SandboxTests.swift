@@ -76,6 +76,11 @@ struct SandboxTests {
         task = dbus.Interface(one, 'org.freedesktop.DBus.Properties')
         five = dbus.Int32(5, variant_level=1)
         show('set-task', lambda: task.Set('org.idown.Task1', 'Priority', five))
+        own = dbus.Interface(
+            bus.get_object('org.idown.Manager1', path + '/task/' + mine, introspect=False),
+            'org.freedesktop.DBus.Properties',
+        )
+        show('set-own', lambda: own.Set('org.idown.Task1', 'MaxConnections', number(2)))
         show('unknown', lambda: manager.Pause('99999'))
         secret = lambda value: 'SECRET' if 'SECRET' in str(value) else 'none'
         show('url', lambda: secret(manager.GetTask(other)))
@@ -119,6 +124,7 @@ struct SandboxTests {
         Quit AccessDenied
         set AccessDenied
         set-task AccessDenied
+        set-own AccessDenied
         unknown NoSuchTask
         url none
         object-url none

@@ -153,6 +153,14 @@ final class FakeManager: ManagerHandling {
         try verb("limit \(limit)", id, call)
     }
 
+    func setMaxConnections(
+        _ count: UInt32,
+        of id: String,
+        call: Call
+    ) async throws(ManagerError) {
+        try verb("connections \(count)", id, call)
+    }
+
     func setPriority(
         _ priority: Int32,
         of id: String,

@@ -19,13 +19,15 @@ import iDownTesting
             #expect(try await client.pauseAll() == 2)
             #expect(try await client.clearCompleted() == 3)
             try await client.setURL("1", to: "https://d.org/")
+            try await client.setSpeedLimit(5, of: "2")
+            try await client.setMaxConnections(3, of: "2")
             #expect(try await client.getTask("2").url == "https://b.org/")
             #expect(try await client.listTasks().map(\.id) == ["1", "2"])
             #expect(
                 scene.manager.asked == [
                     "add https://a.org/", "add https://b.org/", "add https://c.org/", "pause 1",
                     "resume 1", "retry 1", "remove 3", "start-all", "pause-all", "clear",
-                    "set https://d.org/ 1", "get 2",
+                    "set https://d.org/ 1", "limit 5 2", "connections 3 2", "get 2",
                 ]
             )
         }

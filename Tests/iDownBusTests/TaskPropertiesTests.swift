@@ -12,7 +12,8 @@ import iDownBus
             (.totalBytes, "x"), (.speed, "t"), (.progress, "d"), (.errorCode, "s"),
             (.errorMessage, "s"), (.attempts, "u"), (.retryAt, "t"), (.connections, "u"),
             (.segments, "a(tt)"), (.resumable, "b"), (.priority, "i"), (.speedLimit, "t"),
-            (.integrity, "s"), (.mimeType, "s"), (.checksum, "s"), (.referrer, "s"),
+            (.maxConnections, "u"), (.integrity, "s"), (.mimeType, "s"), (.checksum, "s"),
+            (.referrer, "s"),
             (.createdAt, "t"), (.finishedAt, "t"),
         ] as [(TaskProperty, Signature)]
     )
@@ -107,6 +108,7 @@ extension TaskProperties {
         task.resumable = true
         task.priority = -3
         task.speedLimit = 6
+        task.maxConnections = 7
         task.integrity = .length
         task.mimeType = "application/x-iso"
         task.checksum = "sha-256=00"

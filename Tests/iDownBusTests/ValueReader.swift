@@ -11,7 +11,9 @@ struct ValueReader {
         "descending", "offset", "limit", "directory", "filename", "paused", "priority",
         "connections", "headers", "referrer", "user-agent", "token", "on-existing", "speed-limit",
         "mirrors", "checksum", "when-done", "expected-size", "trash-files", "rename", "fail",
-        "waiting", "completed", "org.idown.Manager1", "org.idown.Task1", "SpeedLimit", "Priority",
+        "waiting", "completed", "org.idown.Manager1", "org.idown.Task1", "SpeedLimit",
+        "MaxConnections",
+        "Priority",
         "MaxConcurrentDownloads", "DownloadDirectory", "HoldOnMetered", "start-all", "added",
         "\u{202E}", "a: b", "sha-256=00",
     ]

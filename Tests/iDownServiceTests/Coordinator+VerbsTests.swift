@@ -55,6 +55,36 @@ import iDownloader
         }
     }
 
+    @Test func `the most connections are on record and told before their caller hears of it`()
+        async throws
+    {
+        let server = try FaultServer.serving(ServedFile(.large))
+        defer { server.stop() }
+        try await withHub { hub in
+            // So low that it is not over before the end of this.
+            hub.engine.setSpeedLimit(20_000)
+            let id = try await hub.add(server.url("/a"))
+            try await hub.arrival(of: 1, for: id)
+            for (number, shown) in [(3, 3), (1, 1), (2, 2)] as [(Int?, Int)] {
+                try await hub.coordinator.setConnections(of: id, to: number)
+                #expect(try await hub.record(id)?.request.connections == number)
+                #expect(hub.announced.last(of: id)?.record.request.connections == number)
+                try await waitUntil("\(shown) connections") {
+                    await hub.coordinator.running[id]?.live.connections == shown
+                }
+            }
+            // What it is already is not told again.
+            let told = hub.announced.all.count { $0.id == id }
+            try await hub.coordinator.setConnections(of: id, to: 2)
+            #expect(hub.announced.all.count { $0.id == id } <= told + 1)
+            try await hub.coordinator.setConnections(of: id, to: nil)
+            #expect(try await hub.record(id)?.request.connections == nil)
+            hub.engine.setSpeedLimit(0)
+            try await hub.announced.wait(for: id, .completed)
+            #expect(hub.holds(.large, as: "a"))
+        }
+    }
+
     @Test func `a limit that cannot be recorded is not in force`() async throws {
         let server = try FaultServer.serving(ServedFile(.small))
         defer { server.stop() }
@@ -66,11 +96,19 @@ import iDownloader
                 try await hub.coordinator.setSpeedLimit(of: id, to: 1)
             }
             #expect(try await hub.record(id)?.speedLimit == 0)
+            faults.failNext()
+            await #expect(throws: StoreFailure.self) {
+                try await hub.coordinator.setConnections(of: id, to: 1)
+            }
+            #expect(try await hub.record(id)?.request.connections == nil)
             try await hub.coordinator.carryOut(.resume, on: id)
             try await hub.announced.wait(for: id, .completed)
             let unknown = try #require(TaskID(rawValue: 99))
             await #expect(throws: ServiceRefusal.noSuchTask("99")) {
                 try await hub.coordinator.setSpeedLimit(of: unknown, to: 1)
+            }
+            await #expect(throws: ServiceRefusal.noSuchTask("99")) {
+                try await hub.coordinator.setConnections(of: unknown, to: 1)
             }
         }
     }

@@ -225,6 +225,52 @@ import iDownloader
         }
     }
 
+    @Test func `a task's limits are stored, announced and held within their range`() async throws {
+        try await withService { scene in
+            let client = scene.client
+            var options = AddOptions()
+            options.paused = true
+            options.connections = 4
+            let id = try await client.addURL("http://127.0.0.1:9/", options: options)
+            #expect(try await client.getTask(id).maxConnections == 4)
+            try await client.setMaxConnections(16, of: id)
+            #expect(try await client.getTask(id).maxConnections == 16)
+            try await client.setSpeedLimit(1 << 40, of: id)
+            #expect(try await client.getTask(id).speedLimit == 1 << 40)
+            for name in ["MaxConnections", "SpeedLimit"] {
+                try await scene.signals.first("PropertiesChanged") { signal in
+                    signal.member == "PropertiesChanged" && "\(signal.arguments)".contains(name)
+                        && "\(signal.arguments)".contains("org.idown.Task1")
+                }
+            }
+            for count in [17, .max] as [UInt32] {
+                #expect(
+                    await code { try await client.setMaxConnections(count, of: id) }
+                        == .invalidArguments
+                )
+            }
+            #expect(
+                await code { try await client.setSpeedLimit(1 << 63, of: id) } == .invalidArguments
+            )
+            #expect(try await client.getTask(id).maxConnections == 16)
+            try await client.setMaxConnections(0, of: id)
+            #expect(try await client.getTask(id).maxConnections == 0)
+            for unknown in ["99", "x", ""] {
+                #expect(
+                    await code { try await client.setMaxConnections(1, of: unknown) } == .noSuchTask
+                )
+                #expect(
+                    await code { try await client.setSpeedLimit(1, of: unknown) } == .noSuchTask
+                )
+            }
+            scene.faults.failNext()
+            #expect(
+                await code { try await client.setMaxConnections(3, of: id) } == .storeFailed
+            )
+            #expect(try await client.getTask(id).maxConnections == 0)
+        }
+    }
+
     @Test(arguments: ["relative", "", "/.config", "/.config/autostart"])
     func `a DownloadDirectory that is no path, or a forbidden one, is refused`(
         _ folder: String

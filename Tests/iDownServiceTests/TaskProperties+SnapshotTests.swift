@@ -71,14 +71,17 @@ import iDownState
         #expect(task.retryAt == 0)
     }
 
-    @Test func `the digest and the limit are shown`() {
+    @Test func `the digest and the limits are shown`() {
         let digest = Checksum(.md5, Array(repeating: 0xab, count: 16))
         let task = properties { record in
             record.request.checksum = digest
             record.speedLimit = 5000
+            record.request.connections = 5
         }
         #expect(task.checksum == "md5=" + String(repeating: "ab", count: 16))
         #expect(task.speedLimit == 5000)
+        #expect(task.maxConnections == 5)
+        #expect(properties { _ in }.maxConnections == 0)
     }
 
     @Test func `a completed task has its path`() {

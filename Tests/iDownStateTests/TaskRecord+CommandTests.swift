@@ -282,6 +282,27 @@ import iDownState
         #expect(after == expected)
     }
 
+    @Test(arguments: Situation.allCases)
+    func `the most connections may be changed at any time, and nothing else is`(
+        situation: Situation
+    ) throws {
+        let before = try situation.record()
+        var after = before
+        guard situation != .removing else {
+            #expect(throws: Refusal.gone) { try after.limitConnections(to: 7) }
+            return
+        }
+        #expect(try after.limitConnections(to: 7) == [.persist, .limitConnections(7), .announce])
+        #expect(try after.limitConnections(to: 7).isEmpty)
+        var expected = before
+        expected.request.connections = 7
+        #expect(after == expected)
+        #expect(
+            try after.limitConnections(to: nil) == [.persist, .limitConnections(nil), .announce]
+        )
+        #expect(after.request.connections == nil)
+    }
+
     @Test(
         arguments: [FailureCode.checksumMismatch, .sizeMismatch, .serverContentChanged],
         [Command.resume, .retry]

@@ -142,8 +142,7 @@ extension Walk.Node {
             case .stopTransfer(let number): if live == number { live = nil }
             case .erase: isErased = true
             case .persist, .announce, .announceLater, .announceRemoved, .deletePartial,
-                .scheduleRetry,
-                .limitSpeed, .fillSlots:
+                .scheduleRetry, .limitSpeed, .limitConnections, .fillSlots:
                 break
             }
         }

@@ -85,6 +85,7 @@ package final class Engine: Sendable {
     package func start(_ job: TransferJob, journal: any TransferJournal) -> RunningTransfer {
         let live = LiveProgress(stored: job.segments, total: job.remote.total)
         let brake = Brake()
+        let connections = ConnectionChoice(job.request.connections)
         rates.join(job.task, limit: job.speedLimit)
         let work = Task(executorPreference: executor) { [self] in
             defer { rates.leave(job.task) }
@@ -97,7 +98,8 @@ package final class Engine: Sendable {
                     engine: self,
                     journal: journal,
                     live: live,
-                    brake: brake
+                    brake: brake,
+                    choice: connections
                 ).run()
             } catch {
                 let failure =
@@ -105,7 +107,13 @@ package final class Engine: Sendable {
                 await journal.transferEnded(job.task, attempt: job.attempt, failure: failure)
             }
         }
-        return RunningTransfer(attempt: job.attempt, live: live, brake: brake, work: work)
+        return RunningTransfer(
+            attempt: job.attempt,
+            live: live,
+            brake: brake,
+            connections: connections,
+            work: work
+        )
     }
 
     /// Begins a request on the thread for servers of its kind.

@@ -23,6 +23,8 @@ struct Joining {
     /// last.
     var hops: [Int: Hop]
     var rampUp: RampUp
+    /// The number of connections that somebody wants; nil leaves it to the trial.
+    private var chosen: Int?
     /// All connections together.
     private(set) var meter: RateMeter
     /// How long a request waits for its head.
@@ -39,16 +41,24 @@ struct Joining {
     private var failures = 0
     private var pausedUntil: Duration = .zero
 
-    init(_ lead: Connection, known: Int?, stored: Int64, at now: Duration) {
+    init(_ lead: Connection, chosen: Int?, known: Int?, stored: Int64, at now: Duration) {
         source = lead.source
         hops = [lead.source: lead.hop]
-        rampUp = RampUp(known: known, at: now)
+        self.chosen = chosen
+        rampUp = RampUp(known: chosen ?? known, at: now)
         meter = RateMeter(count: stored, at: now)
         headTime = now - lead.startedAt
     }
 
     /// Whether one may join at this moment.
     func isOpen(at now: Duration) -> Bool { !isClosed && now >= pausedUntil }
+
+    /// Takes a look at the number that somebody wants now.
+    mutating func heed(_ number: Int?, at now: Duration) {
+        guard number != chosen else { return }
+        chosen = number
+        rampUp.choose(number, at: now)
+    }
 
     /// Takes a look at how fast the bytes come.
     mutating func read(stored: Int64, _ pieces: [SegmentPlan.Piece], at now: Duration) {

@@ -11,17 +11,28 @@ package final class RunningTransfer: Sendable {
     package let live: LiveProgress
 
     private let brake: Brake
+    private let connections: ConnectionChoice
     private let work: Task<Void, Never>
 
-    init(attempt: AttemptNumber, live: LiveProgress, brake: Brake, work: Task<Void, Never>) {
+    init(
+        attempt: AttemptNumber,
+        live: LiveProgress,
+        brake: Brake,
+        connections: ConnectionChoice,
+        work: Task<Void, Never>
+    ) {
         self.attempt = attempt
         self.live = live
         self.brake = brake
+        self.connections = connections
         self.work = work
     }
 
     /// Asks it to end: what is on disk is synced and recorded, and the connection is closed.
     package func stop() { brake.pull() }
+
+    /// Another number of connections, at most so many at once; nil takes the engine's.
+    package func limitConnections(to number: Int?) { connections.number = number }
 
     /// Returns once it holds neither a connection nor the file any more.
     package func ended() async { await work.value }

@@ -8,10 +8,11 @@ import iDownState
 extension Transfer {
     /// The most connections that this task may have.
     var ceiling: Int {
-        min(job.request.connections ?? engine.connectionsPerDownload, mostServed ?? .max)
+        min(choice.number ?? engine.connectionsPerDownload, mostServed ?? .max)
     }
 
-    /// Whether what the connection brings may be brought by several at once.
+    /// Whether what the connection brings may be brought by several at once; how many there may be
+    /// changes while it runs.
     func canBeJoined(_ lead: Connection) -> Bool {
         switch lead.judgement {
         case .begin, .resume: break
@@ -21,16 +22,16 @@ extension Transfer {
         guard let total = known.total, known.strongValidator != nil, !known.refusesRanges else {
             return false
         }
-        return ceiling > 1 && total - stored.byteCount > RampUp.smallestRest
+        return total - stored.byteCount > RampUp.smallestRest
     }
 
     /// From now on others may join.
     func letJoin(_ lead: Connection) {
         let useful = engine.hosts.useful(lead.hop.url.origin)
-        let number = (job.request.connections ?? useful).map { min($0, ceiling) }
         joining = Joining(
             lead,
-            known: number,
+            chosen: choice.number,
+            known: useful.map { min($0, ceiling) },
             stored: stored.byteCount,
             at: engine.hosts.now
         )

@@ -45,6 +45,7 @@ extension Transfer {
         guard var joining, let total = known.total else { return nil }
         defer { self.joining = joining }
         let now = engine.hosts.now
+        joining.heed(choice.number, at: now)
         let places = places(of: joining)
         let pieces = connections.compactMap { $0.piece(at: now) }
         var map = stored
@@ -90,7 +91,9 @@ extension Transfer {
             typical: joining.typical,
             // What a limit slows down, nobody else brings sooner; it only costs what others may.
             mayRace: !isThrottled,
-            mayReplace: !isThrottled && joining.replacementsLeft > 0 && joining.isOpen(at: now)
+            // One alone stays alone, also for the moment of a change.
+            mayReplace: self.ceiling > 1 && !isThrottled && joining.replacementsLeft > 0
+                && joining.isOpen(at: now)
         )
     }
 

@@ -14,6 +14,8 @@ actor Transfer {
     let journal: any TransferJournal
     let live: LiveProgress
     let brake: Brake
+    /// How many connections somebody wants it to have.
+    let choice: ConnectionChoice
 
     /// The version that the bytes on disk belong to.
     var known: RemoteVersion {
@@ -70,7 +72,8 @@ actor Transfer {
         engine: Engine,
         journal: any TransferJournal,
         live: LiveProgress,
-        brake: Brake
+        brake: Brake,
+        choice: ConnectionChoice
     ) {
         self.job = job
         self.home = home
@@ -78,6 +81,7 @@ actor Transfer {
         self.journal = journal
         self.live = live
         self.brake = brake
+        self.choice = choice
         known = job.remote
         synced = job.segments
         recorded = job.segments

@@ -70,6 +70,37 @@ import iDownloader
         }
     }
 
+    @Test func `a ceiling that rises or falls is heeded by what runs`() async throws {
+        try await withServer({ Large.file.answer(to: $0) }) { server in
+            try await withSite(connections: 3) { site in
+                // So low that it is not over before the end of this.
+                site.engine.setSpeedLimit(20_000)
+                let journal = try site.task(server.url("/file.bin")) { $0.connections = 1 }
+                let transfer = try site.start(journal)
+                try await within("the first bytes") {
+                    while transfer.live.bytes == 0 { await Task.yield() }
+                }
+                for count in [4, 2, 5, 1, 3] {
+                    transfer.limitConnections(to: count)
+                    try await within("\(count) connections") {
+                        while transfer.live.connections != count { await Task.yield() }
+                    }
+                }
+                // The engine's own ceiling, which may change as well.
+                transfer.limitConnections(to: nil)
+                for count in [2, 1] {
+                    site.engine.connectionsPerDownload = count
+                    try await within("\(count) connections") {
+                        while transfer.live.connections != count { await Task.yield() }
+                    }
+                }
+                site.engine.setSpeedLimit(0)
+                await transfer.ended()
+                expectComplete(Large.content, site, journal)
+            }
+        }
+    }
+
     // MARK: Connections that are slow or break
 
     @Test(arguments: [1, 2, 3, 4])
