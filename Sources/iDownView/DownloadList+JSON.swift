@@ -32,6 +32,7 @@ extension DownloadList {
         let checksum: String?
         let referrer: String?
         let speedLimit: UInt64?
+        let maxConnections: UInt32?
         let priority: Int32?
         let state: String?
 
@@ -42,6 +43,7 @@ extension DownloadList {
             case checksum = "Checksum"
             case referrer = "Referrer"
             case speedLimit = "SpeedLimit"
+            case maxConnections = "MaxConnections"
             case priority = "Priority"
             case state = "State"
         }
@@ -54,6 +56,7 @@ extension DownloadList {
             options.checksum = Self.given(checksum)
             options.referrer = Self.given(referrer)
             options.speedLimit = speedLimit.flatMap { $0 > 0 ? $0 : nil }
+            options.connections = maxConnections.flatMap { $0 > 0 ? $0 : nil }
             options.priority = priority.flatMap { $0 != 0 ? $0 : nil }
             options.paused = state == TaskProperties.State.paused.rawValue ? true : nil
             return options

@@ -24,6 +24,11 @@ extension DownloadList {
         if !task.checksum.isEmpty { add("checksum", task.checksum) }
         if !task.referrer.isEmpty { add("referer", task.referrer) }
         if task.speedLimit > 0 { add("max-download-limit", "\(task.speedLimit)") }
+        if task.maxConnections > 0 {
+            // aria2 takes the lower one of both.
+            add("split", "\(task.maxConnections)")
+            add("max-connection-per-server", "\(task.maxConnections)")
+        }
         if task.state == .paused { add("pause", "true") }
         if task.priority != 0 { add("priority", "\(task.priority)") }
         return options

@@ -55,7 +55,7 @@ package struct TaskDetails: Sendable {
             Fact("Checksum", task.checksum),
             Fact("Integrity", task.integrity.rawValue),
             Fact("Resumable", task.state == .completed ? "" : task.resumable ? "yes" : "no"),
-            Fact("Connections", task.connections == 0 ? "" : "\(task.connections)"),
+            Fact("Connections", connections(task)),
             Fact("Priority", task.priority == 0 ? "" : "\(task.priority)"),
             Fact("Speed limit", task.speedLimit == 0 ? "" : "\(ByteRate(task.speedLimit))"),
             Fact("Added", task.createdAt == 0 ? "" : time(task.createdAt)),
@@ -67,6 +67,13 @@ package struct TaskDetails: Sendable {
         let detail =
             task.state == .downloading ? task.activity.rawValue : task.hold.rawValue
         return detail.isEmpty ? task.state.rawValue : "\(task.state) (\(detail))"
+    }
+
+    /// Those that are open, and the most that may be where that is said of this task.
+    private static func connections(_ task: TaskProperties) -> String {
+        let open = task.connections == 0 ? "" : "\(task.connections)"
+        guard task.maxConnections > 0 else { return open }
+        return (open.isEmpty ? "" : open + ", ") + "at most \(task.maxConnections)"
     }
 
     private static func error(_ task: TaskProperties) -> String {

@@ -8,14 +8,15 @@ import iDownView
 struct EditCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "edit",
-        abstract: "Changes priority, speed limit or URL of downloads.",
+        abstract: "Changes priority, speed limit, connections or URL of downloads.",
         discussion: """
-            Each value is looked at before anything is changed. How many connections a download \
-            may open is settled when it is added.
+            Each value is looked at before anything is changed. What runs is held to a new limit \
+            at once.
 
             Examples:
               idown edit 7 --priority 10
               idown edit downloading --limit 500k
+              idown edit 7 --connections 2
               idown edit 7 --limit off --url 'https://example.org/file.iso?token=new'
             """
     )
@@ -34,20 +35,32 @@ struct EditCommand: AsyncParsableCommand {
     )
     var limit: RateArgument?
 
+    @Option(
+        help: ArgumentHelp(
+            "The most connections at once, 1 to 16; default takes max-connections-per-download.",
+            valueName: "number"
+        ),
+        completion: .list(["default"] + Contract.connections.map(String.init))
+    )
+    var connections: ConnectionsArgument?
+
     @Option(help: ArgumentHelp("A fresh link; of one download only.", valueName: "url"))
     var url: String?
 
     @OptionGroup var selection: SelectionArguments
 
     func validate() throws {
-        guard priority != nil || limit != nil || url != nil else {
-            throw ValidationError("give --priority, --limit or --url")
+        guard priority != nil || limit != nil || connections != nil || url != nil else {
+            throw ValidationError("give --priority, --limit, --connections or --url")
         }
         if url != nil, try selection.selection().plainIDs?.count != 1 {
             throw ValidationError("--url is for one download, named by its ID")
         }
         if let limit, !Contract.speedLimit.contains(limit.bytesPerSecond) {
             throw ValidationError("--limit is too high")
+        }
+        if let connections, !Contract.maxConnections.contains(connections.count) {
+            throw ValidationError("--connections is 1 to 16, or default, not \(connections.count)")
         }
     }
 
@@ -61,6 +74,9 @@ struct EditCommand: AsyncParsableCommand {
                 if let priority { try await client.setPriority(priority, of: task.id) }
                 if let limit {
                     try await client.setSpeedLimit(limit.bytesPerSecond, of: task.id)
+                }
+                if let connections {
+                    try await client.setMaxConnections(connections.count, of: task.id)
                 }
             }
         }

@@ -152,7 +152,8 @@ struct CommandFailureTests {
                 ["show", "99"], ["explain", "99"], ["wait", "99"], ["follow", "99"],
                 ["pause", "99"], ["resume", "99"], ["retry", "99"], ["cancel", "99"],
                 ["remove", "99"], ["remove", "--trash", "99"], ["edit", "99", "--priority", "1"],
-                ["edit", "99", "--limit", "1M"], ["set-url", "99", "http://127.0.0.1:9/"],
+                ["edit", "99", "--limit", "1M"], ["edit", "99", "--connections", "2"],
+                ["set-url", "99", "http://127.0.0.1:9/"],
                 ["list", "99"], ["export", "99"], ["pause", "90-99"], ["list", "3-4", "failed"],
                 ["show", "99", "all"],
             ]
@@ -171,6 +172,7 @@ struct CommandFailureTests {
                 ["pause", "seven"], ["pause", "7-3"], ["pause", "0"], ["pause", "-7"], ["pause"],
                 ["list", "broken"], ["export", "1-"], ["follow", "failed"], ["show", ""],
                 ["edit", "1"], ["edit", "1", "--limit", "fast"],
+                ["edit", "1", "--connections", "17"], ["edit", "1", "--connections", "many"],
                 ["edit", "1-2", "--url", "http://a/"],
                 ["config", "colour"], ["config", "speed-limit", "fast"],
                 ["config", "max-concurrent-downloads", "65"], ["list", "--format", "{Nothing}"],

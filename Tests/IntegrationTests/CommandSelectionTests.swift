@@ -121,6 +121,8 @@ struct CommandSelectionTests {
                 "-3",
                 "--limit",
                 "1.5MiB/s",
+                "--connections",
+                "3",
                 in: service
             )
             #expect(edited.status == .exited(0), "\(edited)")
@@ -128,12 +130,15 @@ struct CommandSelectionTests {
                 let task = try await service.client.getTask(id)
                 #expect(task.priority == -3)
                 #expect(task.speedLimit == 3 << 19)
+                #expect(task.maxConnections == 3)
             }
             let fresh = try await idown(
                 "edit",
                 first,
                 "--limit",
                 "off",
+                "--connections",
+                "default",
                 "--url",
                 "http://127.0.0.1:9/fresh",
                 in: service
@@ -141,6 +146,7 @@ struct CommandSelectionTests {
             #expect(fresh.status == .exited(0), "\(fresh)")
             #expect(try await service.client.getTask(first).url == "http://127.0.0.1:9/fresh")
             #expect(try await service.client.getTask(first).speedLimit == 0)
+            #expect(try await service.client.getTask(first).maxConnections == 0)
             // A value that is refused changes nothing of the others.
             let wrong = try await idown(
                 "edit",

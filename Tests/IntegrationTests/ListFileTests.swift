@@ -14,6 +14,7 @@ struct ListFileTests {
             [
                 task.url, task.fileName, task.directory, task.state.rawValue, task.checksum,
                 task.referrer, "\(task.priority)", "\(task.speedLimit)",
+                "\(task.maxConnections)",
             ]
         }
     }
@@ -101,6 +102,7 @@ struct ListFileTests {
             #expect(tasks[0].checksum == digest)
             #expect(tasks[0].referrer == "http://127.0.0.1:9/page")
             #expect(tasks[0].speedLimit == 2 << 20)
+            #expect(tasks[0].maxConnections == 3)
             #expect(tasks[0].priority == -4)
             #expect(tasks[0].state == .paused)
             #expect(tasks[1].fileName == "b.bin")

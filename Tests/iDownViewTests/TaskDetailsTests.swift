@@ -27,6 +27,14 @@ import iDownView
         )
     }
 
+    @Test func `a ceiling of its own stands beside the connections that are open`() {
+        var task = TaskProperties.running
+        task.maxConnections = 4
+        #expect(lines(task).contains("Connections:  1, at most 4"))
+        task.connections = 0
+        #expect(lines(task).contains("Connections:  at most 4"))
+    }
+
     @Test func `a failed download tells why`() {
         #expect(
             lines(.broken).contains("Error:      Server.NotFound: the server answered HTTP 404")
