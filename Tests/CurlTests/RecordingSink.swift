@@ -18,8 +18,8 @@ final class RecordingSink: TransferSink {
     private let state: Mutex<State>
     private let headerVerdict: HeaderVerdict
 
-    /// From `offset` bytes on the next piece gets `verdict`, once; every header line gets
-    /// `headerVerdict`.
+    /// Once `offset` bytes are there the next piece gets `verdict`, and is kept if that is `taken`;
+    /// every header line gets `headerVerdict`.
     init(
         at offset: Int? = nil,
         _ verdict: BodyVerdict = .taken,
@@ -46,16 +46,17 @@ final class RecordingSink: TransferSink {
     }
 
     func receive(body: UnsafeRawBufferPointer) -> BodyVerdict {
-        let verdict: BodyVerdict = state.withLock { state in
+        let (verdict, isAtPoint): (BodyVerdict, Bool) = state.withLock { state in
+            var verdict = BodyVerdict.taken
+            var isAtPoint = false
             if let point = state.point, state.body.count >= point.offset {
                 state.point = nil
-                return point.verdict
+                (verdict, isAtPoint) = (point.verdict, true)
             }
-            state.body.append(contentsOf: body)
-            return .taken
+            if case .taken = verdict { state.body.append(contentsOf: body) }
+            return (verdict, isAtPoint)
         }
-        if case .taken = verdict { return verdict }
-        reachedPoint.open()
+        if isAtPoint { reachedPoint.open() }
         return verdict
     }
 }

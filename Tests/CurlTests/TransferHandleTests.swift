@@ -48,10 +48,11 @@ struct TransferHandleTests {
         let server = try FaultServer.serving(file)
         defer { server.stop() }
         try await withPool { pool in
-            let sink = RecordingSink()
+            let sink = RecordingSink(at: 0)
             let request = TransferRequest(url: try URLReference(server.url()))
             let handle = pool.begin(request, sink: sink)
             await hold.reached.waitUntilOpen()
+            await sink.reachedPoint.waitUntilOpen()
             handle.cancel()
             let outcome = await handle.outcome()
             #expect(outcome.result == .aborted)
