@@ -28,6 +28,9 @@ package struct TaskList: Sendable {
     }
 
     private var phase = Phase.loading
+    /// How many answers are on their way, and what came since the first of them was asked for.
+    private var awaitedLists = 0
+    private var early: [ManagerEvent] = []
     private var tasks: [String: TaskProperties] = [:]
     /// In the order of adding; may name tasks that are gone, until it is looked at.
     private var order: [String] = []
@@ -63,6 +66,10 @@ package struct TaskList: Sendable {
 // What there is.
 extension TaskList {
     /// Takes the whole list.
+    ///
+    /// A long list is written down at one time and comes at another: changes that overtook it are
+    /// applied once more. Those that it has already do no harm, since the last one of each task
+    /// says how it stands.
     package mutating func load(_ list: [TaskProperties]) {
         phase = .loaded
         tasks = Dictionary(list.map { ($0.id, $0) }) { $1 }
@@ -71,22 +78,36 @@ extension TaskList {
         downloading = []
         for task in list { count(task, by: 1) }
         shown = nil
+        for event in early { change(event) }
         chosen.formIntersection(tasks.keys)
+        endAwaited()
     }
 
     /// The list could not be had.
     package mutating func fail(_ reason: String) {
         phase = .failed(reason)
+        endAwaited()
     }
 
-    /// The list is asked for anew.
+    /// The list is asked for anew; one ``load(_:)`` or ``fail(_:)`` follows for each time.
     package mutating func reload() {
         if case .failed = phase { phase = .loading }
+        awaitedLists += 1
     }
 
-    /// Takes a change; what comes before the list is in the list already.
+    private mutating func endAwaited() {
+        awaitedLists = max(0, awaitedLists - 1)
+        if awaitedLists == 0 { early = [] }
+    }
+
+    /// Takes a change.
     package mutating func apply(_ event: ManagerEvent) {
+        if awaitedLists > 0 { early.append(event) }
         guard case .loaded = phase else { return }
+        change(event)
+    }
+
+    private mutating func change(_ event: ManagerEvent) {
         switch event {
         case .added(let task):
             if let old = tasks[task.id] { count(old, by: -1) } else { order.append(task.id) }

@@ -103,7 +103,12 @@ struct ListWatch {
                 redrawSoon()
             case .presence(let isThere):
                 // Whoever comes back has the newest list there is.
-                if isThere { load() } else { screen.fail("the service has ended") }
+                if isThere {
+                    screen.succeed("the service is back")
+                    load()
+                } else {
+                    screen.fail("the service has ended")
+                }
                 redrawSoon()
             case .list(.success(let tasks)):
                 screen.list.load(tasks)

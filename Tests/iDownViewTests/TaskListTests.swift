@@ -62,6 +62,30 @@ struct TaskListTests {
         #expect(list.content() == .empty)
     }
 
+    @Test func `what overtakes the list is not lost with it`() {
+        var list = TaskList()
+        list.reload()
+        list.apply(.added(task(5, .waiting)))
+        list.load([task(1, .paused)])
+        #expect(list.rows() == ["1", "5"])
+
+        list.reload()
+        list.reload()
+        change(&list, "1", .downloading)
+        list.apply(.removed(id: "5"))
+        list.load([task(1, .paused), task(5, .waiting)])
+        #expect(list.rows() == ["1"])
+        #expect(list["1"]?.state == .downloading)
+        // The other one that was asked for may be as old.
+        list.load([task(1, .paused), task(5, .waiting)])
+        #expect(list.rows() == ["1"])
+        #expect(list.count(in: .downloading) == 1)
+
+        // What comes after it is not kept any longer.
+        list.load([task(1, .paused)])
+        #expect(list.count(in: .paused) == 1)
+    }
+
     @Test func `search, filter and sort decide what is shown`() {
         var list = loaded()
         #expect(list.rows() == ["1", "2", "3", "4"])
