@@ -7,13 +7,13 @@
 enum Query: String, CaseIterable {
     case inQueue = """
         SELECT id, priority, directory, fileName, url FROM task
-        WHERE hold = 'queue' AND intent IS NULL
+        WHERE hold = 'queue' AND intent IS NOT 'discard'
         ORDER BY priority DESC, id
         """
     /// Walks through the whole queue where all of it is passed over: 15 ms for 100,000 tasks.
     case inQueueBeside = """
         SELECT id, priority, directory, fileName, url FROM task
-        WHERE hold = 'queue' AND intent IS NULL
+        WHERE hold = 'queue' AND intent IS NOT 'discard'
         AND isLoopback >= ?
         AND originHash NOT IN (SELECT value FROM json_each(?))
         AND (fileName IS NOT NULL OR directory NOT IN (SELECT value FROM json_each(?)))
@@ -39,6 +39,9 @@ enum Query: String, CaseIterable {
         """
     case withIntent = """
         SELECT id FROM task WHERE intent IS NOT NULL
+        """
+    case withPublication = """
+        SELECT id FROM task WHERE intent = 'publish'
         """
     case unfinished = """
         SELECT id, url, wantedName, fileName, owner, loginKey FROM task

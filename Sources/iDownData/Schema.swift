@@ -16,6 +16,9 @@ enum Schema {
             try database.execute(sql: version2)
             try markLogins(in: database)
         }
+        migrator.registerMigration("3", foreignKeyChecks: .immediate) { database in
+            try database.execute(sql: version3)
+        }
         return migrator
     }
 
@@ -163,6 +166,13 @@ enum Schema {
         ALTER TABLE task ADD COLUMN hasLogins INTEGER NOT NULL DEFAULT 0;
         CREATE INDEX taskWithLogins ON task(id) WHERE hasLogins = 1;
         CREATE INDEX taskByLoginKey ON task(loginKey) WHERE loginKey IS NOT NULL;
+        """
+
+    // A task whose file may have its name already is tried again like any other.
+    private static let version3 = """
+        DROP INDEX taskInQueue;
+        CREATE INDEX taskInQueue ON task(priority DESC)
+            WHERE hold = 'queue' AND intent IS NOT 'discard';
         """
 
     private static func markLogins(in database: Database) throws {

@@ -8,7 +8,7 @@ package import iDownState
 extension StoreAccess {
     /// The tasks that may start, best first: by priority, then in the order of ids.
     ///
-    /// One with an open intent may not start: its file is still being dealt with.
+    /// One whose file is still being deleted may not start.
     package func nextWaiting(
         limit: Int,
         passingOver passedOver: PassedOver = PassedOver()

@@ -134,6 +134,11 @@ extension StoreAccess {
         try records(.withIntent)
     }
 
+    /// The tasks whose files are about to get their names, or may have them.
+    package func withOpenPublication() throws(StoreFailure) -> [TaskRecord] {
+        try records(.withPublication)
+    }
+
     /// The unfinished tasks that have a file, those with the intent to remove left out.
     package func unfinishedWithFile() throws(StoreFailure) -> [TaskRecord] {
         try records(.unfinishedWithFile)

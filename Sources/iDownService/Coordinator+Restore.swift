@@ -21,10 +21,11 @@ extension Coordinator {
         for record in interrupted {
             if let event = await engine.carryOutIntent(of: record) {
                 changed += try await recordRestored(event, of: record)
-            } else {
-                log.warning("the file of task \(record.id) could not be put in order yet")
+            } else if record.isDeleting {
+                log.warning("the file of task \(record.id) could not be deleted yet")
                 unsettled.append(record)
             }
+            // A file that may have its name is looked for by the next attempt.
         }
         let unfinished = try await store.read { snapshot throws(StoreFailure) in
             try snapshot.unfinishedWithFile()

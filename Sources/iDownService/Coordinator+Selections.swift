@@ -46,6 +46,7 @@ extension Coordinator {
                 return outcome.changed.count
             }
             for id in publishing { _ = await publicationEnd(of: id) }
+            await settlePublications(of: Set(publishing))
         }
         return 0
     }
@@ -119,7 +120,7 @@ extension Transaction {
             guard let before = try task(id), before.intent != .remove else {
                 throw ServiceRefusal.noSuchTask(id.description)
             }
-            if case .publish = before.intent { publishing.append(id) }
+            if before.mustSettle(before: command) { publishing.append(id) }
         }
         guard publishing.isEmpty || mayPassOver else {
             selection.publishing = publishing

@@ -42,12 +42,37 @@ extension Coordinator {
                 return
             } catch Refusal.publishing {
                 try refuseWhileStopping()
-                // With nothing to wait for it may just have ended; or nobody can end it for now.
-                if await !publicationEnd(of: id) { fruitless += 1 }
+                if await publicationEnd(of: id) { continue }
+                // Nobody is at work on it: it may just have ended, or it has to be looked at.
+                await settlePublications(of: [id])
+                fruitless += 1
                 guard fruitless < 3 else { throw Refusal.publishing }
                 try refuseWhileStopping()
             } catch Refusal.gone {
                 throw ServiceRefusal.noSuchTask(id.description)
+            }
+        }
+    }
+
+    /// Finds out whether finished files have their names where earlier attempts could not say so.
+    ///
+    /// What cannot be told stays open.
+    func settlePublications(of ids: Set<TaskID>) async {
+        let open = try? await store.read { snapshot throws(StoreFailure) in
+            try snapshot.withOpenPublication()
+        }
+        for record in open ?? [] where ids.contains(record.id) && !record.isPublishing {
+            guard let event = await engine.settlePublication(of: record) else { continue }
+            let now = time.date
+            try? await commit { transaction in
+                let change = try transaction.change(record.id) { current in
+                    // An attempt that began meanwhile has looked as well, and knows more.
+                    guard current.attempt == record.attempt, current.intent == record.intent else {
+                        return []
+                    }
+                    return current.apply(event, at: now, jitter: 0)
+                }
+                return ((), change.map { [$0] } ?? [])
             }
         }
     }

@@ -297,7 +297,7 @@ extension Coordinator {
     }
 
     private func notePublication(of record: TaskRecord) {
-        if case .publish = record.intent, running[record.id] != nil {
+        if record.isPublishing, running[record.id] != nil {
             publications[record.id] = publications[record.id] ?? []
         } else {
             for waiter in publications.removeValue(forKey: record.id) ?? [] { waiter.resume() }

@@ -15,7 +15,8 @@ package enum Refusal: Error, Hashable, Sendable {
     case invalidState(Command, TaskState.Kind)
     /// A task in this state fetches nothing, and so gets no other URL: `InvalidState` too.
     case keepsURL(TaskState.Kind)
-    /// The finished file is being given its name at this moment; ask again when that is over.
+    /// The finished file is being given its name at this moment, or may have it already and the
+    /// verb would delete it; ask again when that is over, or known.
     case publishing
     /// The task is being removed: for everybody outside it is gone.
     case gone

@@ -41,7 +41,7 @@ package enum Event: Hashable, Sendable {
     case serviceStarted
     /// The partial file was looked at: its size in bytes, nil when it is not there or not ours.
     case partialFound(size: Int64?)
-    /// At the start the file of an open publication was found under its final name.
+    /// The file of an open publication was found under its final name, which lasts.
     case publicationFound(name: String, size: Int64)
     /// The partial file of an intent to delete is gone.
     case partialDeleted

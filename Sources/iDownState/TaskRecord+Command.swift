@@ -6,7 +6,7 @@ extension TaskRecord {
     /// A verb for what the task already is succeeds and does nothing: no effects.
     package mutating func apply(_ command: Command) throws(Refusal) -> [Effect] {
         guard intent != .remove else { throw .gone }
-        if case .publish = intent { throw .publishing }
+        guard !mustSettle(before: command) else { throw .publishing }
         switch command {
         case .pause: return try pause()
         case .resume: return try resume()

@@ -26,7 +26,7 @@ extension TaskRecord {
     }
 
     private mutating func grantSlot(_ order: Int64) -> [Effect] {
-        guard state == .waiting(.queue), intent == nil else { return [] }
+        guard state == .waiting(.queue), !isDeleting else { return [] }
         state = .downloading
         attempt = attempt.next
         startOrder = order
@@ -34,13 +34,13 @@ extension TaskRecord {
     }
 
     private mutating func displace() -> [Effect] {
-        guard state == .downloading, intent == nil else { return [] }
+        guard state == .downloading, !isPublishing else { return [] }
         state = .waiting(.queue)
         return [.persist, .stopTransfer(attempt), .announce]
     }
 
     private mutating func meet(_ obstacle: Obstacle, at now: WallTime) -> [Effect] {
-        guard intent == nil else { return [] }
+        guard !isPublishing, !isDeleting else { return [] }
         switch state {
         case .waiting(.queue):
             return hold(by: obstacle, at: now)
@@ -90,10 +90,8 @@ extension TaskRecord {
     private mutating func measurePartial(_ size: Int64?) -> [Effect] {
         guard state != .completed, state != .downloading, file != nil else { return [] }
         let before = self
-        switch intent {
-        case .discard, .remove: return []
-        case .publish, nil: intent = nil
-        }
+        guard !isDeleting else { return [] }
+        intent = nil
         if let size {
             // A crash may have cut the file shorter than what the record once knew.
             segments.truncate(to: size)
@@ -103,7 +101,7 @@ extension TaskRecord {
         }
         stretchStart = min(stretchStart, segments.byteCount)
         guard self != before else { return [] }
-        return before.intent == nil ? [.persist, .announce] : [.persist, .announce, .fillSlots]
+        return [.persist, .announce]
     }
 
     private mutating func findPublication(

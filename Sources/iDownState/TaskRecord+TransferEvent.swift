@@ -27,7 +27,9 @@ extension TaskRecord {
         _ remote: RemoteVersion,
         _ kept: SegmentMap
     ) -> [Effect] {
-        guard state == .downloading, intent == nil else { return [] }
+        guard state == .downloading else { return [] }
+        // An earlier attempt's file has no final name: the transfer has looked.
+        intent = nil
         // What is fetched once more is no progress: a server without ranges that breaks off again
         // and again would be asked for ever. Only another file's first bytes are.
         let isSameFile = self.file == file && !self.remote.isContradicted(by: remote)
@@ -43,10 +45,7 @@ extension TaskRecord {
 
     private mutating func arrive(_ file: LocalFile, _ remote: RemoteVersion) -> [Effect] {
         guard state == .downloading else { return [] }
-        switch intent {
-        case nil, .publish: intent = .publish(name: file.name)
-        case .discard, .remove: return []
-        }
+        intent = .publish(name: file.name)
         self.file = file
         self.remote = remote
         // Without a name a file does not outlive a crash: nothing of it is claimed yet.
@@ -58,10 +57,8 @@ extension TaskRecord {
 
     /// A stopped transfer's last checkpoint counts too: only its place on disk matters.
     private mutating func checkpoint(_ segments: SegmentMap) -> [Effect] {
-        guard state != .completed, state != .cancelled, file != nil else { return [] }
-        switch intent {
-        case nil, .publish: break
-        case .discard, .remove: return []
+        guard state != .completed, state != .cancelled, file != nil, !isDeleting else {
+            return []
         }
         // Bytes that were wrong are no progress that was made.
         let isCut = segments.byteCount < self.segments.byteCount
@@ -75,10 +72,7 @@ extension TaskRecord {
     private mutating func beginPublication(_ name: String) -> [Effect] {
         guard state == .downloading, file != nil else { return [] }
         // Once more with the next name, when the first turned out to be taken.
-        switch intent {
-        case nil, .publish: intent = .publish(name: name)
-        case .discard, .remove: return []
-        }
+        intent = .publish(name: name)
         return [.persist]
     }
 
@@ -92,7 +86,6 @@ extension TaskRecord {
     /// Keeps the bytes and the count of tries.
     private mutating func stepAside(for obstacle: Obstacle, at now: WallTime) -> [Effect] {
         guard state == .downloading else { return [] }
-        if case .publish = intent { intent = nil }
         noteProgress()
         return hold(by: obstacle, at: now) + [.fillSlots]
     }
@@ -105,7 +98,8 @@ extension TaskRecord {
         guard state == .downloading else { return [] }
         // A full disk is no failed try: the bytes wait for room.
         if failure.neededSpace != nil { return stepAside(for: .diskFull(failure), at: now) }
-        if case .publish = intent { intent = nil }
+        // What is worth nothing gets no name; all else may have it by now.
+        if failure.code.spoilsContent { intent = nil }
         noteProgress()
         tries = tries == .max ? .max : tries + 1
         self.failure = failure

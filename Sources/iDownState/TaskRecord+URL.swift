@@ -16,7 +16,7 @@ extension TaskRecord {
         isSameOrigin: Bool
     ) throws(Refusal) -> [Effect] {
         guard intent != .remove else { throw .gone }
-        if case .publish = intent { throw .publishing }
+        guard !isPublishing else { throw .publishing }
         guard state.isUnfinished else { throw .keepsURL(state.kind) }
         let isNew = url != request.url
         if isNew { take(url, isSameOrigin: isSameOrigin) }

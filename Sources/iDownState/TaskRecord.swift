@@ -26,6 +26,10 @@ package struct LocalFile: Hashable, Sendable {
 /// A change to files that was committed before it is made, so that a crash leaves no half.
 package enum Intent: Hashable, Sendable {
     /// Rename the partial file to this final name.
+    ///
+    /// Stays until it is known whether the file has that name, whatever becomes of the task
+    /// meanwhile: only the disk can tell. Until then the file is complete, under one name or the
+    /// other, and nobody touches it.
     case publish(name: String)
     /// Delete the partial file, keep the task.
     case discard
@@ -93,6 +97,30 @@ package struct TaskRecord: Hashable, Sendable {
 
     /// The name to show: the file's, else the one asked for; empty before either is known.
     package var displayName: String { file?.name ?? request.fileName ?? "" }
+
+    /// Whether a transfer is just giving the finished file its name.
+    package var isPublishing: Bool {
+        guard case .publish = intent else { return false }
+        return state == .downloading
+    }
+
+    /// Whether the partial file is being deleted: until it is gone nothing starts.
+    package var isDeleting: Bool {
+        switch intent {
+        case .discard, .remove: true
+        case .publish, nil: false
+        }
+    }
+
+    /// Whether a verb has to wait until it is known if the finished file has its name: half a
+    /// rename cannot be paused, and what is complete is not deleted as partial.
+    package func mustSettle(before command: Command) -> Bool {
+        guard case .publish = intent else { return false }
+        return switch command {
+        case .pause, .resume, .retry: state == .downloading
+        case .cancel, .remove: true
+        }
+    }
 
     /// Whether it waits for its next try.
     package var isInBackOff: Bool {

@@ -23,9 +23,11 @@ extension Hold {
 
 /// Where a task stands.
 ///
-/// Legal successors, besides being removed: waiting → downloading, paused, cancelled, at a start completed; downloading →
+/// Legal successors, besides being removed: waiting → downloading, paused, cancelled; downloading →
 /// waiting, paused, completed, failed, cancelled; paused → waiting, cancelled; failed → waiting,
-/// cancelled; completed → waiting; cancelled → waiting.
+/// cancelled; completed → waiting; cancelled → waiting. Where the file of an open publication is
+/// found under its name: waiting at a start, and waiting, paused and failed when they are to be
+/// cancelled or removed → completed.
 package enum TaskState: Hashable, Sendable {
     case waiting(Hold)
     case downloading

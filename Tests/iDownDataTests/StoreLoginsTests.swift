@@ -126,7 +126,10 @@ import iDownTesting
                         DROP INDEX taskByLoginKey;
                         ALTER TABLE task DROP COLUMN loginKey;
                         ALTER TABLE task DROP COLUMN hasLogins;
-                        DELETE FROM grdb_migrations WHERE identifier = '2';
+                        DROP INDEX taskInQueue;
+                        CREATE INDEX taskInQueue ON task(priority DESC)
+                            WHERE hold = 'queue' AND intent IS NULL;
+                        DELETE FROM grdb_migrations WHERE identifier IN ('2', '3');
                         """
                 )
             }

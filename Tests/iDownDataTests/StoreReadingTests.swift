@@ -97,13 +97,15 @@ import iDownState
                 _ = try transaction.addTask("http://a/f") {
                     $0.state = .waiting(.retry(at: .someTime))
                 }
+                // Its next try looks whether the file has its name already.
+                _ = try transaction.addTask("http://a/f") { $0.intent = .publish(name: "f") }
                 let all = try transaction.nextWaiting(limit: 10)
                 var passedOver = PassedOver()
                 passedOver.ids = [try #require(all.first).id]
                 let some = try transaction.nextWaiting(limit: 2, passingOver: passedOver)
                 return (all.map(\.id.rawValue), some.map(\.id.rawValue))
             }
-            #expect(all == [2, 4, 1, 5, 3])
+            #expect(all == [2, 4, 1, 5, 9, 3])
             #expect(some == [4, 1])
         }
     }
@@ -236,7 +238,7 @@ import iDownState
 
     @Test func `open intents and unfinished files are found`() async throws {
         try await withStore { store in
-            let (intents, files) = try await store.commit { transaction in
+            let (intents, publications, files) = try await store.commit { transaction in
                 let file = LocalFile(name: "f", device: 1, inode: 2)
                 let intents: [Intent?] = [.publish(name: "f"), nil, .discard, .remove]
                 for intent in intents {
@@ -252,10 +254,12 @@ import iDownState
                 }
                 return (
                     try transaction.withOpenIntent().map(\.id.rawValue),
+                    try transaction.withOpenPublication().map(\.id.rawValue),
                     try transaction.unfinishedWithFile().map(\.id.rawValue)
                 )
             }
             #expect(intents == [1, 3, 4])
+            #expect(publications == [1])
             #expect(files == [1, 2, 3])
         }
     }

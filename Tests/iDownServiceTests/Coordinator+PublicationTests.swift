@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Glibc
 import Testing
 import iDownData
 import iDownState
 import iDownTesting
+import iDownloader
 
 @testable import iDownService
 
@@ -78,6 +80,53 @@ import iDownTesting
             await hub.coordinator.setSlots(0)
             disk.release()
             try await hub.announced.wait(for: id, .completed)
+        }
+    }
+
+    @Test(arguments: [TaskState.failed, .paused])
+    func `what turns out to be complete is not cancelled, and stays when it is removed`(
+        state: TaskState
+    ) async throws {
+        try await withUntoldPublication(state) { hub, id, _ throws in
+            await #expect(throws: Refusal.invalidState(.cancel, .completed)) {
+                try await hub.coordinator.carryOut(.cancel, on: id)
+            }
+            #expect(hub.announced.kinds(of: id) == [.completed])
+        }
+        try await withUntoldPublication(state) { hub, id, _ throws in
+            #expect(try await hub.coordinator.carryOut(.cancel, on: [id]) == 0)
+            #expect(try await hub.record(id)?.state == .completed)
+        }
+        try await withUntoldPublication(state) { hub, id, _ throws in
+            try await hub.coordinator.carryOut(.remove, on: id)
+            #expect(try await hub.record(id) == nil)
+            #expect(hub.names == ["b"])
+        }
+    }
+
+    @Test(arguments: [TaskState.failed, .paused])
+    func `what turns out to be partial goes with its task`(state: TaskState) async throws {
+        try await withUntoldPublication(state, named: "b.part") { hub, id, _ throws in
+            try await hub.coordinator.carryOut(.cancel, on: id)
+            #expect(try await hub.record(id)?.state == .cancelled)
+            #expect(hub.names == [])
+        }
+        try await withUntoldPublication(state, named: "b.part") { hub, id, _ throws in
+            #expect(try await hub.coordinator.carryOut(.remove, on: [id]) == 1)
+            #expect(try await hub.record(id) == nil)
+            #expect(hub.names == [])
+        }
+    }
+
+    @Test func `as long as that is not known, nothing is deleted`() async throws {
+        let faults = iDownloader.FaultPlan(failing: 1, with: EIO, times: .max / 2)
+        try await withUntoldPublication(.failed, faults) { hub, id, _ throws in
+            await #expect(throws: Refusal.publishing) {
+                try await hub.coordinator.carryOut(.remove, on: id)
+            }
+            #expect(try await hub.coordinator.carryOut(.cancel, on: [id]) == 0)
+            #expect(try await hub.record(id)?.state == .failed)
+            #expect(hub.names == ["b"])
         }
     }
 

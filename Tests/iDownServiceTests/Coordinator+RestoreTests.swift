@@ -61,35 +61,60 @@ import iDownloader
         }
     }
 
-    @Test func `a file that has its name, and could not be said to, is not fetched again`()
-        async throws
-    {
-        let server = try FaultServer.serving(ServedFile(.small))
-        defer { server.stop() }
-        try await withTemporaryFolder { folder in
-            let id = try await withHub(in: folder) { hub in
-                let id = try await hub.add(server.url("/a"))
-                try await hub.announced.wait(for: id, .completed)
-                return id
-            }
-            // The folder could not be synced after the rename, or the end not be recorded.
-            try await withHub(in: folder) { store, _ in
-                try await store.commit { transaction in
-                    guard let record = try transaction.task(id) else { return }
-                    var failed = record
-                    failed.state = .failed
-                    failed.failure = Failure(.networkReset, "fsync", isTransient: false)
-                    failed.finishedAt = nil
-                    try transaction.update(failed, from: record)
-                }
-            } _: { hub in
-                #expect(try await hub.record(id)?.file?.name == "a")
+    @Test(
+        arguments: [
+            TaskState.failed, .paused, .waiting(.retry(at: .someTime)), .waiting(.space),
+        ]
+    )
+    func `a file that has its name, and could not be said to, is not fetched again`(
+        state: TaskState
+    ) async throws {
+        try await withUntoldPublication(state) { hub, id, server throws in
+            // By itself only goes on what waits.
+            let isWaiting = state.kind == .waiting
+            #expect(try await hub.record(id)?.state.kind == (isWaiting ? .completed : state.kind))
+            if !isWaiting {
                 try await hub.coordinator.carryOut(.resume, on: id)
                 try await hub.announced.wait(for: id, .completed)
-                #expect(hub.holds(.small, as: "a"))
-                #expect(hub.names == ["a"])
             }
+            #expect(hub.holds(.small, as: "b"))
+            #expect(hub.names == ["b"])
+            #expect(try await hub.record(id)?.path == hub.path("b"))
             #expect(server.requests.count == 1)
+        }
+    }
+
+    @Test func `where it is not known yet whether it has, the next try finds out`() async throws {
+        // The look of the start fails, and nothing else.
+        let faults = iDownloader.FaultPlan(failing: 1, with: EIO, times: 1)
+        try await withUntoldPublication(.waiting(.queue), faults) { hub, id, server throws in
+            try await hub.announced.wait(for: id, .completed)
+            #expect(hub.names == ["b"])
+            #expect(server.requests.count == 1)
+        }
+    }
+
+    @Test func `a drive that is not there at the start costs no file that has its name`()
+        async throws
+    {
+        try await withHub { store, files in
+            try await store.insert(
+                url: "http://127.0.0.1:9/a",
+                directory: files + "/not-mounted"
+            ) { record in
+                record.state = .downloading
+                record.attempt = AttemptNumber(rawValue: 1)
+                record.file = Self.part
+                record.intent = .publish(name: "a")
+            }
+        } _: { hub in
+            let id = try #require(TaskID(rawValue: 1))
+            try await hub.announced.wait(for: id, .failed)
+            #expect(try await hub.record(id)?.file == Self.part)
+            #expect(try await hub.record(id)?.intent == .publish(name: "a"))
+            // Nothing of it is there to be deleted.
+            try await hub.coordinator.carryOut(.remove, on: id)
+            #expect(try await hub.record(id) == nil)
         }
     }
 

@@ -34,6 +34,8 @@ enum Sample {
     static let mismatch = Failure(.checksumMismatch, "the digest is another")
     static let vanished = Failure(.fileVanished, "the partial file is gone")
 
+    static let unsynced = Failure(.fileFailed, "fsync: Input/output error")
+
     static let full = Failure(.fileNoSpace, "the disk is full", neededSpace: half)
     static let noName = Failure(.networkDNS, "no address", isTransient: true)
 

@@ -20,6 +20,10 @@ enum Situation: String, CaseIterable, Sendable {
     case publishing
     /// The service ended while the file was being given its name.
     case publicationInterrupted
+    /// Waiting for the next try; the file may have its name, and the last one could not say so.
+    case publicationUntold
+    /// The same, failed for good.
+    case publicationFailed
     case paused
     case pausedWithBytes
     case failed
@@ -46,6 +50,11 @@ enum Situation: String, CaseIterable, Sendable {
         switch self {
         case .publishing, .publicationInterrupted:
             record.segments = Sample.first(Sample.total)
+        case .publicationUntold, .publicationFailed:
+            record.segments = Sample.first(Sample.total)
+            record.failure = Sample.unsynced
+            record.tries = 1
+            record.stretchStart = Sample.total
         case .backingOff:
             record.failure = Sample.reset
             record.tries = 1
@@ -77,14 +86,14 @@ enum Situation: String, CaseIterable, Sendable {
         switch self {
         case .queued, .queuedWithBytes, .publicationInterrupted, .queuedWhileDiscarding:
             .waiting(.queue)
-        case .backingOff: .waiting(.retry(at: Sample.deadline))
+        case .backingOff, .publicationUntold: .waiting(.retry(at: Sample.deadline))
         case .offline: .waiting(.offline)
         case .metered: .waiting(.metered)
         case .drained: .waiting(.battery)
         case .withoutSpace: .waiting(.space)
         case .connecting, .downloading, .publishing: .downloading
         case .paused, .pausedWithBytes, .pausedWhileDiscarding: .paused
-        case .failed, .spoiled: .failed
+        case .failed, .spoiled, .publicationFailed: .failed
         case .completed: .completed
         case .cancelled, .discarding, .removing: .cancelled
         }
@@ -92,7 +101,8 @@ enum Situation: String, CaseIterable, Sendable {
 
     private var intent: Intent? {
         switch self {
-        case .publishing, .publicationInterrupted: .publish(name: Sample.name)
+        case .publishing, .publicationInterrupted, .publicationUntold, .publicationFailed:
+            .publish(name: Sample.name)
         case .discarding, .queuedWhileDiscarding, .pausedWhileDiscarding: .discard
         case .removing: .remove
         case .queued, .queuedWithBytes, .backingOff, .offline, .metered, .drained, .withoutSpace,
@@ -107,7 +117,8 @@ enum Situation: String, CaseIterable, Sendable {
         case .queued, .connecting, .paused, .cancelled: false
         case .queuedWithBytes, .backingOff, .offline, .metered, .drained, .withoutSpace,
             .downloading, .publishing,
-            .publicationInterrupted, .pausedWithBytes, .failed, .spoiled, .completed, .discarding,
+            .publicationInterrupted, .publicationUntold, .publicationFailed, .pausedWithBytes,
+            .failed, .spoiled, .completed, .discarding,
             .queuedWhileDiscarding, .pausedWhileDiscarding, .removing:
             true
         }

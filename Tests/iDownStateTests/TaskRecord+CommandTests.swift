@@ -50,6 +50,17 @@ import iDownState
         intent: .discard
     )
 
+    private static let pausePublishing = Outcome.becomes(
+        .paused,
+        [.persist, .announce],
+        intent: .publish(name: Sample.name)
+    )
+    private static let restartPublishing = Outcome.becomes(
+        .waiting(.queue),
+        [.persist, .announce, .fillSlots],
+        intent: .publish(name: Sample.name)
+    )
+
     private static func invalid(_ command: Command, _ state: TaskState.Kind) -> Outcome {
         .refused(.invalidState(command, state))
     }
@@ -137,11 +148,24 @@ import iDownState
         Row(.publishing, .cancel, .refused(.publishing)),
         Row(.publishing, .remove, .refused(.publishing)),
 
-        Row(.publicationInterrupted, .pause, .refused(.publishing)),
-        Row(.publicationInterrupted, .resume, .refused(.publishing)),
-        Row(.publicationInterrupted, .retry, .refused(.publishing)),
+        // What would delete the file waits until it is known whether that is complete.
+        Row(.publicationInterrupted, .pause, pausePublishing),
+        Row(.publicationInterrupted, .resume, .nothing),
+        Row(.publicationInterrupted, .retry, .nothing),
         Row(.publicationInterrupted, .cancel, .refused(.publishing)),
         Row(.publicationInterrupted, .remove, .refused(.publishing)),
+
+        Row(.publicationUntold, .pause, pausePublishing),
+        Row(.publicationUntold, .resume, .nothing),
+        Row(.publicationUntold, .retry, restartPublishing),
+        Row(.publicationUntold, .cancel, .refused(.publishing)),
+        Row(.publicationUntold, .remove, .refused(.publishing)),
+
+        Row(.publicationFailed, .pause, invalid(.pause, .failed)),
+        Row(.publicationFailed, .resume, restartPublishing),
+        Row(.publicationFailed, .retry, restartPublishing),
+        Row(.publicationFailed, .cancel, .refused(.publishing)),
+        Row(.publicationFailed, .remove, .refused(.publishing)),
 
         Row(.paused, .pause, .nothing),
         Row(.paused, .resume, restart),

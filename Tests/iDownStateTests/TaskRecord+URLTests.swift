@@ -24,11 +24,13 @@ import iDownState
 
     static func outcome(in situation: Situation) -> Outcome {
         switch situation {
-        case .queued, .queuedWithBytes, .queuedWhileDiscarding: queued
-        case .backingOff, .offline, .metered, .drained, .withoutSpace, .failed, .spoiled: restart
+        case .queued, .queuedWithBytes, .queuedWhileDiscarding, .publicationInterrupted: queued
+        case .backingOff, .offline, .metered, .drained, .withoutSpace, .failed, .spoiled,
+            .publicationUntold, .publicationFailed:
+            restart
         case .connecting, .downloading: stop
         case .paused, .pausedWithBytes, .pausedWhileDiscarding: paused
-        case .publishing, .publicationInterrupted: .refused(.publishing)
+        case .publishing: .refused(.publishing)
         case .completed: .refused(.keepsURL(.completed))
         case .cancelled, .discarding: .refused(.keepsURL(.cancelled))
         case .removing: .refused(.gone)

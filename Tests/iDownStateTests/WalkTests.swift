@@ -136,10 +136,10 @@ import iDownState
         }
     }
 
-    @Test func `no transfer starts while an intent is open`() throws {
+    @Test func `no transfer starts while a file is being deleted`() throws {
         try expectOfEveryStep { step in
             for case .startTransfer in step.effects
-            where step.before.record.intent != nil || step.after.record.intent != nil {
+            where step.before.record.isDeleting || step.after.record.isDeleting {
                 return false
             }
             return true
@@ -176,7 +176,7 @@ import iDownState
         ]
         try expectOfEveryStep { step in
             let (from, to) = (step.before.record.state.kind, step.after.record.state.kind)
-            // The one way past the list: the file had its name when the service ended.
+            // The one way past the list: the file has had its name, and nobody could say so.
             if to == .completed, case .publish = step.before.record.intent { return true }
             return from == to || successors[from, default: []].contains(to)
         }
@@ -186,7 +186,9 @@ import iDownState
         try expectOfEveryStep { step in
             switch step.before.record.state {
             case .completed, .failed, .cancelled, .paused:
-                step.event == nil || step.after.record.state == step.before.record.state
+                // The file is looked at for a verb; and what completes a task may come late.
+                step.event == nil || step.hasFoundFile
+                    || step.after.record.state == step.before.record.state
             case .waiting, .downloading: true
             }
         }
@@ -249,6 +251,30 @@ import iDownState
         }
     }
 
+    @Test func `that a file may have its name is forgotten only by who has looked at it`() throws {
+        try expectOfEveryStep { step in
+            guard case .publish = step.before.record.intent, step.after.record.intent == nil else {
+                return true
+            }
+            return switch step.event {
+            case .publicationFound, .partialFound, .transfer(.completed, _), .transfer(.opened, _):
+                true
+            // Before it has a name it is held against its digests.
+            case .transfer(.failed(let failure), _): failure.code.spoilsContent
+            case .transfer, .slotGranted, .displaced, .held, .released, .retryDue,
+                .serviceStarted, .partialDeleted, nil:
+                false
+            }
+        }
+    }
+
+    @Test func `what may be complete is not deleted`() throws {
+        try expectOfEveryStep { step in
+            guard case .publish = step.before.record.intent else { return true }
+            return !step.effects.contains(.deletePartial) && !step.effects.contains(.erase)
+        }
+    }
+
     @Test func `a task is erased when nothing of it is on disk that is not the user's`() throws {
         try expectOfEveryStep { step in
             guard step.effects.contains(.erase) else { return true }
@@ -271,7 +297,15 @@ import iDownState
 }
 
 extension TaskRecord {
-    fileprivate var canStart: Bool { state == .waiting(.queue) && intent == nil }
+    fileprivate var canStart: Bool { state == .waiting(.queue) && !isDeleting }
+}
+
+extension Walk.Step {
+    /// The file of an open publication turned out to have its name.
+    fileprivate var hasFoundFile: Bool {
+        guard case .publish = before.record.intent else { return false }
+        return after.record.state == .completed
+    }
 }
 
 extension Situation {

@@ -50,6 +50,22 @@ extension OpenFolder {
         return LocalFile(name: name, device: file.device, inode: file.inode)
     }
 
+    /// Ends a publication of which nobody knows how far it came, where the file has its name.
+    ///
+    /// - Returns: the size in bytes of the file, whose name lasts now; nil where it has another or
+    ///   none.
+    package func endPublication(
+        of file: LocalFile,
+        as name: String
+    ) throws(FileError) -> Int64? {
+        guard case .published(let size, let partRemains) = try publicationState(of: file, as: name)
+        else { return nil }
+        // A publication by a second name was cut off before the first was taken away.
+        if partRemains { try fileSystem.unlink(file.partName, in: number) }
+        try synchronize()
+        return size
+    }
+
     private func rename(_ file: LocalFile, as name: String) throws(FileError) {
         do throws(FileError) {
             try fileSystem.renameToFree(file.partName, as: name, in: number)

@@ -47,8 +47,14 @@ extension Engine {
     ///   looks again before it relies on anything.
     package func measurePartial(of record: TaskRecord) async -> Event? {
         guard let file = record.file else { return nil }
+        names.restore(file.name, in: record.request.directory, for: record.id)
+        // It may have its name: whoever touches it next looks.
+        if case .publish = record.intent { return nil }
+        return await measure(file, of: record)
+    }
+
+    private func measure(_ file: LocalFile, of record: TaskRecord) async -> Event? {
         let (directory, fileSystem) = (record.request.directory, fileSystem)
-        names.restore(file.name, in: directory, for: record.id)
         do throws(FileError) {
             return try await disk.run(key: record.id.rawValue) { () throws(FileError) in
                 let folder: OpenFolder
@@ -58,20 +64,7 @@ extension Engine {
                     // A drive that is not mounted yet.
                     return nil
                 }
-                do throws(FileError) {
-                    return .partialFound(size: try PartFile.reopen(file, in: folder).size())
-                } catch {
-                    // An attempt may have renamed it and could not say so: all bytes are there, and
-                    // the next attempt finds them under the final name.
-                    guard case .vanished = error, let total = record.remote.total,
-                        record.segments.covers(total),
-                        case .published(let size, _) = try folder.publicationState(
-                            of: file,
-                            as: file.name
-                        )
-                    else { throw error }
-                    return .partialFound(size: size)
-                }
+                return .partialFound(size: try PartFile.reopen(file, in: folder).size())
             }
         } catch {
             switch error {
@@ -81,12 +74,36 @@ extension Engine {
         }
     }
 
+    /// Looks whether the finished file of an open publication has its name.
+    ///
+    /// - Returns: what was found; nil where the file system does not tell.
+    package func settlePublication(of record: TaskRecord) async -> Event? {
+        guard case .publish(let name) = record.intent, let file = record.file else { return nil }
+        let (directory, fileSystem) = (record.request.directory, fileSystem)
+        do throws(FileError) {
+            return try await disk.run(key: record.id.rawValue) { () throws(FileError) in
+                let folder = try OpenFolder(directory, fileSystem: fileSystem)
+                if let size = try folder.endPublication(of: file, as: name) {
+                    return .publicationFound(name: name, size: size)
+                }
+                return .partialFound(size: try PartFile.reopen(file, in: folder).size())
+            }
+        } catch {
+            switch error {
+            case .vanished, .notOurs, .folderMoved: return .partialFound(size: nil)
+            case .system, .nameTaken: return nil
+            }
+        }
+    }
+
     /// Carries out what a record intended when the last run of the service ended.
     ///
-    /// - Returns: the event to record; nil where the file system refuses for now.
+    /// - Returns: the event to record; nil where the file system refuses for now, and where only a
+    ///   verb may move the task on.
     package func carryOutIntent(of record: TaskRecord) async -> Event? {
         switch record.intent {
         case .publish(let name):
+            guard record.state.kind == .waiting else { return nil }
             return await completePublication(of: record, as: name)
         case .discard, .remove:
             do throws(FileError) {
@@ -105,17 +122,23 @@ extension Engine {
         let (directory, fileSystem) = (record.request.directory, fileSystem)
         do throws(FileError) {
             return try await disk.run(key: record.id.rawValue) { () throws(FileError) in
-                let folder = try OpenFolder(directory, fileSystem: fileSystem)
+                let folder: OpenFolder
+                do throws(FileError) {
+                    folder = try OpenFolder(directory, fileSystem: fileSystem)
+                } catch {
+                    // A drive that is not mounted yet.
+                    return nil
+                }
                 _ = try folder.publish(file, as: name)
-                try folder.synchronize()
-                let size = try folder.status(of: name)?.size ?? record.segments.byteCount
-                return .publicationFound(name: name, size: size)
+                let size = try folder.endPublication(of: file, as: name)
+                return size.map { .publicationFound(name: name, size: $0) }
             }
         } catch {
             switch error {
             case .nameTaken:
                 // All bytes are there; the next attempt publishes them under another name.
-                return await measurePartial(of: record)
+                names.restore(file.name, in: directory, for: record.id)
+                return await measure(file, of: record)
             case .vanished, .notOurs, .folderMoved: return .partialFound(size: nil)
             case .system: return nil
             }

@@ -96,7 +96,9 @@ extension Transfer {
                     }
                 }
             } catch {
-                await forget(unnamed: shown)
+                // It has its name or is gone; the next attempt looks. The record claims nothing.
+                forget()
+                self.part = nil
                 throw error
             }
             guard let next else { return shown.file.name }
@@ -107,15 +109,6 @@ extension Transfer {
             file = next.file
         }
         throw .failed(FileError.nameTaken.failure)
-    }
-
-    /// Nothing is kept of a file that will never have a name; one that has it is kept, and claimed.
-    private func forget(unnamed part: PartFile) async {
-        let isNamed = try? await onDisk { () throws(FileError) in try part.hasName() }
-        guard isNamed != true else { return }
-        stored = SegmentMap()
-        synced = stored
-        self.part = nil
     }
 
     /// Publishes a copy that is made by name, where files without one cannot be given any.

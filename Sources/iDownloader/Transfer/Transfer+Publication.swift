@@ -75,12 +75,9 @@ extension Transfer {
     func publish() async throws(TransferEnd) {
         guard !brake.isPulled else { throw .stopped }
         guard let file else { throw .failed(FileError.vanished.failure) }
-        let folder = try await openedFolder()
         live.activity = .verifying
         let size = stored.prefixLength
         if isPublished {
-            try await commit(.publishing(name: file.name))
-            try await onDisk(syncing: .folder(folder)) { () throws(FileError) in }
             return try await commit(.completed(name: file.name, size: size, provenIntegrity))
         }
         if let total = known.total, total != size {
@@ -89,6 +86,7 @@ extension Transfer {
             )
         }
         try await addListedFiles()
+        let folder = try await openedFolder()
         let name: String
         if isUnnamed {
             name = try await nameArrived(in: folder)

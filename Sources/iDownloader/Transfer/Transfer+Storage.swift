@@ -10,6 +10,7 @@ extension Transfer {
     func reopen() async throws(TransferEnd) {
         guard let file else { return }
         let folder = try await openedFolder()
+        if try await wasPublished(file, in: folder) { return }
         part = try await onDisk { () throws(FileError) in
             do throws(FileError) {
                 return try PartFile.reopen(file, in: folder)
@@ -21,12 +22,15 @@ extension Transfer {
                 }
             }
         }
-        if part == nil, try await wasPublished(file, in: folder) { return }
         if let part {
             // A crash may have cut it shorter than what the record once knew.
             let size = try await onDisk { () throws(FileError) in try part.size() }
             synced.truncate(to: size)
             stored = synced
+            // It may be changed from here on, so that nobody may publish it as it is.
+            if job.possibleName != nil {
+                try await commit(.opened(file, known, keeping: synced))
+            }
         } else {
             self.file = nil
             forget()
@@ -46,17 +50,20 @@ extension Transfer {
         return opened
     }
 
-    /// Whether the file stands complete under its name already: an earlier attempt renamed it and
+    /// Whether the file stands complete under its name already: an earlier attempt gave it that and
     /// could not say so.
     private func wasPublished(
         _ file: LocalFile,
         in folder: OpenFolder
     ) async throws(TransferEnd) -> Bool {
-        guard let total = known.total, synced.covers(total) else { return false }
-        let state = try await onDisk { () throws(FileError) in
-            try folder.publicationState(of: file, as: file.name)
+        guard let name = job.possibleName else { return false }
+        let size = try await onDisk { () throws(FileError) in
+            try folder.endPublication(of: file, as: name)
         }
-        guard case .published = state else { return false }
+        guard let size else { return false }
+        self.file?.name = name
+        synced = SegmentMap(ByteRange(first: 0, length: size).map { [$0] } ?? [])
+        stored = synced
         isPublished = true
         return true
     }

@@ -9,6 +9,8 @@ package struct TransferJob: Sendable {
     package private(set) var request: TaskRequest
     /// The partial file of an earlier attempt, if there is one.
     package let file: LocalFile?
+    /// The name that an earlier attempt may have given the file, which is complete then.
+    package let possibleName: String?
     /// The version that `segments` belong to.
     package let remote: RemoteVersion
     /// The bytes that are on disk and synced.
@@ -21,6 +23,7 @@ package struct TransferJob: Sendable {
         attempt = record.attempt
         request = record.request
         file = record.file
+        possibleName = if case .publish(let name) = record.intent { name } else { nil }
         remote = record.remote
         segments = record.segments
         speedLimit = record.speedLimit

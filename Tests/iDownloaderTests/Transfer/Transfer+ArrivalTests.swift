@@ -214,6 +214,55 @@ import iDownloader
 
     // MARK: Faults
 
+    @Test func `a folder that cannot be synced after the name was given costs no second file`()
+        async throws
+    {
+        // The last call is that sync.
+        let count = FaultPlan()
+        try await download(faults: count) { _, _ in }
+        try await withServer({ _ in Self.atOnce(Self.small) }) { server in
+            try await withTemporaryFolder { folder in
+                let plan = FaultPlan(failing: count.calls)
+                let journal = try await withSite(in: folder, faults: plan) { site in
+                    let journal = try await site.download(server.url("/file.bin"))
+                    #expect(journal.record.failure?.code == .fileFailed)
+                    #expect(journal.record.state == .failed)
+                    #expect(journal.record.intent == .publish(name: "file.bin"))
+                    #expect(site.files == ["file.bin"])
+                    return journal
+                }
+                try await withSite(in: folder) { site in
+                    // What the service does when it starts, as long as nobody resumes the task.
+                    #expect(await site.engine.measurePartial(of: journal.record) == nil)
+                    #expect(await site.engine.carryOutIntent(of: journal.record) == nil)
+                    try await site.run(journal)
+                    expectComplete(Self.small, site, journal)
+                }
+            }
+            #expect(server.requests.count == 1)
+        }
+    }
+
+    @Test func `a file that has not got its name by a crash is fetched again`() async throws {
+        try await withServer({ _ in Self.atOnce(Self.small) }) { server in
+            try await withSite { site in
+                let journal = try site.task(server.url("/file.bin"))
+                journal.before { event, _ in
+                    guard case .completed = event else { return true }
+                    // The name did not last.
+                    #expect(unlink(site.path("file.bin")) == 0)
+                    throw RecordingJournal.NotWritten()
+                }
+                try await site.run(journal)
+                #expect(journal.record.intent == .publish(name: "file.bin"))
+                journal.stepBack()
+                try await site.run(journal)
+                expectComplete(Self.small, site, journal)
+                #expect(server.requests.count == 2)
+            }
+        }
+    }
+
     @Test(
         arguments: [FaultPlan.Manner.refused, .answerLost],
         [EIO, ENOSPC, EINTR, EINVAL, ENOENT]

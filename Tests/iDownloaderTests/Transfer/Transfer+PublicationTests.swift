@@ -188,6 +188,80 @@ import iDownloader
         }
     }
 
+    @Test func `a file that has got another name, and could not say so, is found under it`()
+        async throws
+    {
+        try await withServer({ Sample.file.answer(to: $0) }) { server in
+            try await withSite { site in
+                let journal = try site.task(server.url("/file.bin"))
+                journal.before { event, _ in
+                    switch event {
+                    case .publishing(name: "file.bin"): putFile(site.path("file.bin"))
+                    case .completed: throw RecordingJournal.NotWritten()
+                    case .publishing, .opened, .arrived, .checkpointed, .failed, .held: break
+                    }
+                    return true
+                }
+                try await site.run(journal)
+                #expect(journal.record.state.kind == .waiting)
+                #expect(journal.record.intent == .publish(name: "file (1).bin"))
+                journal.stepBack()
+                try await site.run(journal)
+                #expect(journal.record.state == .completed)
+                #expect(journal.record.path == site.path("file (1).bin"))
+                #expect(site.holds(Sample.content, as: "file (1).bin"))
+                #expect(site.files == ["file (1).bin", "file.bin"])
+                #expect(server.requests.count == 1)
+            }
+        }
+    }
+
+    @Test func `a second name that was not taken away yet is, when the file is found`() async throws
+    {
+        try await withServer({ Sample.file.answer(to: $0) }) { server in
+            try await withSite { site in
+                let journal = try site.task(server.url("/file.bin"))
+                journal.before { event, _ in
+                    guard case .completed = event else { return true }
+                    #expect(link(site.path("file.bin"), site.path("file.bin.part")) == 0)
+                    throw RecordingJournal.NotWritten()
+                }
+                try await site.run(journal)
+                journal.stepBack()
+                try await site.run(journal)
+                expectComplete(Sample.content, site, journal)
+                #expect(site.files == ["file.bin"])
+                #expect(server.requests.count == 1)
+            }
+        }
+    }
+
+    @Test func `one that has no name yet is no file to publish once it may change`() async throws {
+        try await withServer({ Sample.file.answer(to: $0) }) { server in
+            // The name is refused, and what the next attempt does ends before it is published.
+            try await withSite { site in
+                let journal = try site.task(server.url("/file.bin")) { $0.onExisting = .fail }
+                putFile(site.path("other"))
+                journal.before { event, _ in
+                    if case .publishing = event {
+                        #expect(link(site.path("other"), site.path("file.bin")) == 0)
+                    }
+                    return true
+                }
+                try await site.run(journal)
+                #expect(journal.record.failure?.code == .fileExists)
+                #expect(journal.record.intent == .publish(name: "file.bin"))
+                journal.before { event, _ in
+                    if case .publishing = event { throw RecordingJournal.NotWritten() }
+                    return true
+                }
+                try await site.run(journal)
+                #expect(journal.record.intent == nil)
+                #expect(journal.record.segments.covers(Int64(Sample.content.count)))
+            }
+        }
+    }
+
     @Test func `a partial file that is somebody else's by now is not published`() async throws {
         try await withServer({ Sample.file.answer(to: $0) }) { server in
             try await withSite { site in

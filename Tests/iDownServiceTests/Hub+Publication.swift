@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import iDownData
+import iDownState
+import iDownTesting
+import iDownloader
+
+/// Runs `body` with a task whose file may have its name, as far as the record knows.
+///
+/// An attempt gave it the name `b` and could neither say so nor make it last, and the service was
+/// started again since. `a` was taken in that moment.
+func withUntoldPublication(
+    _ state: TaskState,
+    named name: String = "b",
+    _ faults: iDownloader.FaultPlan? = nil,
+    _ body: (Hub, TaskID, FaultServer) async throws -> Void
+) async throws {
+    let server = try FaultServer.serving(ServedFile(.small))
+    defer { server.stop() }
+    try await withTemporaryFolder { folder in
+        let id = try await withHub(in: folder) { hub in
+            let id = try await hub.add(server.url("/a"))
+            try await hub.announced.wait(for: id, .completed)
+            return id
+        }
+        try await withHub(in: folder, fileFaults: faults) { store, files in
+            guard rename(files + "/a", files + "/" + name) == 0 else { throw CannotRename() }
+            try await store.commit { transaction in
+                guard let record = try transaction.task(id) else { return }
+                var untold = record
+                untold.state = state
+                untold.failure = Failure(.fileFailed, "fsync: Input/output error")
+                untold.file?.name = name == "b" ? "a" : "b"
+                untold.intent = .publish(name: "b")
+                untold.segments = SegmentMap()
+                untold.integrity = nil
+                untold.finishedAt = nil
+                try transaction.update(untold, from: record)
+            }
+        } _: { hub in
+            try await body(hub, id, server)
+        }
+    }
+}
+
+private struct CannotRename: Error {}
