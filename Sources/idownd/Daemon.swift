@@ -15,6 +15,7 @@ import iDownloader
 /// The session service: puts the rooms together, and takes them apart again at the end.
 struct Daemon {
     let log: Logger
+    let threshold: LogThreshold
     let folders: StandardFolders
 
     /// Runs until it is asked to end.
@@ -44,8 +45,7 @@ struct Daemon {
         let file = SettingsFile(folder: folders.config)
         let (settings, trouble) = file.read()
         if let trouble { log.error("the settings are not read, defaults are in force: \(trouble)") }
-        var log = log
-        log.logLevel = Logger.Level(rawValue: settings.logLevel) ?? .info
+        threshold.heed(settings)
         let pool = try makePool()
         let filePool = try makePool()
         let keyring = Keyring(list: folders.state)
@@ -90,7 +90,11 @@ struct Daemon {
             log: log,
             handedOver: { feed.handedOver(DesktopTask($0)) },
             activated: { feed.activated() },
-            settingsChanged: { changedSettings.yield($0) },
+            settingsChanged: { [threshold] settings in
+                threshold.heed(settings)
+                engine.network.heed(settings)
+                changedSettings.yield(settings)
+            },
             quitting: { end.send() }
         )
         do {
@@ -217,4 +221,11 @@ struct DaemonService: Service {
     let daemon: Daemon
 
     func run() async throws { try await daemon.run() }
+}
+
+extension LogThreshold {
+    /// Takes up what the user's settings say now.
+    fileprivate func heed(_ settings: Settings) {
+        level = Logger.Level(rawValue: settings.logLevel) ?? .info
+    }
 }

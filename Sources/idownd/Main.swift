@@ -22,12 +22,13 @@ enum Main {
         Allocator.giveBackWhatIsFree()
         // A reader that closes its end is no reason to die.
         signal(SIGPIPE, SIG_IGN)
-        let log = Logger(label: "idownd") { _ in StandardErrorLog() }
-        exit(await serve(log))
+        exit(await serve())
     }
 
-    private static func serve(_ log: Logger) async -> Int32 {
-        let daemon = Daemon(log: log, folders: .current())
+    private static func serve() async -> Int32 {
+        let threshold = LogThreshold()
+        let log = Logger(label: "idownd") { _ in StandardErrorLog(threshold: threshold) }
+        let daemon = Daemon(log: log, threshold: threshold, folders: .current())
         let group = ServiceGroup(
             configuration: ServiceGroupConfiguration(
                 services: [

@@ -2,13 +2,32 @@
 
 import Glibc
 import Logging
+import Synchronization
+
+/// The least that is written to the log, by all who write to it.
+final class LogThreshold: Sendable {
+    private let stored = Mutex(Logger.Level.info)
+
+    var level: Logger.Level {
+        get { stored.withLock { $0 } }
+        set { stored.withLock { $0 = newValue } }
+    }
+}
 
 /// Writes log lines to standard error: with `<N>` priorities where the journal reads them
 /// (sd-daemon(3)), with the level's name elsewhere.
 struct StandardErrorLog: LogHandler {
-    var logLevel: Logger.Level = .info
+    let threshold: LogThreshold
     var metadata: Logger.Metadata = [:]
     private let goesToJournal = getenv("JOURNAL_STREAM") != nil
+
+    /// Of all copies at once: the settings say it, and may change.
+    var logLevel: Logger.Level {
+        get { threshold.level }
+        set { threshold.level = newValue }
+    }
+
+    init(threshold: LogThreshold) { self.threshold = threshold }
 
     subscript(metadataKey key: String) -> Logger.Metadata.Value? {
         get { metadata[key] }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import DBus
 import Glibc
 import Testing
 import iDownBus
@@ -51,6 +52,64 @@ struct UserNetworkTests {
             try await service.waitForState("completed", of: third)
             #expect(proxy.requests.last?.target == "/third")
             #expect(!service.log.contains("geheim"))
+        }
+    }
+
+    @Test func `a proxy, cookies and a level of the log that are changed are followed`()
+        async throws
+    {
+        let server = try FaultServer.serving(ServedFile(content))
+        let proxy = try FaultServer.serving(ServedFile(content))
+        defer {
+            server.stop()
+            proxy.stop()
+        }
+        try await withService(started: false) { service in
+            // The number tells when what was written beside it is in force.
+            func change(_ settings: String, number: Int) async throws {
+                let mark = service.signals.count
+                try write("{\"MaxConcurrentDownloads\": \(number), \(settings)}", for: service)
+                try await service.signals.first(after: mark, "settings \(number)") { signal in
+                    signal.member == "PropertiesChanged"
+                        && "\(signal.arguments)".contains("MaxConcurrentDownloads")
+                }
+            }
+            func download(_ url: String) async throws {
+                let id = try await service.add(url)
+                try await service.waitForState("completed", of: id)
+            }
+            let cookies = service.home.path + "/cookies.txt"
+            try TestFile.write("nowhere.test\tFALSE\t/\tFALSE\t0\tkept\tgeheim\n", to: cookies)
+            try write(#"{"LogLevel": "error"}"#, for: service)
+            try await service.start()
+            try await download(server.url("/first"))
+            #expect(!service.log.contains("completed"))
+
+            let first = #""Proxy": "http://127.0.0.1:\#(proxy.port)", "LogLevel": "info""#
+            try await change(first + #", "CookieFile": "\#(cookies)""#, number: 4)
+            try await download("http://nowhere.test/second")
+            #expect(proxy.requests.map(\.target) == ["http://nowhere.test/second"])
+            #expect(proxy.requests.first?["Cookie"] == "kept=geheim")
+            try await within("a word in the log") {
+                while !service.log.contains("completed") {
+                    try await Task.sleep(for: .milliseconds(10))
+                }
+            }
+            let told = service.log
+            #expect(!told.contains("geheim"))
+
+            try await change(
+                first.replacing("info", with: "error") + #", "NoProxy": "127.0.0.1""#,
+                number: 5
+            )
+            try await download(server.url("/third"))
+            #expect(proxy.requests.count == 1)
+            #expect(server.requests.last?.target == "/third")
+            #expect(!service.log.dropFirst(told.count).contains("completed"))
+
+            try await change(#""Proxy": """#, number: 6)
+            try await download(server.url("/fourth"))
+            #expect(proxy.requests.count == 1)
         }
     }
 

@@ -19,7 +19,7 @@ package final class Engine: Sendable {
     package let rests: HostRestTable
     let awakening = AwakeningClock()
     let userAgent: String
-    let network: NetworkConfiguration
+    private let storedNetwork: Mutex<NetworkConfiguration>
     private let logins: (any StoredLogins)?
     /// Where transfers decide; nil leaves it to the runtime.
     private let executor: (any TaskExecutor)?
@@ -62,7 +62,7 @@ package final class Engine: Sendable {
         self.fileSystem = fileSystem
         self.disk = disk
         self.folders = FolderLooks(on: disk.folders, fileSystem: fileSystem)
-        self.network = network
+        self.storedNetwork = Mutex(network)
         self.logins = logins
         self.names = NameReservations()
         self.time = time
@@ -77,6 +77,12 @@ package final class Engine: Sendable {
     package var connectionsPerDownload: Int {
         get { storedConnections.load(ordering: .relaxed) }
         set { storedConnections.store(newValue, ordering: .relaxed) }
+    }
+
+    /// The ways to hosts and the logins there; what is asked for from now on goes by them.
+    package var network: NetworkConfiguration {
+        get { storedNetwork.withLock { $0 } }
+        set { storedNetwork.withLock { $0 = newValue } }
     }
 
     /// Starts an attempt.
