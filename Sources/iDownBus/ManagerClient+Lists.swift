@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension ManagerClient {
-    /// All tasks that a query finds, however many, page by page.
+    /// All tasks that a query finds, however many, page by page; with a limit at most so many.
     ///
     /// What comes or goes between two pages may be missed or told twice; ids tell.
     public func allTasks(
@@ -15,17 +15,19 @@ extension ManagerClient {
                 guard error.code == .limitExceeded else { throw error }
             }
         }
-        if !query.properties.isEmpty, query.text == nil,
+        let limit = query.limit ?? 0
+        let most = limit == 0 ? UInt32.max : limit
+        if most == .max, !query.properties.isEmpty, query.text == nil,
             let tasks = try await tasksSideBySide(query)
         {
             return tasks
         }
         var query = query
         query.offset = 0
-        // About 10 MB a page: far below what an answer may hold, and few round trips.
-        query.limit = Self.page
+        var longest = Self.page
         var tasks: [TaskProperties] = []
         while true {
+            query.limit = min(longest, most - UInt32(clamping: tasks.count))
             let (page, total): ([TaskProperties], UInt32)
             do {
                 (page, total) = try await findTasks(query)
@@ -38,15 +40,16 @@ extension ManagerClient {
                 guard error.code == .limitExceeded, let limit = query.limit, limit > 1 else {
                     throw error
                 }
-                query.limit = limit / 2
+                longest = max(1, limit / 4)
                 continue
             }
             tasks += page
-            guard !page.isEmpty, UInt32(clamping: tasks.count) < total else { return tasks }
+            guard !page.isEmpty, tasks.count < min(total, most) else { return tasks }
             query.offset = UInt32(clamping: tasks.count)
         }
     }
 
+    /// About 10 MB: far below what an answer may hold, and few round trips.
     private static let page: UInt32 = 20_000
 
     /// The tasks that a query finds, by pages that are asked for together: one is read by the

@@ -104,9 +104,8 @@ struct ListCommand: AsyncParsableCommand {
         let states = state.map { TaskProperties.State(rawValue: $0) }
         guard !selection.words.isEmpty else {
             query.states = states
-            guard let limit, limit > 0 else { return try await client.allTasks(query) }
             query.limit = limit
-            return try await client.findTasks(query).page
+            return try await client.allTasks(query)
         }
         if let named = selection.plainStates { query.states = named }
         do {

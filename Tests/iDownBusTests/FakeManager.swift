@@ -177,7 +177,13 @@ final class FakeManager: ManagerHandling {
         if query.text == "as before", !query.properties.isEmpty {
             throw ManagerError(.invalidOption, "there is no key “properties”")
         }
-        return (try await listTasks(call: call), 77)
+        let tasks = record.withLock(\.tasks)
+        let limit = query.limit.flatMap { $0 == 0 ? nil : $0 } ?? Contract.pageOfTasks
+        var page = TaskListing(of: query.properties)
+        for task in tasks.dropFirst(Int(query.offset ?? 0)).prefix(Int(limit)) {
+            try page.append(task)
+        }
+        return (page, UInt32(clamping: tasks.count))
     }
 
     func wait(for id: String, call: Call) async throws(ManagerError) -> String {

@@ -140,6 +140,26 @@ import iDownTesting
         )
     }
 
+    @Test func `a list that no message can hold comes in pages`() async throws {
+        try await withFakeManager { scene in
+            var tasks: [TaskProperties] = []
+            for number in 1...16 {
+                var task = TaskProperties()
+                task.id = "\(number)"
+                task.url = String(repeating: "a", count: 4 << 20)
+                tasks.append(task)
+            }
+            scene.manager.show(tasks)
+            let isWhole = try await scene.client.allTasks() == tasks
+            #expect(isWhole)
+            #expect(scene.manager.asked.count > 2)
+            var query = TaskQuery()
+            query.limit = 15
+            let isCut = try await scene.client.allTasks(query) == Array(tasks.dropLast())
+            #expect(isCut)
+        }
+    }
+
     @Test func `a service that knows no selection of properties tells all of them`() async throws {
         try await withFakeManager { scene in
             scene.manager.show([.sample])
