@@ -47,12 +47,32 @@ struct AutostartCommand: ParsableCommand {
             abstract: "Prints enabled or disabled, and tells which entry says so."
         )
 
+        @Flag(help: "Prints a JSON object: Enabled, and in Entry the file that says so.")
+        var json = false
+
         func run() throws {
             let entry = try AutostartCommand.telling { () throws(TextFile.Failure) in
                 try AutostartEntry(DesktopFolders()).effective()
             }
+            guard !json else {
+                return try Output.json(
+                    Report(isEnabled: entry?.isEnabled == true, path: entry?.path ?? "")
+                )
+            }
             try Output.data(entry?.isEnabled == true ? "enabled" : "disabled")
             Output.talk(entry.map { "as \(CellText($0.path)) says" } ?? "there is no entry")
+        }
+    }
+
+    /// The status for programs.
+    private struct Report: Encodable {
+        let isEnabled: Bool
+        /// The entry that counts; empty for none.
+        let path: String
+
+        enum CodingKeys: String, CodingKey {
+            case isEnabled = "Enabled"
+            case path = "Entry"
         }
     }
 

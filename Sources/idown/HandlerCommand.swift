@@ -41,15 +41,38 @@ struct HandlerCommand: ParsableCommand {
             abstract: "Prints enabled or disabled, and tells what opens web links."
         )
 
+        @Flag(help: "Prints a JSON object: Enabled, and in Standards what opens each kind of link.")
+        var json = false
+
         func run() throws {
             try HandlerCommand.telling {
                 let handler = WebHandler(DesktopFolders())
+                guard !json else { return try Output.json(try Report(handler)) }
                 try Output.data(try handler.isEnabled() ? "enabled" : "disabled")
                 for type in WebHandler.types {
                     let standard = handler.standard(for: type) ?? "nothing"
                     Output.talk("\(type) opens with \(CellText(standard))")
                 }
             }
+        }
+    }
+
+    /// The status for programs.
+    private struct Report: Encodable {
+        let isEnabled: Bool
+        /// What opens links of each type without being chosen; empty for nothing.
+        let standards: [String: String]
+
+        init(_ handler: WebHandler) throws {
+            isEnabled = try handler.isEnabled()
+            standards = Dictionary(
+                uniqueKeysWithValues: WebHandler.types.map { ($0, handler.standard(for: $0) ?? "") }
+            )
+        }
+
+        enum CodingKeys: String, CodingKey {
+            case isEnabled = "Enabled"
+            case standards = "Standards"
         }
     }
 

@@ -60,6 +60,25 @@ struct AutostartCommandTests {
         }
     }
 
+    @Test func `programs get the status as JSON`() async throws {
+        try await withDesktopHome { home in
+            let none = try await home.idown("autostart", "status", "--json")
+            #expect(
+                try await evaluate("x == {'Enabled': False, 'Entry': ''}", of: none.standardOutput)
+                    == "True",
+                "\(none)"
+            )
+            #expect(none.standardError == "")
+            let system = try systemEntry(home, Self.entry)
+            let entry = try await home.idown("autostart", "status", "--json")
+            #expect(
+                try await evaluate("x['Enabled'], x['Entry']", of: entry.standardOutput)
+                    == "True \(system)",
+                "\(entry)"
+            )
+        }
+    }
+
     @Test func `an entry that the system hides is started for the user who wants it`()
         async throws
     {

@@ -109,6 +109,35 @@ struct HandlerCommandTests {
         }
     }
 
+    @Test func `programs get the status as JSON`() async throws {
+        try await withDesktopHome { home in
+            for isEnabled in [false, true] {
+                if isEnabled { #expect(try await home.idown("handler", "enable").succeeded) }
+                let status = try await home.idown("handler", "status", "--json")
+                #expect(status.standardError == "")
+                #expect(
+                    try await evaluate(
+                        "x['Enabled'], sorted(x['Standards'].items())",
+                        of: status.standardOutput
+                    ) == """
+                        \(isEnabled ? "True" : "False") \
+                        [('x-scheme-handler/http', 'firefox.desktop'), \
+                        ('x-scheme-handler/https', 'firefox.desktop')]
+                        """,
+                    "\(status)"
+                )
+            }
+        }
+        try await withDesktopHome(browsers: []) { home in
+            let status = try await home.idown("handler", "status", "--json")
+            #expect(
+                try await evaluate("set(x['Standards'].values())", of: status.standardOutput)
+                    == "{''}",
+                "\(status)"
+            )
+        }
+    }
+
     @Test func `another browser follows where the default one is taken away`() async throws {
         try await withDesktopHome { home in
             let (firefox, vivaldi) = ("firefox.desktop", "vivaldi-stable.desktop")
