@@ -48,6 +48,71 @@ struct FileServerTests {
         #expect(TestFile.names(in: service.home.downloads) == ["file.bin"])
     }
 
+    /// Has the service killed while several connections, each of which stands still after a while,
+    /// have brought a piece each, and more of them is on its way.
+    private func killAmongPieces(
+        _ service: ServiceUnderTest,
+        _ url: String,
+        then letGo: () -> Void
+    ) async throws {
+        try await service.start()
+        let id = try await service.add(url) { $0.connections = 3 }
+        try await within("a piece of each connection") {
+            while try await service.client.getTask(id).byteRanges.count < 3 {}
+        }
+        try await service.client.pause(id)
+        // The goodbye to an SFTP server that stands still takes longer than Pause waits.
+        let recorded = try await within("the pieces on record") {
+            while true {
+                let task = try await service.client.getTask(id)
+                if task.byteRanges.count >= 3 { return task }
+            }
+        }
+        try await service.client.resume(id)
+        try await service.waitForBytes(Int64(recorded.downloadedBytes) + 1, of: id)
+        try await service.kill9()
+        // Still held: what is there now was there before the kill.
+        try await service.start()
+        let kept = try await service.client.getTask(id)
+        #expect(kept.downloadedBytes >= recorded.downloadedBytes)
+        for piece in recorded.byteRanges {
+            let isKept = kept.byteRanges.contains {
+                $0.first <= piece.first && $0.first + $0.length >= piece.first + piece.length
+            }
+            #expect(isKept, "\(piece) of \(kept.byteRanges)")
+        }
+        letGo()
+        try await service.waitForState("completed", of: id, limit: .seconds(60))
+        let task = try await service.client.getTask(id)
+        #expect(try Self.content.firstDifference(fromFile: task.path) == nil)
+        #expect(task.integrity == .length)
+        #expect(TestFile.names(in: service.home.downloads) == ["file.bin"])
+    }
+
+    @Test func `a kill among several connections by FTP costs no piece`() async throws {
+        try await withRoot { root in
+            try await withFTPServer(root: root, holdAfter: 512 << 10) { server in
+                try await withService(started: false) { service in
+                    try await killAmongPieces(
+                        service,
+                        server.url("/file.bin"),
+                        then: server.letGo
+                    )
+                    let offsets = Set(server.commands.filter { $0.hasPrefix("REST ") })
+                    #expect(offsets.count >= 3, "\(offsets)")
+                }
+            }
+        }
+    }
+
+    @Test func `a kill among several connections by SFTP costs no piece`() async throws {
+        try await withRoot { root in
+            try await withRelayedSSH(root, holdAfter: 512 << 10) { service, url, relay in
+                try await killAmongPieces(service, url, then: relay.letGo)
+            }
+        }
+    }
+
     @Test func `a kill in the middle of an FTP file costs no byte and no second fetch`()
         async throws
     {
@@ -67,24 +132,34 @@ struct FileServerTests {
         }
     }
 
+    /// An SFTP server behind a relay that holds each connection, and a service that knows it.
+    private func withRelayedSSH(
+        _ root: String,
+        holdAfter: Int64,
+        _ body: (ServiceUnderTest, _ url: String, Relay) async throws -> Void
+    ) async throws {
+        let folder = root + ".ssh"
+        mkdir(folder, 0o700)
+        try await withSSHServer(in: folder) { server in
+            let relayed = Relay.Kind.port(server.port)
+            try await withRelay(relayed, in: folder, holdAfter: holdAfter) { relay in
+                try await withService(started: false) { service in
+                    let ssh = service.home.path + "/.ssh"
+                    mkdir(ssh, 0o700)
+                    let known = try server.knownHost(at: relay.port)
+                    try TestFile.write(known, to: ssh + "/known_hosts")
+                    let key = try TestFile.bytes(of: server.key)
+                    try TestFile.write(key, to: ssh + "/id_ed25519")
+                    try await body(service, server.url(root + "/file.bin", port: relay.port), relay)
+                }
+            }
+        }
+    }
+
     @Test func `a kill in the middle of an SFTP file costs no byte`() async throws {
         try await withRoot { root in
-            let folder = root + ".ssh"
-            mkdir(folder, 0o700)
-            try await withSSHServer(in: folder) { server in
-                let relayed = Relay.Kind.port(server.port)
-                try await withRelay(relayed, in: folder, holdAfter: 3 << 20) { relay in
-                    try await withService(started: false) { service in
-                        let ssh = service.home.path + "/.ssh"
-                        mkdir(ssh, 0o700)
-                        let known = try server.knownHost(at: relay.port)
-                        try TestFile.write(known, to: ssh + "/known_hosts")
-                        let key = try TestFile.bytes(of: server.key)
-                        try TestFile.write(key, to: ssh + "/id_ed25519")
-                        let url = server.url(root + "/file.bin", port: relay.port)
-                        try await killInMidFile(service, url, then: relay.letGo)
-                    }
-                }
+            try await withRelayedSSH(root, holdAfter: 3 << 20) { service, url, relay in
+                try await killInMidFile(service, url, then: relay.letGo)
             }
         }
     }

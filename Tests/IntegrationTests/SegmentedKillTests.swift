@@ -42,6 +42,43 @@ struct SegmentedKillTests {
         }
     }
 
+    @Test func `a file that is replaced after the kill is fetched anew, whatever pieces are there`()
+        async throws
+    {
+        let size: Int64 = 8 << 20
+        let step: Int64 = 512 << 10
+        let (old, new) = (TestContent(seed: 32, count: size), TestContent(seed: 33, count: size))
+        let host = try ChangingHost(
+            .held(old, after: step).with { file in
+                file.lastModified = "Mon, 02 Nov 2026 10:00:00 GMT"
+                file.fields = [("Date", "Sat, 21 Nov 2026 09:00:00 GMT")]
+            }
+        )
+        defer { host.stop() }
+        try await withService { service in
+            let id = try await service.add(host.url()) { $0.connections = 4 }
+            try await service.waitForBytes(4 * step, of: id)
+            try await service.client.pause(id)
+            #expect(try await ranges(of: id, service).count == 4)
+            try await service.client.resume(id)
+            try await service.waitForBytes(5 * step, of: id)
+            try await service.kill9()
+
+            host.letGo()
+            host.change { file in
+                file.content = new
+                file.entityTag = "\"v2\""
+                file.lastModified = "Tue, 03 Nov 2026 10:00:00 GMT"
+            }
+            try await service.start()
+            try await service.waitForState("completed", of: id)
+            let task = try await service.client.getTask(id)
+            #expect(try new.firstDifference(fromFile: task.path) == nil)
+            #expect(task.integrity == .validators)
+            #expect(TestFile.names(in: service.home.downloads) == ["file.bin"])
+        }
+    }
+
     private func ranges(
         of id: String,
         _ service: ServiceUnderTest
