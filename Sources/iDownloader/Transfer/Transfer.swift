@@ -125,7 +125,14 @@ actor Transfer {
         var fruitless = 0
         while fruitless < 6 {
             let before = stored.byteCount
-            switch try await exchangeWithProof(ask) {
+            let end: ExchangeEnd
+            do throws(TransferEnd) {
+                end = try await exchangeWithProof(ask)
+            } catch {
+                guard mayForbidRanges(after: error, ask) else { throw error }
+                end = .again(.whole, known.withoutRanges)
+            }
+            switch end {
             case .complete:
                 return
             case .equal:
@@ -188,6 +195,16 @@ actor Transfer {
             return false
         }
         return failure.code.tellsOfAnExpiredLink
+    }
+
+    /// Whether the file may be had as a whole where a part of it is forbidden.
+    ///
+    /// There are hosts that let nobody ask for ranges. Where other sources are left, they are better.
+    private func mayForbidRanges(after end: TransferEnd, _ ask: Ask) -> Bool {
+        guard case .failed(let failure) = end, ask.isPartial, !hasAskedOnceMore else {
+            return false
+        }
+        return failure == .status(403) && sources.urls.count == 1
     }
 
     /// Has an event committed before the next step.

@@ -27,6 +27,25 @@ import iDownloader
         }
     }
 
+    @Test func `a host that forbids ranges is asked for the whole, and what is equal is kept`()
+        async throws
+    {
+        let refusal: [Step] = [.head("403 Forbidden", [("Content-Length", "0")])]
+        try await resuming(then: { request in
+            request["Range"] == nil ? Sample.file.withoutRanges(request) : refusal
+        }) { site, journal, requests in
+            expectComplete(Self.content, site, journal)
+            #expect(requests.map { $0["Range"] } == ["bytes=400003-", nil])
+            #expect(journal.record.remote.refusesRanges)
+        }
+        try await resuming(then: { _ in refusal }) { site, journal, requests in
+            expectFailure(.serverForbidden, isTransient: false, site, journal)
+            #expect(requests.count == 2)
+            #expect(journal.record.segments.prefixLength == Sample.cut)
+            #expect(!journal.record.remote.refusesRanges)
+        }
+    }
+
     @Test func `that it dislikes If-Range is remembered`() async throws {
         let file = Sample.file
         try await withServer({ request in

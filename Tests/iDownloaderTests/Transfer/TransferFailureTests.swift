@@ -166,7 +166,7 @@ import iDownloader
         }
     }
 
-    @Test(arguments: [404, 403, 500, 503])
+    @Test(arguments: [404, 451, 500, 503])
     func `a status in mid-download leaves the bytes alone`(status: Int) async throws {
         try await withServer({ request in
             switch request.number {
