@@ -42,6 +42,8 @@ struct Daemon {
         _ bus: SessionBus,
         _ connection: Connection
     ) async throws(Exit) {
+        // Watched before it is read, so that no change falls between the two.
+        let watch = SettingsWatch(folder: folders.config)
         let file = SettingsFile(folder: folders.config)
         let (settings, trouble) = file.read()
         if let trouble { log.error("the settings are not read, defaults are in force: \(trouble)") }
@@ -118,7 +120,6 @@ struct Daemon {
         )
         let attending = Task { await desktop.run() }
         defer { attending.cancel() }
-        let watch = SettingsWatch(folder: folders.config)
         let heeding = Task {
             async let reading: Void = {
                 for await _ in watch.changes { await manager.readSettings() }

@@ -46,7 +46,5 @@ actor SettingsWatch {
         }
         source.activate()
         self.source = source
-        // What was written since the settings were read.
-        post.yield()
     }
 }
