@@ -11,12 +11,19 @@ public import DBus
 public protocol ManagerHandling: Sendable {
     /// Adds a download; AddURL comes here without options.
     ///
-    /// - Returns: The task's id.
+    /// It returns at once: calls come by the thousand, and nothing waits for each.
+    ///
+    /// - Parameters:
+    ///   - url: As the client gave it.
+    ///   - options: As the client gave them.
+    ///   - call: The call.
+    ///   - answer: Called once, on any thread, with the task's id.
     func addURL(
         _ url: String,
         options: AddOptions,
-        call: Call
-    ) async throws(ManagerError) -> String
+        call: Call,
+        answer: @escaping @Sendable (Result<String, ManagerError>) -> Void
+    )
 
     /// Adds all of the URLs or none; with more than one there is nothing among the options
     /// that is for one file.

@@ -33,13 +33,18 @@ extension ManagerInterface {
 
     private var adding: [Member] {
         [
-            .method(Name.addURL, in: ["url"], out: ["id"]) {
-                (call: Call, url: String) async throws -> String in
-                try await add(url, [:], call)
+            .method(Name.addURL, in: ["url"], answering: "id") {
+                (call: Call, answer: @escaping Answer<String>, url: String) in
+                add(url, [:], call, answer)
             },
-            .method(Name.addURLWithOptions, in: ["url", "options"], out: ["id"]) {
-                (call: Call, url: String, options: [String: Value]) async throws -> String in
-                try await add(url, options, call)
+            .method(Name.addURLWithOptions, in: ["url", "options"], answering: "id") {
+                (
+                    call: Call,
+                    answer: @escaping Answer<String>,
+                    url: String,
+                    options: [String: Value]
+                ) in
+                add(url, options, call, answer)
             },
             .method(Name.addURLs, in: ["urls", "options"], out: ["ids"]) {
                 (call: Call, urls: [String], options: [String: Value]) async throws -> [String] in
@@ -199,10 +204,15 @@ extension ManagerInterface {
     private func add(
         _ url: String,
         _ options: [String: Value],
-        _ call: Call
-    ) async throws(BusError) -> String {
-        try await answer { () throws(ManagerError) in
-            try await handler.addURL(url, options: try AddOptions(options), call: call)
+        _ call: Call,
+        _ answer: @escaping Answer<String>
+    ) {
+        do throws(ManagerError) {
+            handler.addURL(url, options: try AddOptions(options), call: call) { result in
+                answer(result.mapError(\.busError))
+            }
+        } catch {
+            answer(.failure(error.busError))
         }
     }
 

@@ -34,17 +34,17 @@ struct CommitQueue {
 }
 
 extension CommitQueue.Entry {
-    /// Runs `body` in the shared transaction and gives its value to `continuation`.
+    /// Runs `body` in the shared transaction and gives its value to `answer`.
     init<Value: Sendable>(
-        _ continuation: CheckedContinuation<Value, any Error>,
         awaitsTelling: Bool = false,
+        answer: @escaping @Sendable (Result<Value, any Error>) -> Void,
         _ body: @escaping @Sendable (Transaction) throws -> (Value, [Change])
     ) {
         run = { transaction in
             let (value, changes) = try body(transaction)
-            return CommitQueue.Outcome(changes: changes) { continuation.resume(returning: value) }
+            return CommitQueue.Outcome(changes: changes) { answer(.success(value)) }
         }
         self.awaitsTelling = awaitsTelling
-        refuse = { continuation.resume(throwing: $0) }
+        refuse = { answer(.failure($0)) }
     }
 }

@@ -18,10 +18,21 @@ extension Coordinator {
     /// - Returns: an id for each wish.
     /// - Throws: `ServiceRefusal`, or what the store says; nothing is added then.
     package func add(_ wishes: [NewTask], token: String?) async throws -> [TaskID] {
-        try refuseWhileStopping()
+        try await withCheckedThrowingContinuation { continuation in
+            add(wishes, token: token) { continuation.resume(with: $0) }
+        }
+    }
+
+    /// The same without a task that waits: `answer` is called where the other would return.
+    func add(
+        _ wishes: [NewTask],
+        token: String?,
+        answer: @escaping @Sendable (Result<[TaskID], any Error>) -> Void
+    ) {
+        guard !isStopping else { return answer(.failure(ServiceRefusal.stopping)) }
         let now = time.date
         let wishes = withKeptLogins(wishes)
-        return try await commit(awaitsTelling: true) { transaction in
+        commit(awaitsTelling: true, answer: answer) { transaction in
             if let token, let ids = try transaction.taskIDs(forToken: token) { return (ids, []) }
             var changes: [Change] = []
             var taken = 0

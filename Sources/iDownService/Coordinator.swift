@@ -136,11 +136,22 @@ extension Coordinator {
         _ body: @escaping @Sendable (Transaction) throws -> (Value, [Change])
     ) async throws -> Value {
         try await withCheckedThrowingContinuation { continuation in
-            queue.append(
-                CommitQueue.Entry(continuation, awaitsTelling: awaitsTelling, body)
+            commit(
+                awaitsTelling: awaitsTelling,
+                answer: { continuation.resume(with: $0) },
+                body
             )
-            startCommitting()
         }
+    }
+
+    /// The same without a task that waits: `answer` is called where the other would return.
+    func commit<Value: Sendable>(
+        awaitsTelling: Bool,
+        answer: @escaping @Sendable (Result<Value, any Error>) -> Void,
+        _ body: @escaping @Sendable (Transaction) throws -> (Value, [Change])
+    ) {
+        queue.append(CommitQueue.Entry(awaitsTelling: awaitsTelling, answer: answer, body))
+        startCommitting()
     }
 
     /// Looks whether a slot can be filled.

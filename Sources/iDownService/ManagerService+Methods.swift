@@ -7,26 +7,6 @@ import iDownState
 extension ManagerService: ManagerHandling {
     package nonisolated var version: String { Contract.version }
 
-    // MARK: Adding
-
-    package func addURL(
-        _ url: String,
-        options: AddOptions,
-        call: Call
-    ) async throws(ManagerError) -> String {
-        let ids = try await named { try await add([url], options, call) }
-        guard let id = ids.first else { throw ManagerError(.failed, "no task was made") }
-        return id
-    }
-
-    package func addURLs(
-        _ urls: [String],
-        options: AddOptions,
-        call: Call
-    ) async throws(ManagerError) -> [String] {
-        try await named { try await add(urls, options, call) }
-    }
-
     // MARK: Verbs
 
     package func pause(_ id: String, call: Call) async throws(ManagerError) {

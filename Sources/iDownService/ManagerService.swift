@@ -27,7 +27,9 @@ package actor ManagerService {
     var settings: Settings
     /// For each client with a pending call of Wait: what drops it when the client leaves.
     var departures: [String: Task<Void, Never>] = [:]
-    var turns = Turns()
+    /// Calls to add that are to be judged, and who judges them for each client; each ends by itself.
+    var adding = CallLines<AddCall>()
+    var adders: [String: Task<Void, Never>] = [:]
 
     /// - Parameters:
     ///   - coordinator: does the work.
@@ -82,65 +84,6 @@ package actor ManagerService {
         )
     }
 
-    func add(
-        _ urls: [String],
-        _ options: AddOptions,
-        _ call: Call
-    ) async throws -> [String] {
-        try await inTurn(call) {
-            let owner = await callers.caller(of: call).owner
-            // A token means one thing to one application.
-            let token = options.token.map { token in owner.map { "\($0) \(token)" } ?? token }
-            // A blind repeat is answered as the first call was, whatever has changed since.
-            if let token, let ids = try await coordinator.ids(forToken: token) {
-                return Handed.ids(ids)
-            }
-            return .tasks(try await wishes(for: owner).judge(urls, options), token: token)
-        } handIn: { handed in
-            switch handed {
-            case .ids(let ids): ids.map(\.description)
-            case .tasks(let tasks, let token):
-                try await coordinator.add(tasks, token: token).map(\.description)
-            }
-        }
-    }
-
-    /// What a call to add comes to, once it is judged.
-    private enum Handed {
-        /// It was answered before.
-        case ids([TaskID])
-        case tasks([NewTask], token: String?)
-    }
-
-    /// Judges a call while others are judged, and hands it in when those before it have been.
-    ///
-    /// - Parameters:
-    ///   - call: Its sender's calls are handed in in the order of their arrival.
-    ///   - judge: Does what may take its time.
-    ///   - handIn: Puts it into the queue of commits before it first suspends.
-    /// - Returns: What `handIn` returns.
-    /// - Throws: What either throws.
-    func inTurn<Judged, Value>(
-        _ call: Call,
-        judge: () async throws -> Judged,
-        handIn: (Judged) async throws -> Value
-    ) async throws -> Value {
-        let turn = turns.begin(call.sender?.rawValue ?? "")
-        let judged: Judged
-        do {
-            judged = try await judge()
-        } catch {
-            turns.end(turn)
-            throw error
-        }
-        if !turns.hasCome(turn) {
-            await withCheckedContinuation { turns.wait(for: turn, $0) }
-        }
-        // Whoever comes next is resumed behind this job, and so behind the handing in.
-        turns.end(turn)
-        return try await handIn(judged)
-    }
-
     /// Keeps a changed setting, and tells of it; nothing happens where it is the same as before.
     ///
     /// - Parameters:
@@ -171,12 +114,23 @@ package actor ManagerService {
     func named<Value>(
         _ body: () async throws -> Value
     ) async throws(ManagerError) -> Value {
+        let result: Result<Value, any Error>
         do {
-            return try await body()
+            result = .success(try await body())
         } catch {
-            let error = ManagerError(error)
+            result = .failure(error)
+        }
+        return try named(result).get()
+    }
+
+    /// Gives any failure its contract name.
+    nonisolated func named<Value>(
+        _ result: Result<Value, any Error>
+    ) -> Result<Value, ManagerError> {
+        result.mapError { failure in
+            let error = ManagerError(failure)
             if error.code == .storeFailed || error.code == .failed { log.error("\(error)") }
-            throw error
+            return error
         }
     }
 

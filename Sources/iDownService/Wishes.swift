@@ -5,6 +5,17 @@ import iDownBus
 import iDownState
 import iDownloader
 
+/// A folder that was looked at and made.
+struct FolderLook: Sendable {
+    /// As it was asked for.
+    let path: String
+    let rules: FolderRules
+    /// With its links resolved.
+    let directory: String
+    /// The last call that had come when the look began.
+    let last: Int
+}
+
 /// Turns what a client sends into tasks that can be added, or refuses it by its contract name.
 struct Wishes: Sendable {
     let engine: Engine
@@ -12,6 +23,8 @@ struct Wishes: Sendable {
     let rules: FolderRules
     /// Whose tasks they become; nil for the user's own programs.
     var owner: String?
+    /// The folder of the call, where it need not be looked at again.
+    var look: FolderLook?
 
     /// Judges all URLs and options; the folder is made on the way.
     func judge(_ urls: [String], _ options: AddOptions) async throws -> [NewTask] {
@@ -22,10 +35,15 @@ struct Wishes: Sendable {
         }
         let mirrors = try Self.mirrors(options.mirrors)
         let checksum = try Self.checksum(options.checksum)
-        let directory = try await engine.prepareFolder(
-            options.directory ?? downloadDirectory,
-            rules: rules
-        )
+        let directory: String
+        if let look {
+            directory = look.directory
+        } else {
+            directory = try await engine.prepareFolder(
+                options.directory ?? downloadDirectory,
+                rules: rules
+            )
+        }
         let onExisting = OnExisting(rawValue: options.onExisting?.rawValue ?? "") ?? .rename
         var takenName: String?
         if onExisting == .fail, let name = options.filename,

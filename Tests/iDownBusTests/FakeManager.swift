@@ -57,8 +57,13 @@ final class FakeManager: ManagerHandling {
     func addURL(
         _ url: String,
         options: AddOptions,
-        call: Call
-    ) async throws(ManagerError) -> String {
+        call: Call,
+        answer: @escaping @Sendable (Result<String, ManagerError>) -> Void
+    ) {
+        answer(.success(add(url, options, call)))
+    }
+
+    private func add(_ url: String, _ options: AddOptions, _ call: Call) -> String {
         note("add \(url)", call)
         return record.withLock { record in
             record.options.append(options)
@@ -75,9 +80,7 @@ final class FakeManager: ManagerHandling {
         options: AddOptions,
         call: Call
     ) async throws(ManagerError) -> [String] {
-        var ids: [String] = []
-        for url in urls { ids.append(try await addURL(url, options: options, call: call)) }
-        return ids
+        urls.map { add($0, options, call) }
     }
 
     func open(_ uris: [String], call: Call) async throws(ManagerError) {

@@ -54,18 +54,22 @@ import iDownTesting
             member: MemberName(checked: row.name),
             wantsReply: true
         )
-        let method = row.method
         let outcome = Mutex<Result<[Value], any Error>?>(nil)
-        withExtendedLifetime(
-            Task.immediate {
-                do {
-                    let answer = try await method.body(call, values)
-                    outcome.withLock { $0 = .success(answer) }
-                } catch {
-                    outcome.withLock { $0 = .failure(error) }
+        switch row.method.body {
+        case .answering(let body):
+            body(call, values) { answer in outcome.withLock { $0 = answer.mapError { $0 } } }
+        case .task(let body):
+            withExtendedLifetime(
+                Task.immediate {
+                    do {
+                        let answer = try await body(call, values)
+                        outcome.withLock { $0 = .success(answer) }
+                    } catch {
+                        outcome.withLock { $0 = .failure(error) }
+                    }
                 }
-            }
-        ) {}
+            ) {}
+        }
         switch outcome.withLock({ $0 }) {
         case .success(let answer): _ = try RawMessage(sending: answer)
         case .failure(let error as BusError):

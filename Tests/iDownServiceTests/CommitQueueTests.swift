@@ -42,7 +42,10 @@ import iDownTesting
         try await withTemporaryFolder { folder in
             let store = try Store.open(folder: folder, now: .someTime).store
             let value = try await withCheckedThrowingContinuation { continuation in
-                let entry = CommitQueue.Entry(continuation) { _ in (7, []) }
+                let answer = { @Sendable (result: Result<Int, any Error>) in
+                    continuation.resume(with: result)
+                }
+                let entry = CommitQueue.Entry(answer: answer) { _ in (7, []) }
                 Task {
                     let outcome = try await store.commit { try entry.run($0) }
                     outcome.reply()
@@ -56,7 +59,10 @@ import iDownTesting
     @Test func `a refused caller hears why`() async throws {
         await #expect(throws: Refused.self) {
             let _: Int = try await withCheckedThrowingContinuation { continuation in
-                CommitQueue.Entry(continuation) { _ in (7, []) }.refuse(Refused())
+                let answer = { @Sendable (result: Result<Int, any Error>) in
+                    continuation.resume(with: result)
+                }
+                CommitQueue.Entry(answer: answer) { _ in (7, []) }.refuse(Refused())
             }
         }
     }

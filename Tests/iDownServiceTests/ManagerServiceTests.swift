@@ -86,6 +86,55 @@ import iDownloader
         }
     }
 
+    @Test func `a bad call among many is refused alone`() async throws {
+        try await withService { scene in
+            let client = scene.client
+            let calls = (0..<150).map { number in
+                Task.immediate {
+                    var options = AddOptions()
+                    options.paused = true
+                    // A folder of its own now and then is looked at for itself.
+                    if number % 5 == 0 { options.directory = scene.home.download("\(number)") }
+                    if number % 11 == 0 { options.directory = "relative" }
+                    let url = number % 7 == 0 ? "http:///\(number)" : "http://127.0.0.1:9/\(number)"
+                    return try await client.addURL(url, options: options)
+                }
+            }
+            var last = 0
+            for (number, call) in calls.enumerated() {
+                let code = await code { _ = try await call.value }
+                guard number % 7 != 0, number % 11 != 0 else {
+                    #expect(code == (number % 7 == 0 ? .invalidURL : .invalidDestination))
+                    continue
+                }
+                #expect(code == nil)
+                guard code == nil else { continue }
+                let id = try await call.value
+                let task = try await client.getTask(id)
+                let folder = number % 5 == 0 ? scene.home.download("\(number)") : nil
+                #expect(task.directory == folder ?? scene.home.downloads)
+                #expect(Int(id) ?? 0 > last)
+                last = Int(id) ?? 0
+            }
+        }
+    }
+
+    @Test func `every call of a commit that fails is answered with StoreFailed`() async throws {
+        try await withService { scene in
+            let client = scene.client
+            // They may share one commit, or have one each.
+            for number in 0..<50 { scene.faults.failNext(after: number) }
+            let calls = (0..<50).map { number in
+                Task.immediate { try await client.addURL("http://127.0.0.1:9/\(number)") }
+            }
+            for call in calls {
+                #expect(await code { _ = try await call.value } == .storeFailed)
+            }
+            let tasks = try await client.listTasks()
+            #expect(tasks.isEmpty)
+        }
+    }
+
     @Test func `FindTasks tells what is asked for`() async throws {
         try await withService { scene in
             var options = AddOptions()

@@ -57,7 +57,16 @@ extension Connection {
                 wantsReply: wantsReply
             )
             let arguments = try Self.arguments(of: message, for: method, call)
-            start(wantsReply ? reply : nil) { await Self.run(method, call, arguments) }
+            switch method.body {
+            case .task(let body):
+                start(wantsReply ? reply : nil) { await Self.run(body, call, arguments) }
+            case .answering(let body):
+                let id = makeID()
+                handlers.begin(id, reply: wantsReply ? reply : nil)
+                body(call, arguments) { [executor] outcome in
+                    executor.run { self.assumeIsolated { $0.finish(id, with: outcome) } }
+                }
+            }
         } catch {
             guard wantsReply else { return }
             answer(.failure(error), to: reply)
@@ -115,11 +124,16 @@ extension Connection {
             let outcome = await handler()
             if let reply, case .success(let values) = outcome, Self.isLong(values) {
                 await finish(id, with: values, to: reply)
-            } else if let reply = handlers.finish(id) {
-                answer(outcome, to: reply)
+            } else {
+                finish(id, with: outcome)
             }
         }
         handlers.attach(task, to: id)
+    }
+
+    /// Answers a call, unless it has been.
+    private func finish(_ id: Int, with outcome: Result<[Value], BusError>) {
+        if let reply = handlers.finish(id) { answer(outcome, to: reply) }
     }
 
     /// Whether to encode the values would keep others waiting: lists of many containers.
@@ -148,7 +162,7 @@ extension Connection {
             guard handlers.finish(id) != nil, let link else { return }
             try link.send(message)
         } catch {
-            if let reply = handlers.finish(id) { answer(.failure(error), to: reply) }
+            finish(id, with: .failure(error))
         }
     }
 
@@ -162,12 +176,12 @@ extension Connection {
     }
 
     private nonisolated(nonsending) static func run(
-        _ method: Method,
+        _ body: @Sendable (Call, [Value]) async throws -> [Value],
         _ call: Call,
         _ arguments: [Value]
     ) async -> Result<[Value], BusError> {
         do {
-            return .success(try await method.body(call, arguments))
+            return .success(try await body(call, arguments))
         } catch let error as BusError {
             return .failure(error)
         } catch is CancellationError {

@@ -10,7 +10,7 @@ struct HandlerTasks {
     private struct Entry {
         /// Nil where no answer is wanted.
         let reply: ReplyAddress?
-        /// Nil until the handler first suspends.
+        /// Nil until the handler first suspends, and where the answer comes without a task.
         var task: Task<Void, Never>?
     }
 

@@ -29,6 +29,11 @@ public final class QueueExecutor: SerialExecutor {
         loop.post(.body(body))
     }
 
+    /// Runs a body at once where the caller is on the thread, else as ``post(_:)`` does.
+    public func run(_ body: @escaping @Sendable () -> Void) {
+        if loop.isCurrent { body() } else { post(body) }
+    }
+
     /// Whether the caller runs on the thread.
     ///
     /// With this answer a task that starts at once on the thread need not be enqueued first.

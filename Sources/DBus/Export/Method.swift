@@ -5,19 +5,25 @@ struct Method: Sendable {
     let inputs: [Argument]
     let outputs: [Argument]
     let inputSignature: Signature
-    let body: @Sendable (Call, [Value]) async throws -> [Value]
+    let body: Body
 
-    init(
-        inputs: [Argument],
-        outputs: [Argument],
-        body: @escaping @Sendable (Call, [Value]) async throws -> [Value]
-    ) {
+    enum Body: Sendable {
+        /// Runs in a task of its own, whose end is the answer.
+        case task(@Sendable (Call, [Value]) async throws -> [Value])
+        /// Returns at once; the answer comes when it comes.
+        case answering(@Sendable (Call, [Value], @escaping Answer<[Value]>) -> Void)
+    }
+
+    init(inputs: [Argument], outputs: [Argument], body: Body) {
         self.inputs = inputs
         self.outputs = outputs
         inputSignature = inputs.reduce(.empty) { $0 + $1.type }
         self.body = body
     }
 }
+
+/// Answers one call, once, from any thread; what comes after the connection's end is dropped.
+public typealias Answer<Output> = @Sendable (Result<Output, BusError>) -> Void
 
 extension Member {
     /// A method; its signatures follow from the handler's types.
@@ -41,14 +47,43 @@ extension Member {
         repeat outputTypes.append((each Output).signature)
         let method = Method(
             inputs: arguments(inputs, inputTypes, of: name),
-            outputs: arguments(outputs, outputTypes, of: name)
-        ) { call, values in
-            var reader = ArgumentReader(values)
-            let output = try await handler(call, repeat try reader.next((each Input).self))
-            var results: [Value] = []
-            repeat results.append((each output).busValue)
-            return results
-        }
+            outputs: arguments(outputs, outputTypes, of: name),
+            body: .task { call, values in
+                var reader = ArgumentReader(values)
+                let output = try await handler(call, repeat try reader.next((each Input).self))
+                var results: [Value] = []
+                repeat results.append((each output).busValue)
+                return results
+            }
+        )
+        return Member(name: name, content: .method(method))
+    }
+
+    /// A method that calls come to by the thousand: none has a task that waits for its answer.
+    ///
+    /// The handler runs on the connection's executor, in the order of arrival, and returns at once;
+    /// it sees to it that every call is answered.
+    public static func method<each Input: BusType, Output: BusType>(
+        _ name: MemberName,
+        in inputs: [String],
+        answering output: String,
+        _ handler: @escaping @Sendable (Call, @escaping Answer<Output>, repeat each Input) -> Void
+    ) -> Member {
+        var inputTypes: [Signature] = []
+        repeat inputTypes.append((each Input).signature)
+        let method = Method(
+            inputs: arguments(inputs, inputTypes, of: name),
+            outputs: [Argument(name: output, type: Output.signature)],
+            body: .answering { call, values, answer in
+                do throws(BusError) {
+                    var reader = ArgumentReader(values)
+                    let input = (repeat try reader.next((each Input).self))
+                    handler(call, { answer($0.map { [$0.busValue] }) }, repeat each input)
+                } catch {
+                    answer(.failure(error))
+                }
+            }
+        )
         return Member(name: name, content: .method(method))
     }
 

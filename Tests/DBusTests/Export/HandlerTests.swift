@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import DBus
+import Dispatch
 import Synchronization
 import Testing
 import iDownTesting
@@ -133,6 +134,65 @@ import iDownTesting
                 #expect(serials.count == 241)
                 #expect(Set(serials).count == 241)
             }
+        }
+    }
+
+    @Test func `a method without a task is answered once, from whatever thread`() async throws {
+        let interface = Interface(
+            sampleInterface,
+            [
+                .method("Double", in: ["number"], answering: "twice") {
+                    (call: Call, answer: @escaping Answer<UInt32>, number: UInt32) in
+                    call.connection.preconditionIsolated()
+                    guard number > 0 else { return answer(.failure(.failed("nothing"))) }
+                    guard number > 1 else { return answer(.success(2)) }
+                    DispatchQueue.global().async {
+                        answer(.success(number * 2))
+                        answer(.success(0))
+                    }
+                }
+            ]
+        )
+        try await withServiceAndClient { service, client, _ in
+            try await service.export([interface], at: samplePath)
+            let proxy = Proxy(client, await service.uniqueName, samplePath, sampleInterface)
+            for number in 1...50 as ClosedRange<UInt32> {
+                let twice = try await proxy.call("Double", number, returning: UInt32.self)
+                #expect(twice == number * 2)
+            }
+            let refused = await #expect(throws: BusError.self) {
+                try await proxy.call("Double", UInt32(0), returning: UInt32.self)
+            }
+            #expect(refused?.message == "nothing")
+            let wrong = await #expect(throws: BusError.self) {
+                try await proxy.call("Double", "two", returning: UInt32.self)
+            }
+            #expect(wrong?.name == "org.freedesktop.DBus.Error.InvalidArgs")
+        }
+    }
+
+    @Test func `a service that ends answers what was to be answered later`() async throws {
+        let (answers, report) = AsyncStream<Answer<UInt32>>.makeStream()
+        let interface = Interface(
+            sampleInterface,
+            [
+                .method("Later", in: [], answering: "number") {
+                    (_: Call, answer: @escaping Answer<UInt32>) in
+                    report.yield(answer)
+                }
+            ]
+        )
+        try await withServiceAndClient { service, client, _ in
+            try await service.export([interface], at: samplePath)
+            let proxy = Proxy(client, await service.uniqueName, samplePath, sampleInterface)
+            let pending = Task { try await proxy.call("Later", returning: UInt32.self) }
+            let answer = await answers.first { _ in true }
+            await service.refuseCalls(with: .failed("it ends"))
+            answer?(.success(1))
+            let error = await #expect(throws: BusError.self) { try await pending.value }
+            #expect(error?.message == "it ends")
+            await service.close()
+            answer?(.success(1))
         }
     }
 

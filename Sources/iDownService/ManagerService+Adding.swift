@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import DBus
+package import iDownBus
+import iDownData
+import iDownState
+import iDownloader
+
+/// A call that adds something.
+struct AddCall: Sendable {
+    enum Wish: Sendable {
+        case urls([String], AddOptions)
+        /// What a person opened.
+        case opened([String])
+    }
+
+    let wish: Wish
+    let call: Call
+    /// Called once.
+    let answer: @Sendable (Result<[TaskID], any Error>) -> Void
+}
+
+// Calls to add come by the thousand. They are judged one after the other by one task a client, and
+// what has been judged is committed together; nothing waits for a single call.
+extension ManagerService {
+    package nonisolated func addURL(
+        _ url: String,
+        options: AddOptions,
+        call: Call,
+        answer: @escaping @Sendable (Result<String, ManagerError>) -> Void
+    ) {
+        coordinator.executor.run {
+            self.assumeIsolated { service in
+                service.add(.urls([url], options), call) { result in
+                    answer(self.named(result.flatMap(Self.onlyID)))
+                }
+            }
+        }
+    }
+
+    package func addURLs(
+        _ urls: [String],
+        options: AddOptions,
+        call: Call
+    ) async throws(ManagerError) -> [String] {
+        try await named { try await add(.urls(urls, options), call).map(\.description) }
+    }
+
+    /// Adds what a call wants, behind what its sender wanted before.
+    func add(_ wish: AddCall.Wish, _ call: Call) async throws -> [TaskID] {
+        try await withCheckedThrowingContinuation { continuation in
+            add(wish, call) { continuation.resume(with: $0) }
+        }
+    }
+
+    private func add(
+        _ wish: AddCall.Wish,
+        _ call: Call,
+        answer: @escaping @Sendable (Result<[TaskID], any Error>) -> Void
+    ) {
+        let client = call.sender?.rawValue ?? ""
+        let asked = AddCall(wish: wish, call: call, answer: answer)
+        guard adding.append(asked, from: client) else { return }
+        adders[client] = Task { await serve(client) }
+    }
+
+    private static func onlyID(_ ids: [TaskID]) -> Result<String, any Error> {
+        guard let id = ids.first else {
+            return .failure(ManagerError(.failed, "no task was made"))
+        }
+        return .success(id.description)
+    }
+
+    // MARK: In turn
+
+    /// Judges what a client wants to be added, call by call, and hands each in at once.
+    private func serve(_ client: String) async {
+        var look: FolderLook?
+        while let (number, asked) = adding.takeFirst(of: client) {
+            // Nobody gets an answer that is older than the question.
+            if let last = look?.last, last < number { look = nil }
+            do {
+                try await serve(asked, client, &look)
+            } catch {
+                asked.answer(.failure(error))
+            }
+            // Others are served meanwhile.
+            if number % Coordinator.changesInARow == 0 { await Task.yield() }
+        }
+        adders[client] = nil
+    }
+
+    private func serve(
+        _ asked: AddCall,
+        _ client: String,
+        _ look: inout FolderLook?
+    ) async throws {
+        var wishes = await wishes(for: callers.caller(of: asked.call).owner)
+        switch asked.wish {
+        case .opened(let uris):
+            let tasks = try await wishes.judge(opened: uris)
+            await coordinator.add(tasks, token: nil, answer: asked.answer)
+        case .urls(let urls, let options):
+            // A token means one thing to one application.
+            let token = options.token.map { token in
+                wishes.owner.map { "\($0) \(token)" } ?? token
+            }
+            // A blind repeat is answered as the first call was, whatever has changed since.
+            if let token, let ids = try await coordinator.ids(forToken: token) {
+                return asked.answer(.success(ids))
+            }
+            let path = options.directory ?? directory
+            if let look, look.path == path, look.rules == wishes.rules { wishes.look = look }
+            let last = adding.last(of: client)
+            let tasks = try await wishes.judge(urls, options)
+            if wishes.look == nil, let directory = tasks.first?.request.directory {
+                look = FolderLook(
+                    path: path,
+                    rules: wishes.rules,
+                    directory: directory,
+                    last: last
+                )
+            }
+            await coordinator.add(tasks, token: token, answer: asked.answer)
+        }
+    }
+
+    /// Judges what a caller wants, by its rights.
+    private func wishes(for owner: String?) -> Wishes {
+        var rules = rules
+        if owner != nil { rules.enclosingFolder = directory }
+        return Wishes(
+            engine: engine,
+            downloadDirectory: directory,
+            rules: rules,
+            owner: owner
+        )
+    }
+}
