@@ -8,7 +8,9 @@ extension TaskRequest {
     ///
     /// In the normal form, which is kept, they stand before the last `@` of the authority.
     package static func withoutLogin(_ url: String) -> String {
-        guard let parts = URLParts(url), parts.hasLogin else { return url }
+        // Most have no such byte anywhere.
+        guard url.utf8.contains(UInt8(ascii: "@")), let parts = URLParts(url), parts.hasLogin
+        else { return url }
         return String(url[..<parts.authority.startIndex]) + url[parts.address.startIndex...]
     }
 
@@ -16,7 +18,6 @@ extension TaskRequest {
     ///
     /// The name alone is none where keys sign in (SFTP); elsewhere it may be a token.
     package static func hasLogin(_ url: String) -> Bool {
-        // Most have no such byte anywhere.
         guard url.utf8.contains(UInt8(ascii: "@")), let parts = URLParts(url),
             let login = parts.login
         else { return false }
