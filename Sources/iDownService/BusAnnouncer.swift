@@ -27,6 +27,8 @@ package actor BusAnnouncer: Announcing {
     private var toldCounts: [MemberName: UInt32] = [:]
     private var untoldCounts: TaskCounts?
     private var queue = AnnouncementQueue()
+    /// New tasks whose objects are still to be shown.
+    var objects = UnshownObjects()
     /// Tells what waits as the bus takes it; nil while nothing waits.
     private var drainer: Task<Void, Never>?
 
@@ -44,6 +46,7 @@ package actor BusAnnouncer: Announcing {
         told = [:]
         toldCounts = [:]
         untoldCounts = nil
+        objects = UnshownObjects()
         queue.removeAll()
     }
 
@@ -69,6 +72,8 @@ package actor BusAnnouncer: Announcing {
     package func call(_ reply: @escaping @Sendable () -> Void, after ids: [TaskID]) {
         queue.call(reply, after: ids)
     }
+
+    package func commitsRest() { showObjects() }
 
     package func countsChanged(_ counts: TaskCounts) {
         guard hasRoom else {
@@ -114,10 +119,16 @@ package actor BusAnnouncer: Announcing {
         }
     }
 
+    /// Shows the objects of new tasks, as far as the bus takes them.
+    func showObjects() {
+        while hasRoom, let object = objects.takeFirst() { show(object) }
+        if !objects.isEmpty { startDraining() }
+    }
+
     private func startDraining() {
         guard drainer == nil else { return }
         drainer = Task {
-            while !queue.isEmpty || untoldCounts != nil { await drainOnce() }
+            while !queue.isEmpty || untoldCounts != nil || !objects.isEmpty { await drainOnce() }
             drainer = nil
         }
     }
@@ -130,6 +141,7 @@ package actor BusAnnouncer: Announcing {
             // With its bus a connection has lost all who listened.
             guard connection === self.connection else { return }
             untoldCounts = nil
+            objects = UnshownObjects()
             queue.removeAll()
             return
         }
@@ -141,6 +153,7 @@ package actor BusAnnouncer: Announcing {
             // A bus that takes all of it at once is no reason to keep callers waiting.
             if count % Coordinator.changesInARow == 0 { await Task.yield() }
         }
+        showObjects()
         guard queue.isEmpty, let counts = untoldCounts else { return }
         untoldCounts = nil
         countsChanged(counts)

@@ -180,7 +180,10 @@ extension Coordinator {
         committer = Task {
             // Calls that have arrived already are read before the commit, and share it.
             await Task.yield()
-            while !queue.isEmpty || wantsSlots { await commitOnce() }
+            while !queue.isEmpty || wantsSlots {
+                await commitOnce()
+                if queue.isEmpty { await announcer?.commitsRest() }
+            }
             committer = nil
             releaseStopIfDone()
         }
@@ -222,6 +225,8 @@ extension Coordinator {
                     if number % Self.changesInARow == Self.changesInARow - 1 { await Task.yield() }
                     await carryOut(change)
                 }
+                // A call that nobody stands behind is answered after all that it causes.
+                if entries.count == 1, queue.isEmpty { await announcer?.commitsRest() }
                 if let announcer, index < entries.count, entries[index].awaitsTelling {
                     await announcer.call(outcome.reply, after: outcome.changes.map(\.after.id))
                 } else {
