@@ -131,6 +131,8 @@ func withHub<Value>(
     slots: Int = 3,
     faults: CommitFaults? = nil,
     fileFaults: iDownloader.FaultPlan? = nil,
+    stateFaults: FileFaults? = nil,
+    curlFaults: CurlFaultPlan? = nil,
     spaceInterval: Duration = Coordinator.spaceInterval,
     network: NetworkConfiguration = NetworkConfiguration(),
     begins: Bool = true,
@@ -144,6 +146,8 @@ func withHub<Value>(
                 slots: slots,
                 faults: faults,
                 fileFaults: fileFaults,
+                stateFaults: stateFaults,
+                curlFaults: curlFaults,
                 spaceInterval: spaceInterval,
                 network: network,
                 begins: begins,
@@ -157,10 +161,17 @@ func withHub<Value>(
     let store = try Store.open(
         folder: folder + "/state",
         now: .someTime,
-        commitFaults: faults
+        commitFaults: faults,
+        fileFaults: stateFaults
     ).store
     try await prepare(store, files)
-    let pool = try TransferPool()
+    let pool: TransferPool
+    do {
+        pool = try TransferPool(faults: curlFaults)
+    } catch {
+        try store.close()
+        throw error
+    }
     let disk = DiskQueue()
     let engine = Engine(
         pool: pool,
