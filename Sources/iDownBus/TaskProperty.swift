@@ -145,15 +145,13 @@ extension TaskProperty {
         }
     }
 
-    /// All properties in order; made once: lists of many thousand tasks are coded with them.
-    static let all = allCases.map { (property: $0, column: $0.row) }
+    /// Made once: lists of many thousand tasks are coded with them.
+    private static let columns = allCases.map { ($0, $0.row) }
 
-    private static let places = Dictionary(
-        uniqueKeysWithValues: all.map { ($0.property, $0.column) }
-    )
+    private static let places = Dictionary(uniqueKeysWithValues: columns)
 
     private static let names = Dictionary(
-        uniqueKeysWithValues: all.map { ($0.property.rawValue, $0.column) }
+        uniqueKeysWithValues: columns.map { ($0.0.rawValue, $0.1) }
     )
 
     /// The column of a key on the wire; nil for one that is not known.
@@ -161,5 +159,10 @@ extension TaskProperty {
 
     var column: Column {
         Self.places[self] ?? row
+    }
+
+    /// All properties in order.
+    static var all: [(property: TaskProperty, column: Column)] {
+        columns
     }
 }

@@ -111,15 +111,14 @@ enum TaskColumn: Int, CaseIterable {
     /// Most tasks are added with a URL and a folder alone: then only what is not null is bound.
     static func insert(_ record: TaskRecord) -> (sql: String, StatementArguments) {
         let values = allCases.map { $0.stored(record) }
-        guard nullsIfPlain.allSatisfy({ values[$0.rawValue].isNull }) else {
-            return (insertAll, StatementArguments(values))
-        }
+        let isPlain = zip(allCases, values).allSatisfy { $1.isNull || !plainNulls.contains($0) }
+        guard isPlain else { return (insertAll, StatementArguments(values)) }
         return (insertPlain, StatementArguments(plain.map { values[$0.rawValue] }))
     }
 
     /// The columns of a task that was added with a URL and a folder.
-    private static let plain = allCases.filter { !nullsIfPlain.contains($0) }
-    private static let nullsIfPlain: [TaskColumn] = [
+    private static let plain = allCases.filter { !plainNulls.contains($0) }
+    private static let plainNulls: Set<TaskColumn> = [
         .retryAt, .intent, .intentName, .finishedAt, .total, .integrity, .connections,
         .expectedSize, .whenDone, .fileDevice, .fileInode, .failureCode, .failureIsTransient,
         .failureRetryAfter, .entityTagIsWeak, .lastModifiedIsStrong, .lastModified,

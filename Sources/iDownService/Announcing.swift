@@ -12,8 +12,6 @@ package protocol Announcing: Sendable {
     /// The number of tasks in some state is another now.
     func countsChanged(_ counts: TaskCounts) async
     func taskRemoved(_ id: TaskID) async
-    /// Nothing waits to be committed: what could wait for answers need not any longer.
-    func commitsRest() async
     /// Calls `reply` once all that was announced of these tasks so far is on its way.
     func call(_ reply: @escaping @Sendable () -> Void, after ids: [TaskID]) async
 }

@@ -14,8 +14,6 @@ extension BusAnnouncer {
 
     /// Tells the way from what is known of a task to what is.
     func tell(_ id: TaskID, _ entry: AnnouncementQueue.Entry) {
-        // A task's object comes before what becomes of it.
-        if entry.told != nil || entry.now == nil { objects.take(id).map(show) }
         guard let now = entry.now else {
             told[id] = nil
             tellRemoval(of: id)
@@ -34,23 +32,20 @@ extension BusAnnouncer {
             )
         } else {
             told[id] = now.live
-            tellAddition(of: task, id)
+            tellAddition(of: task)
         }
     }
 
-    private func tellAddition(of task: TaskProperties, _ id: TaskID) {
+    private func tellAddition(of task: TaskProperties) {
         // Both signals tell the same, which is put together once.
         let properties = task.marshalled
         emit(Contract.Signal.taskAdded, [.string(task.id), properties])
         guard let path = TaskPath(id: task.id)?.objectPath else { return }
-        let now = ContinuousClock.now
-        objects.append(ManagedObject(path, [(Contract.taskInterface, properties)]), of: id, at: now)
-        if objects.areDue(at: now) { showObjects() }
-    }
-
-    func show(_ object: ManagedObject) {
         send { connection throws(BusError) in
-            try connection.emitInterfacesAdded(object, from: Contract.managerPath)
+            try connection.emitInterfacesAdded(
+                ManagedObject(path, [(Contract.taskInterface, properties)]),
+                from: Contract.managerPath
+            )
         }
     }
 
@@ -90,7 +85,6 @@ extension BusAnnouncer {
 
     /// Tells of progress, which is only a change of what has changed.
     func tellProgress(of id: TaskID, _ live: LiveState, of total: Int64?) {
-        objects.take(id).map(show)
         let before = told.updateValue(live, forKey: id)
         var changes: [String: Value] = [:]
         if before?.bytes != live.bytes {

@@ -27,8 +27,6 @@ package actor BusAnnouncer: Announcing {
     private var toldCounts: [MemberName: UInt32] = [:]
     private var untoldCounts: TaskCounts?
     private var queue = AnnouncementQueue()
-    /// New tasks whose objects are still to be shown.
-    var objects = UnshownObjects()
     /// Tells what waits as the bus takes it; nil while nothing waits.
     private var drainer: Task<Void, Never>?
 
@@ -46,7 +44,6 @@ package actor BusAnnouncer: Announcing {
         told = [:]
         toldCounts = [:]
         untoldCounts = nil
-        objects = UnshownObjects()
         queue.removeAll()
     }
 
@@ -72,8 +69,6 @@ package actor BusAnnouncer: Announcing {
     package func call(_ reply: @escaping @Sendable () -> Void, after ids: [TaskID]) {
         queue.call(reply, after: ids)
     }
-
-    package func commitsRest() { showObjects() }
 
     package func countsChanged(_ counts: TaskCounts) {
         guard hasRoom else {
@@ -119,16 +114,10 @@ package actor BusAnnouncer: Announcing {
         }
     }
 
-    /// Shows the objects of new tasks, as far as the bus takes them.
-    func showObjects() {
-        while hasRoom, let object = objects.takeFirst() { show(object) }
-        if !objects.isEmpty { startDraining() }
-    }
-
     private func startDraining() {
         guard drainer == nil else { return }
         drainer = Task {
-            while !queue.isEmpty || untoldCounts != nil || !objects.isEmpty { await drainOnce() }
+            while !queue.isEmpty || untoldCounts != nil { await drainOnce() }
             drainer = nil
         }
     }
@@ -141,7 +130,6 @@ package actor BusAnnouncer: Announcing {
             // With its bus a connection has lost all who listened.
             guard connection === self.connection else { return }
             untoldCounts = nil
-            objects = UnshownObjects()
             queue.removeAll()
             return
         }
@@ -153,7 +141,6 @@ package actor BusAnnouncer: Announcing {
             // A bus that takes all of it at once is no reason to keep callers waiting.
             if count % Coordinator.changesInARow == 0 { await Task.yield() }
         }
-        showObjects()
         guard queue.isEmpty, let counts = untoldCounts else { return }
         untoldCounts = nil
         countsChanged(counts)

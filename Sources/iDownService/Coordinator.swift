@@ -180,10 +180,7 @@ extension Coordinator {
         committer = Task {
             // Calls that have arrived already are read before the commit, and share it.
             await Task.yield()
-            while !queue.isEmpty || wantsSlots {
-                await commitOnce()
-                if queue.isEmpty { await announcer?.commitsRest() }
-            }
+            while !queue.isEmpty || wantsSlots { await commitOnce() }
             committer = nil
             releaseStopIfDone()
         }
@@ -225,8 +222,6 @@ extension Coordinator {
                     if number % Self.changesInARow == Self.changesInARow - 1 { await Task.yield() }
                     await carryOut(change)
                 }
-                // A call that nobody stands behind is answered after all that it causes.
-                if entries.count == 1, queue.isEmpty { await announcer?.commitsRest() }
                 if let announcer, index < entries.count, entries[index].awaitsTelling {
                     await announcer.call(outcome.reply, after: outcome.changes.map(\.after.id))
                 } else {

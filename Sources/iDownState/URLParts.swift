@@ -25,8 +25,7 @@ struct URLParts {
         var rest = bytes[...]
         while let colon = rest.firstIndex(of: UInt8(ascii: ":")) {
             let behind = bytes[bytes.index(after: colon)...]
-            guard behind.first == UInt8(ascii: "/"), behind.dropFirst().first == UInt8(ascii: "/")
-            else {
+            guard behind.starts(with: [UInt8(ascii: "/"), UInt8(ascii: "/")]) else {
                 rest = behind
                 continue
             }

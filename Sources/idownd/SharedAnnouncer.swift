@@ -38,8 +38,6 @@ struct SharedAnnouncer: Announcing {
         desktop.removed(id.description)
     }
 
-    func commitsRest() async { await bus.commitsRest() }
-
     func call(_ reply: @escaping @Sendable () -> Void, after ids: [TaskID]) async {
         await bus.call(reply, after: ids)
     }

@@ -134,8 +134,6 @@ final class RecordingAnnouncer: Announcing {
 
     func taskRemoved(_ id: TaskID) async { await keep(.removed(id)) }
 
-    func commitsRest() async {}
-
     func call(_ reply: @escaping @Sendable () -> Void, after ids: [TaskID]) async { reply() }
 
     private func keep(_ announcement: Announcement) async {

@@ -173,8 +173,6 @@ final class SimulatedClients: Announcing {
         hear { $0.tasks[id]?.isRemoved = true }
     }
 
-    func commitsRest() async {}
-
     func call(_ reply: @escaping @Sendable () -> Void, after ids: [TaskID]) async {
         // Whoever calls looks whether the service still lived.
         state.withLock { _ = $0.life.ask() }
