@@ -17,15 +17,12 @@ package final class FTPServer: Sendable {
     private let process: ChildProcess
     private let hold: String
     private let log: LineLog
-    private let reading: Task<Void, Never>
 
-    private init(port: UInt16, process: ChildProcess, hold: String) {
+    private init(port: UInt16, process: ChildProcess, hold: String, log: LineLog) {
         self.port = port
         self.process = process
         self.hold = hold
-        let log = LineLog()
         self.log = log
-        reading = Task { while let line = await process.nextLine() { log.add(line) } }
     }
 
     /// Starts a server and returns once it accepts connections.
@@ -56,7 +53,8 @@ package final class FTPServer: Sendable {
             await process.waitForExit()
             throw StartFailure(description: "pyftpdlib: \(process.standardError)")
         }
-        return FTPServer(port: port, process: process, hold: hold)
+        let log = LineLog(path: "\(root).\(port).log")
+        return FTPServer(port: port, process: process, hold: hold, log: log)
     }
 
     /// The URL of a file in the folder, for example `url("/file")`.
@@ -73,8 +71,8 @@ package final class FTPServer: Sendable {
     /// Ends the server; connections are cut; may be called again.
     package func stop() async {
         await process.stop()
-        await reading.value
         unlink(hold)
+        log.remove()
     }
 }
 
@@ -120,7 +118,7 @@ extension FTPServer {
 
             def pre_process_command(self, line, cmd, arg):
                 global twice
-                print(cmd, arg, flush=True)
+                print(cmd, arg, file=log, flush=True)
                 if twice and cmd == "TYPE":
                     twice = ""
                     self.respond("200 Once.")
@@ -131,7 +129,9 @@ extension FTPServer {
         else:
             Handler.authorizer.add_anonymous(root, perm="elr")
         server = FTPServer(("127.0.0.1", 0), Handler)
-        print(server.socket.getsockname()[1], flush=True)
+        port = server.socket.getsockname()[1]
+        log = open(f"{root}.{port}.log", "a")
+        print(port, flush=True)
         server.serve_forever(handle_exit=False)
         """
 }

@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Synchronization
+import Glibc
 
-/// Lines that one side adds and the other looks at.
-final class LineLog: Sendable {
-    private let state = Mutex<[String]>([])
+/// Lines that a server writes into a file before it answers: what was answered stands there.
+struct LineLog: Sendable {
+    let path: String
 
     /// All lines so far.
-    var lines: [String] { state.withLock { $0 } }
+    var lines: [String] {
+        guard let text = try? TestFile.text(of: path) else { return [] }
+        return text.split(separator: "\n").map(String.init)
+    }
 
-    /// Adds a line.
-    func add(_ line: String) { state.withLock { $0.append(line) } }
+    /// Deletes the file.
+    func remove() { unlink(path) }
 }

@@ -34,15 +34,12 @@ package final class Relay: Sendable {
     private let process: ChildProcess
     private let hold: String
     private let log: LineLog
-    private let reading: Task<Void, Never>
 
-    private init(port: UInt16, process: ChildProcess, hold: String) {
+    private init(port: UInt16, process: ChildProcess, hold: String, log: LineLog) {
         self.port = port
         self.process = process
         self.hold = hold
-        let log = LineLog()
         self.log = log
-        reading = Task { while let line = await process.nextLine() { log.add(line) } }
     }
 
     /// Starts a relay and returns once it accepts connections.
@@ -69,7 +66,8 @@ package final class Relay: Sendable {
             await process.waitForExit()
             throw StartFailure(description: "relay: \(process.standardError)")
         }
-        return Relay(port: port, process: process, hold: hold)
+        let log = LineLog(path: "\(hold).\(port).log")
+        return Relay(port: port, process: process, hold: hold, log: log)
     }
 
     /// What clients asked for so far, one line each: `connect host:port login`.
@@ -81,8 +79,8 @@ package final class Relay: Sendable {
     /// Ends the relay; connections are cut; may be called again.
     package func stop() async {
         await process.stop()
-        await reading.value
         unlink(hold)
+        log.remove()
     }
 }
 
@@ -125,7 +123,7 @@ extension Relay {
             else:
                 host = ".".join(str(byte) for byte in await reader.readexactly(4))
             port = struct.unpack(">H", await reader.readexactly(2))[0]
-            print("connect", f"{host}:{port}", login, flush=True)
+            print("connect", f"{host}:{port}", login, file=log, flush=True)
             target = await asyncio.open_connection("127.0.0.1", port)
             writer.write(bytes([5, 0, 0, 1, 0, 0, 0, 0, 0, 0]))
             return target
@@ -137,7 +135,7 @@ extension Relay {
             for line in head[1:]:
                 if line.lower().startswith("proxy-authorization: basic "):
                     login = base64.b64decode(line.split(" ")[2]).decode()
-            print("connect", place, login, flush=True)
+            print("connect", place, login, file=log, flush=True)
             if method != "CONNECT" or login != detail:
                 writer.write(b"HTTP/1.1 407 No\\r\\nContent-Length: 0\\r\\n\\r\\n")
                 return None
@@ -161,7 +159,10 @@ extension Relay {
 
         async def main():
             server = await asyncio.start_server(serve, "127.0.0.1", 0)
-            print(server.sockets[0].getsockname()[1], flush=True)
+            global log
+            port = server.sockets[0].getsockname()[1]
+            log = open(f"{hold}.{port}.log", "a")
+            print(port, flush=True)
             await server.serve_forever()
 
         asyncio.run(main())
