@@ -3,8 +3,9 @@
 /// How many connections a transfer wants: more as long as more bring more.
 ///
 /// One, two, four, eight, a step at a time; a step that after two seconds has not brought a tenth
-/// more is taken back. Whoever knows the number, a person or experience with the host, begins
-/// with it and nothing is tried.
+/// more is taken back, and taken again where that costs a tenth: many hosts let the first seconds
+/// pass faster than the rest, so that what was there before a step says too much. Whoever knows the
+/// number, a person or experience with the host, begins with it and nothing is tried.
 package struct RampUp: Hashable, Sendable {
     /// Below this a further connection costs more than it saves.
     package static let smallestRest: Int64 = 1 << 20
@@ -60,6 +61,8 @@ package struct RampUp: Hashable, Sendable {
     package private(set) var finding: Int?
     /// The steps that are not judged yet, the last one at the end.
     private var steps: [Step] = []
+    /// What was there before the last step was taken back; nil once it is known what that costs.
+    private var retreat: Step?
     private var lastChange: Duration
     private var isSettled: Bool
 
@@ -78,6 +81,7 @@ package struct RampUp: Hashable, Sendable {
         if let number { wanted = max(1, number) }
         isSettled = number != nil
         steps = []
+        retreat = nil
         lastChange = now
     }
 
@@ -90,20 +94,37 @@ package struct RampUp: Hashable, Sendable {
             lastChange = now
             return
         }
-        guard now - lastChange >= Self.trial, let step = steps.last else { return }
+        guard now - lastChange >= Self.trial, retreat != nil || !steps.isEmpty else { return }
         guard let rate = reading.bytesPerSecond else { return }
         // Who told only by the ceiling when to stop goes on when it rises.
         isSettled = isSettled || wanted < ceiling
-        if Double(rate) < Double(step.bytesPerSecond) * Self.worthwhile {
-            isSettled = true
-            wanted = step.from
-            steps.removeLast()
-            lastChange = now
-        } else {
+        if let retreat {
+            self.retreat = nil
+            if Self.isWorthwhile(retreat.bytesPerSecond, rate) {
+                wanted = min(retreat.from, ceiling)
+                steps = []
+                lastChange = now
+            }
+        }
+        guard let step = steps.popLast() else {
+            finding = wanted
+            return
+        }
+        if Self.isWorthwhile(rate, step.bytesPerSecond) {
             // What the steps before it brought is in what it was held against.
             steps = []
+            finding = wanted
+        } else {
+            retreat = Step(from: wanted, bytesPerSecond: rate)
+            isSettled = true
+            wanted = step.from
+            lastChange = now
         }
-        if steps.isEmpty { finding = wanted }
+    }
+
+    /// Whether one rate is enough above another.
+    private static func isWorthwhile(_ rate: Int64, _ other: Int64) -> Bool {
+        Double(rate) >= Double(other) * worthwhile
     }
 
     private func shouldStep(_ reading: Reading, ceiling: Int, at now: Duration) -> Bool {

@@ -140,6 +140,18 @@ class Bench:
         # nginx counts from a second before the request: 2 MiB of each come at once.
         return Group("64 MiB at 2 MiB/s a connection, 8 connections", samples, goals, ideal=3.0)
 
+    def two(self):
+        """Once each: the host sets the pace."""
+        url = self.nginx.two_url("limited")
+        runs = {
+            "idown": self.idown(lambda: url),
+            "idown, one connection": self.idown(lambda: url, connections=programs.dbus.UInt32(1)),
+            "aria2c -x2": self.command("aria2c", "-q", "-x2", "-s2", "-k1M", url),
+        }
+        samples = self.interleaved(1, runs, 64 << 20, first=1)
+        title = "64 MiB at 2 MiB/s a connection, where the third one gets 403"
+        return Group(title, samples, {"idown, one connection": "≤ 0.56"})
+
     def slow(self):
         """Once each: nothing here depends on the disk, and wget2 alone takes a minute."""
         run = lambda slow, *words: lambda folder: programs.command(

@@ -29,10 +29,11 @@ def wait_for(port, process):
 
 
 class Nginx:
-    """Serves one folder three ways: plainly, by TLS, and with a limit for each connection."""
+    """Serves one folder plainly, by TLS, with a limit for each connection, and only two of those."""
 
     def __init__(self, folder, work):
-        self.port, self.tls_port, self.limited_port = free_port(), free_port(), free_port()
+        self.port, self.tls_port = free_port(), free_port()
+        self.limited_port, self.two_port = free_port(), free_port()
         self.authority = work / "ca.pem"
         self.make_certificate(work)
         scratch = "".join(
@@ -55,6 +56,11 @@ class Nginx:
                     ssl_certificate {work}/host.pem; ssl_certificate_key {work}/host.key;
                 }}
                 server {{ listen 127.0.0.1:{self.limited_port}; limit_rate 2m; }}
+                limit_conn_zone $binary_remote_addr zone=two:1m;
+                server {{
+                    listen 127.0.0.1:{self.two_port};
+                    limit_rate 2m; limit_conn two 2; limit_conn_status 403;
+                }}
             }}
             """
         )
@@ -88,6 +94,9 @@ class Nginx:
 
     def limited_url(self, name):
         return f"http://127.0.0.1:{self.limited_port}/{name}"
+
+    def two_url(self, name):
+        return f"http://127.0.0.1:{self.two_port}/{name}"
 
     def stop(self):
         self.process.terminate()

@@ -81,9 +81,28 @@ import iDownState
         #expect(ramp.finding == nil)
         run(until: .seconds(7))
         #expect(ramp.wanted == 1)
+        #expect(ramp.finding == nil)
+        run(until: .seconds(9))
         #expect(ramp.finding == 1)
         run(until: .seconds(60))
         #expect(ramp.wanted == 1)
+    }
+
+    /// nginx counts from a second before the request, and others fill a bucket first.
+    @Test(arguments: [2, 4, 8])
+    func `a host whose first second is fast gets all connections that are of use`(served: Int) {
+        var ramp = RampUp(known: nil, at: .zero)
+        var fewest = 8
+        for tick in 1...100 {
+            let open = min(ramp.wanted, served)
+            let rate = Int64(open) << (tick < 10 ? 24 : 20)
+            ramp.advance(reading(open, rate: rate), ceiling: 8, at: .milliseconds(100) * tick)
+            if tick > 10 { fewest = min(fewest, ramp.wanted) }
+        }
+        #expect(ramp.wanted == served)
+        #expect(ramp.finding == served)
+        // One look at less than all of them has to do.
+        #expect(fewest >= served / 2)
     }
 
     @Test func `what was of use stays`() {
