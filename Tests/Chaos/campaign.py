@@ -29,6 +29,10 @@ class Campaign:
         # Per task what it had, and when: (moment, bytes, version of the file).
         self.history = {}
         self.generation = {}
+        # The unfinished tasks' states as last seen.
+        self.states = {}
+        # The bytes that were asked for to the small disk.
+        self.asked = 0
         self.trouble = []
         # The addition whose call has no answer yet.
         self.pending = None
@@ -67,6 +71,9 @@ class Campaign:
         elif chance < 0.33 and self.history:
             id = self.dice.choice(list(self.history))
             verb = self.dice.choice(("Pause", "Resume", "Retry"))
+            # A task that has just completed would be fetched once more, beside its file.
+            if verb == "Retry" and self.states.get(id) not in ("paused", "failed"):
+                verb = "Resume"
             self.quietly(getattr(self.service.manager, verb), id)
         elif chance < 0.36:
             self.quietly(self.service.manager.StartAll)
@@ -92,9 +99,13 @@ class Campaign:
     def add(self):
         # A call that had no answer is made once more, as scripts may with a token.
         if not self.pending:
-            url = self.host.add(self.dice.choice((300_000, 3 << 20, 12 << 20, 24 << 20)))
+            size = self.dice.choice((300_000, 3 << 20, 12 << 20, 24 << 20))
+            url = self.host.add(size)
             options = {"token": url, "connections": dbus.UInt32(self.dice.choice((1, 2, 4)))}
-            if self.disk.path and self.dice.random() < 0.25:
+            # All that is asked for has room there, beside the reserve that idown leaves: 16 MiB.
+            has_room = self.asked + size <= 76 << 20
+            if self.disk.path and self.dice.random() < 0.25 and has_room:
+                self.asked += size
                 options["directory"] = str(self.disk.path)
             self.pending = (url, options)
         url, options = self.pending
@@ -132,6 +143,7 @@ class Campaign:
                 if self.history.pop(id, None) is not None:
                     self.verify(id, task)
                 continue
+            self.states[id] = str(task["State"])
             generation = self.generation.get(name, 0)
             bytes = int(task["DownloadedBytes"])
             if after_kill:
