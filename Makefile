@@ -23,6 +23,13 @@ STRICT := --explicit-target-dependency-import-check error
 # fixtures import Testing, which has no static library.
 RELEASE := $(SWIFT) build -c release --static-swift-stdlib $(STRICT)
 
+# libFuzzer comes with the toolchain: the compiler counts the branches that are taken, and the
+# library chooses the inputs. Its own main stays out, since the tests have one.
+LIBFUZZER = $(firstword $(wildcard $(dir $(shell readlink -f "$$(command -v $(SWIFT))"))../lib/clang/*/lib/linux/libclang_rt.fuzzer_no_main-$(shell uname -m).a))
+FUZZ = $(SWIFT) build -c release --scratch-path .build/fuzz $(STRICT) -Xswiftc -enable-testing \
+    -Xswiftc -Xfrontend -Xswiftc -sanitize=fuzzer -Xlinker $(LIBFUZZER) -Xlinker -lstdc++ \
+    -Xlinker -u -Xlinker LLVMFuzzerRunDriver -Xlinker --export-dynamic
+
 .DEFAULT_GOAL := build
 .PHONY: build run test chaos simulate fuzz bench lint check install deb uninstall clean help
 
@@ -53,11 +60,11 @@ simulate: ## Run SEEDS=150 simulated worlds around the service, from SEED=1 on, 
 	$(SWIFT) build $(STRICT) --build-tests
 	@SWIFT="$(SWIFT)" .ci/test SimulationTests
 
-fuzz: ## Change what comes from outside at random, SECONDS=60 for each of Tests/Fuzz: TARGET=link
+fuzz: ## Let libFuzzer change what comes from outside, SECONDS=60 for each of Tests/Fuzz: TARGET=link
 	@.ci/need build test
-	$(SWIFT) build $(STRICT) --build-tests
-	@FUZZ_SECONDS="$(or $(SECONDS),60)" $(if $(TARGET),FUZZ_TARGET="$$TARGET") \
-	    SWIFT="$(SWIFT)" .ci/test FuzzTests
+	@test -n "$(LIBFUZZER)" || { echo "This toolchain has no libFuzzer." >&2; exit 1; }
+	$(FUZZ) --build-tests
+	@SWIFT="$(SWIFT)" .ci/fuzz "$(or $(SECONDS),60)" "$$TARGET"
 
 bench: build ## Measure against curl, aria2, wget2 and axel, or part of it: ONLY=small,tls
 	@.ci/need bench

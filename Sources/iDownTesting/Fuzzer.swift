@@ -4,8 +4,10 @@ import Glibc
 
 /// Bytes as somebody hostile would send them: what is in a small corpus, changed at random.
 ///
-/// A short round runs with all tests; `make fuzz TARGET=link SECONDS=3600` runs a long one. The
-/// input that was tried last stands in a file, so that one that ends the process can be had again.
+/// A short round runs with all tests. `make fuzz TARGET=link SECONDS=3600` runs a long one, in a
+/// build that tells libFuzzer which branches an input takes, so that what finds new ones is changed
+/// on. The input that was tried last stands in a file, so that one that ends the process can be had
+/// again.
 package struct Fuzzer: Sendable {
     /// What a reader did that it never may, apart from ending the process.
     package struct Finding: Error, CustomStringConvertible {
@@ -24,6 +26,8 @@ package struct Fuzzer: Sendable {
     /// No input is longer.
     static let longest = 64 << 10
     let seeds: [[UInt8]]
+    /// Of the repository.
+    private let top: String
 
     /// - Parameters:
     ///   - target: the name of the corpus; in its folder each file is a seed, and each line of the
@@ -32,8 +36,8 @@ package struct Fuzzer: Sendable {
     package init(_ target: String, test: String = #filePath) {
         self.target = target
         // …/Tests/<target>/FuzzTests.swift
-        let tests = test.split(separator: "/").dropLast(2).joined(separator: "/")
-        let folder = "/\(tests)/Fuzz/\(target)"
+        top = "/" + test.split(separator: "/").dropLast(3).joined(separator: "/")
+        let folder = "\(top)/Tests/Fuzz/\(target)"
         seeds = TestFile.names(in: folder).flatMap { name in
             guard let bytes = try? TestFile.bytes(of: "\(folder)/\(name)") else {
                 return [[UInt8]]()
@@ -45,27 +49,33 @@ package struct Fuzzer: Sendable {
     /// Whether there is a corpus to begin with.
     package var hasCorpus: Bool { !seeds.isEmpty }
 
-    /// Tries one input after the other: for `FUZZ_SECONDS`, else so many that a second will do.
+    /// Tries one input after the other: for `FUZZ_SECONDS` of processor time, else so many that a
+    /// second will do.
     ///
-    /// - Parameter body: what reads them; it may refuse each, must trap over none, and throws a
-    ///   ``Finding`` over what must not be.
+    /// - Parameter body: what reads them; it may refuse each, must trap over none, must not take
+    ///   half a minute, and throws a ``Finding`` over what must not be.
     /// - Throws: what the body throws.
     package func run(_ body: @escaping @Sendable ([UInt8]) throws -> Void) throws {
         let environment = { (name: String) in getenv(name).flatMap { UInt64(String(cString: $0)) } }
         if let chosen = getenv("FUZZ_TARGET"), String(cString: chosen) != target { return }
         for seed in seeds { try body(seed) }
         guard let seconds = environment("FUZZ_SECONDS") else {
-            try mutate(SeededGenerator(seed: environment("SEED") ?? 1), body) { $0 < 2_000 }
+            let limit = FuzzLimit()
+            try mutate(SeededGenerator(seed: environment("SEED") ?? 1), limit, body) { $0 < 2_000 }
             return
         }
-        let deadline = ContinuousClock.now + .seconds(Int64(seconds))
-        try mutate(SeededGenerator(seed: environment("SEED") ?? 1), body) { _ in
-            ContinuousClock.now < deadline
+        let end = FuzzLimit.processorSeconds() + seconds
+        try guide(limit: FuzzLimit(seconds: end), top: top, body)
+        // This build does not tell which branches are taken: what is left is chance.
+        let limit = FuzzLimit()
+        try mutate(SeededGenerator(seed: environment("SEED") ?? 1), limit, body) { _ in
+            FuzzLimit.processorSeconds() < end
         }
     }
 
     private func mutate(
         _ dice: SeededGenerator,
+        _ limit: FuzzLimit,
         _ body: ([UInt8]) throws -> Void,
         while goesOn: (_ count: Int) -> Bool
     ) throws {
@@ -85,7 +95,9 @@ package struct Fuzzer: Sendable {
                 ftruncate(file, 0)
                 pwrite(file, input, input.count, 0)
             }
+            limit.begin()
             try body(input)
+            limit.end()
         }
     }
 }
