@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What happens between two kills, and what must hold after each."""
 
-import contextlib
+import signal
 import time
 
 import dbus
@@ -14,21 +14,25 @@ LARGEST_LOSS = 64 << 20
 # What a loaded machine may be late with a timer, a sync and a look at the list.
 PATIENCE = 5
 UNFINISHED = ("waiting", "downloading", "paused", "failed")
+# What the bus says in the place of a service that is gone.
+GONE = tuple(
+    f"org.freedesktop.DBus.Error.{name}" for name in ("NoReply", "ServiceUnknown", "NameHasNoOwner")
+)
 
 
 class Campaign:
     """Users, a host, a disk and a clock that give no peace, and a service that is killed."""
 
-    def __init__(self, service, server, work, dice, most_tasks):
+    def __init__(self, service, server, work, dice):
         self.service, self.host, self.dice = service, server, dice
         self.disk = SmallDisk(work, 96)
         self.folder = work / "home" / "Downloads"
-        self.most_tasks = most_tasks
         # What the service has promised: the name of each task's file.
         self.names = {}
-        # Per task what it had, and when: (moment, bytes, version of the file).
+        # Per unfinished task what it had, and when, in this life of the service: (moment, bytes).
         self.history = {}
-        self.generation = {}
+        # The names whose file is not the first any more: a task of it may rightly begin anew.
+        self.changed = set()
         # The unfinished tasks' states as last seen.
         self.states = {}
         # The bytes that were asked for to the small disk.
@@ -38,6 +42,8 @@ class Campaign:
         self.pending = None
         self.replaced = self.clocks = self.fills = 0
         self.losses = []
+        # Kills while something was downloading, and how often one of them could have cost too much.
+        self.hits = self.weighed = 0
 
     def complain(self, text):
         self.trouble.append(text)
@@ -49,19 +55,25 @@ class Campaign:
         """One life of the service, from its start to its kill."""
         self.service.start()
         self.look(after_kill=kill > 0)
-        short = self.dice.random() < 0.5
-        killer = self.service.kill_after(
-            self.dice.uniform(0, 2) if short else self.dice.uniform(2, 9)
-        )
-        # The call under way when the kill comes has no answer: nothing was promised by it.
-        with contextlib.suppress(dbus.exceptions.DBusException):
+        # They come one after the other, so that the last kill finds some under way as the first.
+        self.most_tasks = 6 + kill // 2
+        # Most lives are too short for a checkpoint, some long enough to demand one.
+        lengths = [(0, 2)] * 12 + [(2, 9)] * 6 + [(CHECKPOINT + PATIENCE + 1, 15)] * 2
+        killer = self.service.kill_after(self.dice.uniform(*self.dice.choice(lengths)))
+        try:
             while self.service.runs:
                 self.act()
                 self.look()
                 time.sleep(0.2)
+        except dbus.exceptions.DBusException as error:
+            # The call under way when the kill comes has no answer: nothing was promised by it.
+            if error.get_dbus_name() not in GONE:
+                self.complain(f"a call was answered by {error}")
         killer.join()
-        self.killed_at = time.monotonic()
-        self.service.reap()
+        status = self.service.reap()
+        if status != -signal.SIGKILL:
+            self.complain(f"idownd ended by itself, with {status}")
+        self.hits += "downloading" in (self.states.get(id) for id in self.history)
 
     def act(self):
         """Something that people, hosts, disks and clocks do."""
@@ -80,15 +92,14 @@ class Campaign:
         elif chance < 0.39 and self.names:
             name = self.dice.choice(list(self.names.values()))
             self.host.replace(name)
-            self.generation[name] = self.generation.get(name, 0) + 1
+            self.changed.add(name)
             self.replaced += 1
         elif chance < 0.42 and self.service.can_set_clock:
             self.service.set_clock(self.dice.choice((0, -7200, -86400, 3600)))
             self.clocks += 1
         elif chance < 0.46:
             if self.dice.random() < 0.5:
-                self.disk.fill()
-                self.fills += 1
+                self.fills += self.disk.fill()
             else:
                 self.disk.make_room()
 
@@ -144,24 +155,25 @@ class Campaign:
                     self.verify(id, task)
                 continue
             self.states[id] = str(task["State"])
-            generation = self.generation.get(name, 0)
             bytes = int(task["DownloadedBytes"])
             if after_kill:
-                self.compare(id, bytes, generation)
+                if name not in self.changed:
+                    self.compare(id, bytes)
                 self.history[id] = []
-            self.history.setdefault(id, []).append((now, bytes, generation))
+            self.history.setdefault(id, []).append((now, bytes))
 
-    def compare(self, id, bytes, generation):
+    def compare(self, id, bytes):
         """What the record has after a kill against what the task had before."""
-        past = self.history.get(id, [])
-        if not past or any(entry[2] != generation for entry in past):
+        past = self.history.get(id)
+        if not past:
             return
         # A file that was begun anew had less, and rightly: only what came since counts.
         start = max((i for i in range(1, len(past)) if past[i][1] < past[i - 1][1]), default=0)
         past = past[start:]
         self.losses.append(max(0, past[-1][1] - bytes))
-        due = self.killed_at - CHECKPOINT - PATIENCE
+        due = self.service.killed_at - CHECKPOINT - PATIENCE
         safe = max((entry[1] for entry in past if entry[0] <= due), default=0)
+        self.weighed += safe > 0
         if bytes < safe:
             self.complain(f"task {id} had {safe} bytes {CHECKPOINT} s before, now {bytes}")
         elif bytes < past[-1][1] - LARGEST_LOSS:
@@ -203,6 +215,12 @@ class Campaign:
         if len(paths) != len(tasks):
             self.complain("two tasks have one file")
         for entry in (self.service.home / ".local/state/idown").iterdir():
-            if "broken" in entry.name or ".new" in entry.name:
+            if any(word in entry.name for word in ("broken", ".new", ".graft")):
                 self.complain(f"{entry} is left over")
+        self.service.process.terminate()
+        if status := self.service.reap():
+            self.complain(f"idownd was asked to end, and did with {status}")
+        # A campaign in which nothing happened proves nothing.
+        if not self.hits:
+            self.complain("no kill came while something was downloading")
         return len(tasks)

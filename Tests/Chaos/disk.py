@@ -16,16 +16,16 @@ class SmallDisk:
         self.filler = path / "somebody-else's"
 
     def fill(self):
-        """Somebody else takes all that is left."""
+        """Somebody else takes all that is left; whether there is such a disk."""
         if not self.path:
-            return
+            return False
         try:
             with open(self.filler, "ab") as file:
                 while True:
                     file.write(bytes(1 << 20))
                     file.flush()
         except OSError:
-            pass
+            return True
 
     def make_room(self):
         if self.path:

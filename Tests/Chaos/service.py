@@ -25,6 +25,7 @@ class Service:
         self.bus_process = subprocess.Popen(
             ["dbus-daemon", "--session", "--nofork", "--print-address"],
             stdout=subprocess.PIPE,
+            stderr=open(work / "bus.log", "w"),
             text=True,
         )
         address = self.bus_process.stdout.readline().strip()
@@ -45,6 +46,7 @@ class Service:
         self.log = open(self.log_path, "w")
         self.bus = dbus.bus.BusConnection(address)
         self.process = None
+        self.killed_at = 0
 
     @property
     def can_set_clock(self):
@@ -73,19 +75,24 @@ class Service:
 
     def kill_after(self, seconds):
         """Kills it at that moment, whatever it does then."""
-        killer = threading.Timer(seconds, self.process.kill)
+        killer = threading.Timer(seconds, self.kill)
         killer.start()
         return killer
+
+    def kill(self):
+        self.killed_at = time.monotonic()
+        self.process.kill()
 
     @property
     def runs(self):
         return self.process.poll() is None
 
     def reap(self):
-        """Waits until it is gone, and its name with it."""
-        self.process.wait()
+        """Waits until it is gone, and its name with it; what it ended with."""
+        status = self.process.wait()
         while self.bus.name_has_owner(MANAGER):
             time.sleep(0.005)
+        return status
 
     def tasks(self):
         return [
