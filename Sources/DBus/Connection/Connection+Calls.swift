@@ -22,15 +22,48 @@ extension Connection {
         timeout: Duration = .seconds(25),
         startService: Bool = true
     ) async throws(BusError) -> [Value] {
-        let link = try openLink()
         let message = try Message(call: destination, path, interface, member, border: border)
         try message.append(arguments)
         if !startService { dbus_message_set_auto_start(message.pointer, 0) }
+        guard case .values(let values) = try await send(message, timeout, .values) else {
+            return []
+        }
+        return values
+    }
+
+    /// Calls a method as ``call(_:_:_:_:_:timeout:startService:)`` does; its results are not taken
+    /// apart.
+    ///
+    /// - Throws: `InconsistentMessage` too, if they are not of these types.
+    func read(
+        _ signature: Signature,
+        from destination: BusName,
+        _ path: ObjectPath,
+        _ interface: InterfaceName,
+        _ member: MemberName,
+        _ arguments: [Value],
+        timeout: Duration
+    ) async throws(BusError) -> WireReader {
+        let message = try Message(call: destination, path, interface, member, border: border)
+        try message.append(arguments)
+        guard case .bytes(let reader) = try await send(message, timeout, .bytes),
+            reader.signature == signature
+        else { throw .inconsistentMessage("\(member) answered something else than \(signature)") }
+        return reader
+    }
+
+    private func send(
+        _ message: borrowing Message,
+        _ timeout: Duration,
+        _ form: ReplyForm
+    ) async throws(BusError) -> Reply {
+        let link = try openLink()
         let id = makeID()
         let pending = try PendingReply(
             sending: message,
             over: link,
             milliseconds: Self.milliseconds(timeout),
+            form: form,
             onEnd: { $0.owner.forgetReply(id) }
         )
         return try await finish(pending, id: id).get()
@@ -39,7 +72,7 @@ extension Connection {
     private func finish(
         _ pending: PendingReply,
         id: Int
-    ) async -> Result<[Value], BusError> {
+    ) async -> Result<Reply, BusError> {
         if !pending.hasEnded { pendingReplies[id] = pending }
         return await withTaskCancellationHandler {
             // By way of self: a closure that does not capture the actor would leave its executor.
@@ -49,7 +82,7 @@ extension Connection {
         }
     }
 
-    private func end(of pending: PendingReply) async -> Result<[Value], BusError> {
+    private func end(of pending: PendingReply) async -> Result<Reply, BusError> {
         await withCheckedContinuation { pending.resumeAtEnd($0) }
     }
 

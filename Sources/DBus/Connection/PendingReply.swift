@@ -10,8 +10,9 @@ final class PendingReply {
     private let link: Link
     private let onEnd: (Link) -> Void
     private var pending: OpaquePointer?
-    private var outcome: Result<[Value], BusError>?
-    private var continuation: CheckedContinuation<Result<[Value], BusError>, Never>?
+    private let form: ReplyForm
+    private var outcome: Result<Reply, BusError>?
+    private var continuation: CheckedContinuation<Result<Reply, BusError>, Never>?
 
     /// Sends a call, with `dbus_connection_send_with_reply`.
     ///
@@ -21,9 +22,11 @@ final class PendingReply {
         sending message: borrowing Message,
         over link: Link,
         milliseconds: CInt,
+        form: ReplyForm = .values,
         onEnd: @escaping (Link) -> Void
     ) throws(BusError) {
         self.link = link
+        self.form = form
         self.onEnd = onEnd
         var pending: OpaquePointer?
         let pointer = message.pointer
@@ -62,7 +65,7 @@ final class PendingReply {
     }
 
     /// Resumes a task at the end, or at once if that has come; may be called once.
-    func resumeAtEnd(_ continuation: CheckedContinuation<Result<[Value], BusError>, Never>) {
+    func resumeAtEnd(_ continuation: CheckedContinuation<Result<Reply, BusError>, Never>) {
         link.owner.assertIsolated()
         if let outcome {
             continuation.resume(returning: outcome)
@@ -82,7 +85,7 @@ final class PendingReply {
         end(content(of: reply))
     }
 
-    private func end(_ result: Result<[Value], BusError>) {
+    private func end(_ result: Result<Reply, BusError>) {
         guard outcome == nil else { return }
         outcome = result
         release()
@@ -98,7 +101,12 @@ final class PendingReply {
         dbus_pending_call_unref(pending)
     }
 
-    private func content(of reply: OpaquePointer) -> Result<[Value], BusError> {
+    private func content(of reply: OpaquePointer) -> Result<Reply, BusError> {
+        if form == .bytes, dbus_message_get_type(reply) != DBUS_MESSAGE_TYPE_ERROR {
+            return Result { () throws(BusError) in
+                .bytes(try WireReader(bodyOf: reply, border: link.border))
+            }
+        }
         let arguments: [Value]
         do throws(DecodingFailure) {
             arguments = try Decoder.arguments(of: reply, takingDescriptors: true)
@@ -106,7 +114,7 @@ final class PendingReply {
             return .failure(.inconsistentMessage("the reply holds \(error)"))
         }
         guard dbus_message_get_type(reply) == DBUS_MESSAGE_TYPE_ERROR else {
-            return .success(arguments)
+            return .success(.values(arguments))
         }
         // libdbus ends calls of a lost connection as if their time were up; nobody sent that.
         if dbus_message_get_sender(reply) == nil, !link.isConnected {
@@ -119,4 +127,17 @@ final class PendingReply {
         if case .string(let message) = arguments.first { text = message }
         return .failure(BusError(ErrorName(checked: String(cString: name)), text))
     }
+}
+
+/// What a caller wants of a reply.
+enum ReplyForm {
+    case values
+    /// For long lists, which are taken apart elsewhere than on the connection's thread.
+    case bytes
+}
+
+/// The results of a call, in the form that was wanted.
+enum Reply: Sendable {
+    case values([Value])
+    case bytes(WireReader)
 }

@@ -52,6 +52,39 @@ public struct Proxy: Sendable {
         return (repeat try reader.next(each types))
     }
 
+    /// Calls a method whose results are taken apart one by one, where they are a long list.
+    ///
+    /// - Parameters:
+    ///   - member: The method.
+    ///   - arguments: What it is given.
+    ///   - signature: The types of its results.
+    ///   - timeout: How long to wait.
+    ///   - body: Takes the results, away from the connection's thread.
+    /// - Returns: What the body made of them.
+    /// - Throws: The error reply; `InconsistentMessage` if the reply is not of these types.
+    package func read<Output>(
+        _ member: MemberName,
+        _ arguments: [Value],
+        as signature: Signature,
+        timeout: Duration,
+        _ body: (inout WireReader) throws(DecodingFailure) -> Output
+    ) async throws(BusError) -> Output {
+        var reader = try await connection.read(
+            signature,
+            from: destination,
+            path,
+            interface,
+            member,
+            arguments,
+            timeout: timeout
+        )
+        do throws(DecodingFailure) {
+            return try body(&reader)
+        } catch {
+            throw .inconsistentMessage("\(member) answered something else: \(error)")
+        }
+    }
+
     /// The value of a property.
     public func get<Content: BusType>(
         _ property: MemberName,

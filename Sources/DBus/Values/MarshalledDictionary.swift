@@ -15,6 +15,9 @@ public struct MarshalledDictionary: Hashable, Sendable {
     /// A dictionary without entries.
     public init() {}
 
+    /// A dictionary whose entries will take about so many bytes.
+    public init(reserving count: Int) { entries.reserve(count) }
+
     /// How many bytes the entries take.
     public var byteCount: Int { entries.bytes.count }
 
