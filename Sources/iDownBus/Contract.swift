@@ -54,6 +54,9 @@ public enum Contract {
     /// The tasks in an answer of FindTasks without a limit.
     public static let pageOfTasks: UInt32 = 1_000
 
+    /// The most tasks that a service has.
+    public static let maximumTasks = 1_000_000
+
     /// The most bytes of an answer with many tasks; a message of D-Bus holds an array of 64 MiB.
     public static let maximumListBytes = 60 << 20
 }

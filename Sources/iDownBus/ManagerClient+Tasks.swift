@@ -145,19 +145,20 @@ extension ManagerClient {
 
     /// All tasks in the order of adding.
     public func listTasks() async throws(ManagerError) -> [TaskProperties] {
-        try await call(Name.listTasks, returning: [TaskProperties].self)
+        try await read(Name.listTasks, [], as: "aa{sv}") { reader throws(DecodingFailure) in
+            try [TaskProperties](reading: &reader)
+        }
     }
 
     /// One page of the tasks that are looked for, and how many there are in all.
     public func findTasks(
         _ query: TaskQuery = TaskQuery()
     ) async throws(ManagerError) -> (page: [TaskProperties], total: UInt32) {
-        try await call(
-            Name.findTasks,
-            query.dictionary,
-            returning: [TaskProperties].self,
-            UInt32.self
-        )
+        let query = [query.dictionary.busValue]
+        return try await read(Name.findTasks, query, as: "aa{sv}u") {
+            reader throws(DecodingFailure) in
+            (try [TaskProperties](reading: &reader), try reader.uint32())
+        }
     }
 
     /// Returns once a task is completed, failed, cancelled or removed.

@@ -103,6 +103,18 @@ public struct ManagerClient: Sendable {
         }
     }
 
+    /// Calls a method whose answer is a long list.
+    func read<Output>(
+        _ member: MemberName,
+        _ arguments: [Value],
+        as signature: Signature,
+        _ body: (inout WireReader) throws(DecodingFailure) -> Output
+    ) async throws(ManagerError) -> Output {
+        try await asking { () throws(BusError) in
+            try await manager.read(member, arguments, as: signature, timeout: patience, body)
+        }
+    }
+
     /// Calls the interface by which desktops hand links over; its methods answer nothing.
     func callApplication<each Input: BusType>(
         _ member: MemberName,

@@ -9,13 +9,13 @@ public struct TaskListing: Sendable {
 
     private(set) var tasks: [(id: String, value: Value)] = []
     private var size = WireSize()
-    private let rows: [(property: TaskProperty, column: TaskProperty.Column)]
+    private let properties: [TaskProperty]
 
     /// An empty list, of tasks with these properties; none named means all.
     public init(of properties: [TaskProperty] = []) {
-        rows =
+        self.properties =
             properties.isEmpty
-            ? TaskProperty.all : TaskProperty.all.filter { properties.contains($0.property) }
+            ? TaskProperty.allCases : TaskProperty.allCases.filter(properties.contains)
     }
 
     /// How many tasks are in the list.
@@ -25,7 +25,7 @@ public struct TaskListing: Sendable {
     ///
     /// - Throws: `LimitExceeded` when the answer would be too long.
     public mutating func append(_ task: TaskProperties) throws(ManagerError) {
-        let value = task.marshalled(rows)
+        let value = task.marshalled(properties)
         size.append(value)
         guard size.bytes + Self.objectOverhead * (tasks.count + 1) <= Contract.maximumListBytes
         else {

@@ -30,8 +30,8 @@ extension TaskProperties: BusType {
         .dictionary(
             key: String.signature,
             value: Value.signature,
-            TaskProperty.all.map { property, column in
-                Value.Entry(key: .string(property.rawValue), value: .variant(column.read(self)))
+            TaskProperty.allCases.map { property in
+                Value.Entry(key: .string(property.rawValue), value: .variant(self[property]))
             }
         )
     }
@@ -59,21 +59,15 @@ extension TaskProperties {
 
     /// Some properties as they go over the wire; only for sending, and much quicker than
     /// ``busValue``.
-    func marshalled(_ rows: [(property: TaskProperty, column: TaskProperty.Column)]) -> Value {
-        var dictionary = MarshalledDictionary()
-        for (property, column) in rows {
-            dictionary.append(property.rawValue, column.read(self))
-        }
+    func marshalled(_ properties: [TaskProperty]) -> Value {
+        // Two numbers and a short name each, or nearly so; the URL is what is long.
+        var dictionary = MarshalledDictionary(reserving: properties.count * 40 + url.utf8.count)
+        for property in properties { dictionary.append(property.rawValue, self[property]) }
         return .marshalled(dictionary)
     }
 
     /// The whole task as it goes over the wire; only for sending.
-    public var marshalled: Value { marshalled(TaskProperty.all) }
-
-    /// The value of one property.
-    public subscript(property: TaskProperty) -> Value {
-        property.column.read(self)
-    }
+    public var marshalled: Value { marshalled(TaskProperty.allCases) }
 
     /// The whole task as a dictionary.
     public var dictionary: [String: Value] {
@@ -91,7 +85,7 @@ extension TaskProperties {
     public func changes(since before: TaskProperties) -> [String: Value] {
         var changes: [String: Value] = [:]
         for (property, column) in TaskProperty.all where !column.isEqual(self, before) {
-            changes[property.rawValue] = column.read(self)
+            changes[property.rawValue] = self[property]
         }
         return changes
     }
@@ -110,5 +104,43 @@ extension TaskProperties {
         String(
             Substring(url.utf8.prefix { $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") })
         )
+    }
+}
+
+extension TaskProperties {
+    /// The value of one property.
+    ///
+    /// Written out, since a key path of a table costs more than all else that is done with a task.
+    public subscript(property: TaskProperty) -> Value {
+        switch property {
+        case .id: id.busValue
+        case .url: url.busValue
+        case .fileName: fileName.busValue
+        case .directory: directory.busValue
+        case .path: path.busValue
+        case .state: state.busValue
+        case .activity: activity.busValue
+        case .hold: hold.busValue
+        case .downloadedBytes: downloadedBytes.busValue
+        case .totalBytes: totalBytes.busValue
+        case .speed: speed.busValue
+        case .progress: progress.busValue
+        case .errorCode: errorCode.busValue
+        case .errorMessage: errorMessage.busValue
+        case .attempts: attempts.busValue
+        case .retryAt: retryAt.busValue
+        case .connections: connections.busValue
+        case .segments: segments.busValue
+        case .resumable: resumable.busValue
+        case .priority: priority.busValue
+        case .speedLimit: speedLimit.busValue
+        case .maxConnections: maxConnections.busValue
+        case .integrity: integrity.busValue
+        case .mimeType: mimeType.busValue
+        case .checksum: checksum.busValue
+        case .referrer: referrer.busValue
+        case .createdAt: createdAt.busValue
+        case .finishedAt: finishedAt.busValue
+        }
     }
 }

@@ -127,7 +127,6 @@ extension TaskProperty {
     /// A property's type on the wire, and the way between ``TaskProperties`` and a value.
     struct Column: Sendable {
         let signature: Signature
-        let read: @Sendable (TaskProperties) -> Value
         /// A value of another type changes nothing.
         let write: @Sendable (inout TaskProperties, Value) -> Void
         let isEqual: @Sendable (TaskProperties, TaskProperties) -> Bool
@@ -136,7 +135,6 @@ extension TaskProperty {
             _ path: any WritableKeyPath<TaskProperties, Content> & Sendable
         ) {
             signature = Content.signature
-            read = { $0[keyPath: path].busValue }
             write = { task, value in
                 guard let content = try? Content(busValue: value) else { return }
                 task[keyPath: path] = content
@@ -151,11 +149,16 @@ extension TaskProperty {
     private static let places = Dictionary(uniqueKeysWithValues: columns)
 
     private static let names = Dictionary(
-        uniqueKeysWithValues: columns.map { ($0.0.rawValue, $0.1) }
+        uniqueKeysWithValues: columns.map { ($0.0.rawValue, $0) }
     )
 
     /// The column of a key on the wire; nil for one that is not known.
-    static func column(named name: String) -> Column? { names[name] }
+    static func column(named name: String) -> Column? { names[name]?.1 }
+
+    /// The property of a key on the wire; nil for one that is not known.
+    ///
+    /// Quicker than to ask the enumeration, which compares with one name after the other.
+    static func named(_ name: String) -> TaskProperty? { names[name]?.0 }
 
     var column: Column {
         Self.places[self] ?? row

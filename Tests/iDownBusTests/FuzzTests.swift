@@ -109,6 +109,14 @@ import iDownTesting
                 guard try message.isEqual(to: RawMessage(sending: values)) else {
                     throw Fuzzer.Finding("\(values) is not what was sent", bytes)
                 }
+                if let list = values.first, values.count == 1, list.signature == "aa{sv}" {
+                    var reader = try message.reader()
+                    // A NaN is not equal to itself.
+                    let tasks = "\(try [TaskProperties](reading: &reader))"
+                    guard tasks == "\(try [TaskProperties](busValue: list))" else {
+                        throw Fuzzer.Finding("\(tasks) is not what was sent", bytes)
+                    }
+                }
                 for row in rows where row.method.inputSignature.rawValue == signature {
                     try Self.call(row, values, over: connection, bytes)
                 }

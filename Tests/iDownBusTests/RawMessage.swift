@@ -40,6 +40,11 @@ struct RawMessage: ~Copyable {
         try Decoder.arguments(of: pointer)
     }
 
+    /// The body, to be taken apart where it lies.
+    func reader() throws(BusError) -> WireReader {
+        try WireReader(bodyOf: pointer, border: Border(faults: nil))
+    }
+
     /// Whether both have the same bodies; numbers that are none (NaN) are equal here.
     func isEqual(to other: borrowing RawMessage) throws -> Bool {
         try "\(arguments())" == "\(other.arguments())"

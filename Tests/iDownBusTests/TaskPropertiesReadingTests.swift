@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+
+@testable import DBus
+@testable import iDownBus
+
+@Suite struct TaskPropertiesReadingTests {
+    /// The list as it arrives in an answer.
+    private func read(_ list: Value) throws -> [TaskProperties] {
+        let message = try RawMessage(sending: [list])
+        var reader = try message.reader()
+        #expect(reader.signature == "aa{sv}")
+        return try [TaskProperties](reading: &reader)
+    }
+
+    @Test func `a list is read as it was told`() throws {
+        var other = TaskProperties.sample
+        other.id = "8"
+        other.fileName = ""
+        other.segments = []
+        var listing = TaskListing()
+        for task in [.sample, other, TaskProperties()] { try listing.append(task) }
+        #expect(try read(listing.busValue) == [.sample, other, TaskProperties()])
+        #expect(try read(TaskListing().busValue) == [])
+    }
+
+    @Test(arguments: TaskProperty.allCases)
+    func `a property alone is read, and nothing else`(property: TaskProperty) throws {
+        var listing = TaskListing(of: [property])
+        try listing.append(.sample)
+        let task = try #require(try read(listing.busValue).first)
+        #expect(task[property] == TaskProperties.sample[property])
+        for other in TaskProperty.allCases where other != property {
+            #expect(task[other] == TaskProperties()[other], "\(other)")
+        }
+    }
+
+    @Test func `unknown keys and values of wrong types are passed over`() throws {
+        let entries = TaskProperty.allCases.flatMap { property in
+            [
+                Value.Entry(key: .string(property.rawValue), value: .variant(.byte(1))),
+                Value.Entry(key: .string(property.rawValue + "2"), value: .variant(.string("x"))),
+            ]
+        }
+        let dictionary = Value.dictionary(key: "s", value: "v", entries)
+        #expect(try read(.array(of: "a{sv}", [dictionary])) == [TaskProperties()])
+    }
+
+    @Test func `more tasks than a service may have are refused`() throws {
+        // Empty ones of eight bytes each, as a message may hold them.
+        let count = Contract.maximumTasks + 1
+        let length = withUnsafeBytes(of: UInt32(count * 8 - 4)) { Array($0) }
+        var reader = WireReader(length + [UInt8](repeating: 0, count: count * 8), "aa{sv}")
+        #expect(throws: DecodingFailure.self) { try [TaskProperties](reading: &reader) }
+    }
+}
