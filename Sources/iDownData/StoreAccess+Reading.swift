@@ -8,9 +8,12 @@ extension StoreAccess {
     /// The task, also one with the intent to remove, which everybody outside takes for gone.
     package func task(_ id: TaskID) throws(StoreFailure) -> TaskRecord? {
         try translatingErrors {
-            let rows = try rows(TaskColumn.selectOne, [id.rawValue])
-            // Read where SQLite has it: a copy of the row costs more than to make a record of it.
-            return try rows.next().map { row in try TaskRow(row: row).record() }
+            let statement = try database.cachedStatement(sql: TaskColumn.selectOne)
+            let rows = try Row.fetchCursor(statement, arguments: [id.rawValue])
+            // With its cursor the statement leaves the row.
+            return try withExtendedLifetime(rows) {
+                try rows.next().map { _ in try TaskRow(of: statement).record() }
+            }
         }
     }
 
@@ -37,9 +40,10 @@ extension StoreAccess {
         _ body: (TaskRecord) -> Bool
     ) throws(StoreFailure) {
         try translatingErrors {
-            let rows = try rows(TaskColumn.selectInOrder, [first?.rawValue ?? 0])
-            while let row = try rows.next() {
-                guard let record = try? TaskRow(row: row).record(), record.intent != .remove
+            let statement = try database.cachedStatement(sql: TaskColumn.selectInOrder)
+            let rows = try Row.fetchCursor(statement, arguments: [first?.rawValue ?? 0])
+            while try rows.next() != nil {
+                guard let record = try? TaskRow(of: statement).record(), record.intent != .remove
                 else { continue }
                 guard body(record) else { return }
             }

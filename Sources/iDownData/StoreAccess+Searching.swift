@@ -20,13 +20,10 @@ extension StoreAccess {
         let total = try total(of: search)
         guard search.limit > 0, search.offset < total else { return total }
         return try translatingErrors {
-            let rows = try Row.fetchCursor(
-                database,
-                sql: search.recordsStatement,
-                arguments: arguments(of: search)
-            )
-            while let row = try rows.next() {
-                guard let record = try? TaskRow(row: row).record() else { continue }
+            let statement = try database.makeStatement(sql: search.recordsStatement)
+            let rows = try Row.fetchCursor(statement, arguments: arguments(of: search))
+            while try rows.next() != nil {
+                guard let record = try? TaskRow(of: statement).record() else { continue }
                 guard body(record) else { break }
             }
             return total

@@ -6,8 +6,22 @@ import iDownState
 
 /// A row of the table `task`, read with suspicion: whatever stands in it, nothing traps.
 struct TaskRow {
-    /// Made by one of `TaskColumn`'s selects.
-    let row: Row
+    /// Where the columns stand.
+    private enum Source {
+        case statement(SQLiteStatement)
+        case row(Row)
+    }
+
+    private let source: Source
+
+    /// The row at which a statement stands, one of `TaskColumn`'s selects; valid until its next step.
+    ///
+    /// Its columns are read where SQLite has them: by way of a Row each takes twice as long, and
+    /// lists are long.
+    init(of statement: Statement) { source = .statement(statement.sqliteStatement) }
+
+    /// A row of one of those selects.
+    init(row: Row) { source = .row(row) }
 
     /// The record.
     ///
@@ -166,8 +180,7 @@ extension TaskRow {
     private func optional<Value: DatabaseValueConvertible>(
         _ column: TaskColumn
     ) throws(StoreFailure) -> Value? {
-        // Row's own conversions trap on a mismatch; by way of DatabaseValue they answer nil.
-        let stored: DatabaseValue = row[column.rawValue]
+        let stored = stored(column)
         guard !stored.isNull else { return nil }
         guard let value = Value.fromDatabaseValue(stored) else { throw corrupt(column) }
         return value
@@ -210,8 +223,17 @@ extension TaskRow {
         return name
     }
 
+    /// Row's own conversions trap on a mismatch; by way of DatabaseValue they answer nil.
+    private func stored(_ column: TaskColumn) -> DatabaseValue {
+        switch source {
+        case .statement(let statement):
+            DatabaseValue(sqliteStatement: statement, index: CInt(column.rawValue))
+        case .row(let row): row[column.rawValue]
+        }
+    }
+
     private func corrupt(_ column: TaskColumn) -> StoreFailure {
-        let id: DatabaseValue = row[TaskColumn.id.rawValue]
-        return .corruptRecord(id: Int64.fromDatabaseValue(id) ?? 0, column: column.name)
+        let id = Int64.fromDatabaseValue(stored(.id)) ?? 0
+        return .corruptRecord(id: id, column: column.name)
     }
 }
