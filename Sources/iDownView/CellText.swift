@@ -25,10 +25,21 @@ package struct CellText: Hashable, Sendable, CustomStringConvertible {
         width = description.reduce(0) { $0 + $1.cellWidth }
     }
 
+    private init(shown text: Substring, width: Int) {
+        description = String(text)
+        self.width = width
+    }
+
     /// The text in at most some cells; what does not fit is replaced by `…`.
     package func cut(to limit: Int) -> CellText {
         guard width > limit else { return self }
         guard limit > 0 else { return CellText("") }
+        let bytes = description.utf8
+        if bytes.count == width, bytes.allSatisfy({ $0 < 0x80 }) {
+            // A cell a byte.
+            let end = bytes.index(bytes.startIndex, offsetBy: limit - 1)
+            return CellText(shown: description[..<end] + "…", width: limit)
+        }
         var room = limit - 1
         var kept = ""
         for character in description {
@@ -42,13 +53,15 @@ package struct CellText: Hashable, Sendable, CustomStringConvertible {
     /// The text in exactly some cells, blanks behind it.
     package func padded(to cells: Int) -> String {
         let text = cut(to: cells)
-        return text.description + String(repeating: " ", count: max(0, cells - text.width))
+        guard text.width < cells else { return text.description }
+        return text.description + String(repeating: " ", count: cells - text.width)
     }
 
     /// The text in exactly some cells, blanks before it.
     package func paddedLeft(to cells: Int) -> String {
         let text = cut(to: cells)
-        return String(repeating: " ", count: max(0, cells - text.width)) + text.description
+        guard text.width < cells else { return text.description }
+        return String(repeating: " ", count: cells - text.width) + text.description
     }
 }
 

@@ -25,23 +25,9 @@ package struct TaskTable: Sendable {
             }
         }
         let nameWidth = width.map { max(1, $0 - Self.leadWidth(columns)) }
-        func line(_ cell: (Column) -> CellText, _ ink: (Column) -> Style.Ink) -> String {
-            var line = ""
-            for (column, cells) in columns {
-                if !line.isEmpty { line += Self.gap }
-                let cell = cell(column)
-                let text =
-                    switch column {
-                    case .name: (nameWidth.map(cell.cut(to:)) ?? cell).description
-                    case _ where column.isNumber: cell.paddedLeft(to: cells)
-                    default: cell.padded(to: cells)
-                    }
-                line += style.paint(text, ink(column))
-            }
-            return line
-        }
-        let heading = line(\.title) { _ in .bold }
-        lines = [heading] + rows.map { row in line({ row[$0] }, row.ink) }
+        let layout = Layout(columns: columns, nameWidth: nameWidth, style: style)
+        let heading = layout.line(\.title) { _ in .bold }
+        lines = [heading] + rows.map { row in layout.line({ row[$0] }, row.ink) }
     }
 
     /// What a table shows of a task.
@@ -80,28 +66,59 @@ extension TaskTable {
         }
     }
 
+    /// How wide the columns are that fit.
+    private struct Layout {
+        let columns: [(Column, Int)]
+        let nameWidth: Int?
+        let style: Style
+
+        func line(_ cell: (Column) -> CellText, _ ink: (Column) -> Style.Ink) -> String {
+            var line = ""
+            // A usual one is shorter; to grow costs more than to make it.
+            line.reserveCapacity(200)
+            for (column, cells) in columns {
+                if !line.isEmpty { line += TaskTable.gap }
+                line += style.paint(text(cell(column), in: column, cells), ink(column))
+            }
+            return line
+        }
+
+        private func text(_ cell: CellText, in column: Column, _ cells: Int) -> String {
+            switch column {
+            case .name: (nameWidth.map(cell.cut(to:)) ?? cell).description
+            case _ where column.isNumber: cell.paddedLeft(to: cells)
+            default: cell.padded(to: cells)
+            }
+        }
+    }
+
     private struct Row {
         private let state: TaskProperties.State
-        /// In the order of the columns; each is asked for twice, and not put together twice.
-        private let cells: [CellText]
+        private let stateCell, id, progress, size, speed, left, name: CellText
 
         init(_ task: TaskProperties) {
             let summary = TaskSummary(task)
             state = task.state
-            cells = Column.allCases.map { column in
-                switch column {
-                case .id: CellText(task.id)
-                case .state: CellText(task.state.rawValue)
-                case .progress: CellText(summary.percent)
-                case .size: CellText(summary.size)
-                case .speed: CellText(summary.speed)
-                case .left: CellText(summary.timeLeft(bytesPerSecond: task.speed))
-                case .name: summary.name
-                }
-            }
+            stateCell = CellText(task.state.rawValue)
+            id = CellText(task.id)
+            progress = CellText(summary.percent)
+            size = CellText(summary.size)
+            speed = CellText(summary.speed)
+            left = CellText(summary.timeLeft(bytesPerSecond: task.speed))
+            name = summary.name
         }
 
-        subscript(column: Column) -> CellText { cells[column.rawValue] }
+        subscript(column: Column) -> CellText {
+            switch column {
+            case .id: id
+            case .state: stateCell
+            case .progress: progress
+            case .size: size
+            case .speed: speed
+            case .left: left
+            case .name: name
+            }
+        }
 
         func ink(_ column: Column) -> Style.Ink {
             column == .state ? Style.Ink(state) : .plain
