@@ -76,6 +76,21 @@ struct CursesScreen: ~Copyable {
         _ = define_key("\u{1B}[201~", Self.pasteEnds)
         TerminalRescue.arm()
         Self.send(TerminalRescue.pasteOn)
+        Self.askForKeys()
+    }
+
+    /// Has the terminal send its keys as ncurses knows them.
+    ///
+    /// ncurses asks it to with the first look for a key and not before: whoever pressed an arrow as
+    /// the first key of all would have it come as an Esc and two letters.
+    private static func askForKeys() {
+        var code = wint_t()
+        let kind = get_wch(&code)
+        guard kind != ERR else { return }
+        // Typed ahead.
+        _ =
+            kind == KEY_CODE_YES
+            ? ungetch(CInt(bitPattern: code)) : unget_wch(wchar_t(bitPattern: code))
     }
 
     /// Gives the terminal back as it was.

@@ -87,6 +87,18 @@ struct WatchTests {
         }
     }
 
+    @Test func `an arrow counts, also as the first key of all`() async throws {
+        try await withList { service, _ in
+            try await withTerminal(service) { terminal in
+                try await terminal.wait(for: "resting.bin")
+                try await terminal.press("Down", "m")
+                try await terminal.wait(for: "┌ resting.bin")
+                try await terminal.press("Escape", "q")
+                try await terminal.wait(for: "ended with 0")
+            }
+        }
+    }
+
     @Test func `search, filter, menu, edit mode and adding work by keys`() async throws {
         try await withList { service, host in
             try await withTerminal(service) { terminal in
