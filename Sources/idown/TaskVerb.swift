@@ -44,7 +44,7 @@ extension TaskVerb {
                 try await apply(to: id, client)
             } catch {
                 guard !error.isUnreachable else { throw error }
-                Output.complain(error.description)
+                Output.complain(Service.words(error))
                 first = first ?? ExitStatus(error)
             }
         }

@@ -159,6 +159,8 @@ struct CommandFailureTests {
             ]
             for command in commands {
                 let ended = try await idown(command, in: service)
+                // A person knows no methods.
+                #expect(!ended.standardError.contains("ListTasks"), "\(command): \(ended)")
                 #expect(ended.status == .exited(3), "\(command): \(ended)")
                 #expect(ended.standardError.contains("there is no task"), "\(command): \(ended)")
                 #expect(ended.standardOutput == "", "\(command)")
