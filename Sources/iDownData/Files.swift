@@ -107,17 +107,26 @@ struct Files: Sendable {
         let flags = O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW
         try withDescriptor(new, flags) { descriptor throws(FileFailure) in
             try call("fchmod", new) { fchmod(descriptor, 0o600) }
-            var rest = content[...]
-            while !rest.isEmpty {
-                let count = try call("write", new) {
-                    rest.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
-                }
-                rest = rest.dropFirst(count)
-            }
+            try write(content[...], to: descriptor, new)
             try call("fsync", new) { fsync(descriptor) }
         }
         try rename(new, to: path)
         try syncFolder(Self.parent(of: path))
+    }
+
+    /// Writes all bytes where the descriptor stands. write(2)
+    func write(
+        _ content: ArraySlice<UInt8>,
+        to descriptor: Int32,
+        _ path: String
+    ) throws(FileFailure) {
+        var rest = content
+        while !rest.isEmpty {
+            let count = try call("write", path) {
+                rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
+            }
+            rest = rest.dropFirst(count)
+        }
     }
 
     /// Gives a file another name, in place of what bears it: rename(2).

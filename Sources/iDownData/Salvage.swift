@@ -24,25 +24,47 @@ struct Salvage {
         let new = path + ".new"
         for suffix in [""] + DatabaseFile.companions { try files.remove(new + suffix) }
         let target = try DatabaseFile(path: new, files: files).open()
+        let graft = SchemaGraft(path: path, files: files)
+        if let source = try source(graft, like: target) {
+            try source.inDatabase { source in
+                try target.write { try carry(from: source, to: $0, &recovery) }
+            }
+            try source.close()
+        }
+        try graft.remove()
+        // The whole log has to be in the database file, which alone gets the name.
+        _ = try target.writeWithoutTransaction { try $0.checkpoint(.truncate) }
+        try target.close()
+        try moveAside(to: recovery.brokenPath)
+        try files.rename(new, to: path)
+        try files.syncFolder(Files.parent(of: path))
+        return recovery
+    }
+
+    /// The damaged database, or a copy of it where its own schema does not tell where the tables
+    /// begin; nil where nothing can be read.
+    ///
+    /// - Throws: what kept the copy from being made, such as a full disk, but no damage.
+    private func source(
+        _ graft: SchemaGraft,
+        like target: DatabasePool
+    ) throws -> DatabaseQueue? {
         var configuration = Configuration()
         configuration.readonly = true
         configuration.prepareDatabase { database in
             // Lets SQLite read a file that is shorter than its header says.
             try database.execute(sql: "PRAGMA writable_schema = ON")
         }
-        // Without a header that SQLite knows there is nothing to carry.
         if let source = try? DatabaseQueue(path: path, configuration: configuration) {
-            try source.inDatabase { source in
-                try target.write { try carry(from: source, to: $0, &recovery) }
-            }
+            let sql = "SELECT 1 FROM task, pieceHashes, token, nextID, tally LIMIT 0"
+            if (try? source.inDatabase { try $0.execute(sql: sql) }) != nil { return source }
             try source.close()
         }
-        // Closing the last connection moves the whole log into the database file.
-        try target.close()
-        try moveAside(to: recovery.brokenPath)
-        try files.rename(new, to: path)
-        try files.syncFolder(Files.parent(of: path))
-        return recovery
+        do {
+            return try target.writeWithoutTransaction { try graft.open(like: $0) }
+        } catch  where StoreFailure(error).isCorruption {
+            return nil
+        }
     }
 
     private func carry(
