@@ -28,24 +28,35 @@ extension Transfer {
         forget()
         known = version
         guard !hasDigest else { return false }
-        let folder = try await openedFolder()
-        let candidates = wantedNames(connection.sink.head, connection.hop, limit: folder.nameLimit)
+        let wish = wantedName(connection.sink.head, connection.hop)
+        let (opened, system, directory) = (folder, engine.fileSystem, job.request.directory)
         let (names, task) = (engine.names, job.task)
         let mayRename = job.request.onExisting == .rename
         let origins = engine.origins(of: home, referrer: job.request.referrer)
-        let outcome = try await onDiskSyncing {
-            () throws(FileError) -> (Arrival, DiskSync?) in
+        let (target, outcome) = try await onDiskSyncing {
+            () throws(FileError) -> ((OpenFolder, Arrival), DiskSync?) in
+            // Not by a visit of its own: others' syncs would come between the two.
+            let folder: OpenFolder
+            if let opened {
+                folder = opened
+            } else {
+                folder = try OpenFolder(directory, fileSystem: system)
+            }
             let free = try folder.freeBytes()
             guard free >= Int64(body.count) + SpacePolicy.reserve else {
-                return (Arrival.lacksSpace(free), nil)
+                return ((folder, .lacksSpace(free)), nil)
             }
-            let made = try names.create(candidates, in: folder, for: task, mayRename: mayRename) {
-                name throws(FileError) in try PartFile.unnamed(name, in: folder)
-            }
-            guard let made else { return (.isImpossible, nil) }
+            let made = try names.create(
+                wish.names(limit: folder.nameLimit),
+                in: folder,
+                for: task,
+                mayRename: mayRename
+            ) { name throws(FileError) in try PartFile.unnamed(name, in: folder) }
+            guard let made else { return ((folder, .isImpossible), nil) }
             try made.fill(with: body, from: origins)
-            return (.made(made), .file(made))
+            return ((folder, .made(made)), .file(made))
         }
+        folder = target
         switch outcome {
         case .lacksSpace(let free):
             try Self.check(free, for: Int64(body.count))

@@ -11,7 +11,7 @@ extension Transfer {
         _ hop: Hop
     ) async throws(TransferEnd) {
         let folder = try await openedFolder()
-        let candidates = wantedNames(head, hop, limit: folder.nameLimit)
+        let candidates = wantedName(head, hop).names(limit: folder.nameLimit)
         let (names, task) = (engine.names, job.task)
         let mayRename = job.request.onExisting == .rename
         let created = try await onDisk { () throws(FileError) in
@@ -53,22 +53,14 @@ extension Transfer {
         throw .failed(FileError.nameTaken.failure)
     }
 
-    /// The client's choice before the server's, and that before the URL's.
-    ///
-    /// The client's is taken as it is or not at all; of others, shorter ones follow for file
-    /// systems that take less than they say.
-    func wantedNames(_ head: ResponseHead?, _ hop: Hop, limit: Int) -> [FileName] {
-        if let option = job.request.fileName, let name = try? FileName(option: option) {
-            return [name]
-        }
-        return FileName.limits(from: limit).map { limit in
-            .suggested(
-                contentDisposition: head?.contentDisposition,
-                urlPath: hop.url.path,
-                mimeType: head?.facts.mimeType ?? "",
-                limit: limit
-            )
-        }
+    /// All that is known of the name that the file is to have.
+    func wantedName(_ head: ResponseHead?, _ hop: Hop) -> NameWish {
+        NameWish(
+            option: job.request.fileName,
+            contentDisposition: head?.contentDisposition,
+            urlPath: hop.url.path,
+            mimeType: head?.facts.mimeType ?? ""
+        )
     }
 
     /// Gives the complete file its name: synced, intended, renamed, synced again, recorded.
