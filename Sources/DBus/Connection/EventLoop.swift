@@ -206,22 +206,30 @@ extension EventLoop {
         current.store(0, ordering: .relaxed)
     }
 
-    /// Runs what was posted since; false when the thread is to end.
+    /// Runs what was posted since, and what that posts; false when the thread is to end.
     ///
     /// A function of its own, so that nothing of it is held while the thread waits: with its last
     /// item an executor ends, and with that the loop.
     private func runItems() -> Bool {
-        guard let items = takeItems() else { return false }
-        for item in items {
-            switch item {
-            case .job(let job, let executor):
-                job.runSynchronously(on: executor.asUnownedSerialExecutor())
-            case .body(let body):
-                body()
+        let start = Self.now
+        while let items = takeItems() {
+            for item in items {
+                switch item {
+                case .job(let job, let executor):
+                    job.runSynchronously(on: executor.asUnownedSerialExecutor())
+                case .body(let body):
+                    body()
+                }
             }
+            // What they have posted, one after the other, is no reason to look at descriptors each
+            // time; those are not kept waiting either.
+            guard !items.isEmpty, Self.now - start < Self.longestRun else { return true }
         }
-        return true
+        return false
     }
+
+    /// For so many nanoseconds at most items are run without a look at the descriptors.
+    private static let longestRun: Instant = 300_000
 
     /// What was posted since; nil when the thread is to end.
     private func takeItems() -> [Item]? {

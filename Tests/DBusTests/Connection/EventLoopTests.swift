@@ -72,6 +72,31 @@ private final class Words: Sendable {
         }
     }
 
+    @Test func `Descriptors are looked at although there is always more to run`() async throws {
+        var ends: [Int32] = [0, 0]
+        try #require(pipe(&ends) == 0)
+        let (reading, writing) = (ends[0], ends[1])
+        defer {
+            close(reading)
+            close(writing)
+        }
+        try await withLoop { [words] loop in
+            let isOver = Mutex(false)
+            @Sendable func goOn() {
+                if isOver.withLock({ $0 }) { return words.say("over") }
+                loop.post(.body(goOn))
+            }
+            _ = loop.watch(reading, forReading: true, isEnabled: true) {
+                var byte: UInt8 = 0
+                _ = read(reading, &byte, 1)
+                isOver.withLock { $0 = true }
+            }
+            loop.post(.body(goOn))
+            _ = write(writing, "a", 1)
+            #expect(await words.next(1) == ["over"])
+        }
+    }
+
     @Test func `A watch that another handler takes back is not told of`() async throws {
         var ends: [Int32] = [0, 0]
         try #require(pipe(&ends) == 0)
