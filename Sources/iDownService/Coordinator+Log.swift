@@ -29,10 +29,10 @@ extension Change {
     var move: String? {
         let id = after.id
         if effects.contains(.announceRemoved) { return "task \(id): removed" }
-        guard let before else { return "task \(id): added, \(after.state.kind)" }
+        guard let before else { return "task \(id): added, \(after.state.kind.rawValue)" }
         guard before.state.kind != after.state.kind || before.state.holdName != after.state.holdName
         else { return nil }
-        var text = "task \(id): \(before.state.kind) → \(after.state.kind)"
+        var text = "task \(id): \(before.state.kind.rawValue) → \(after.state.kind.rawValue)"
         if let hold = after.state.holdName { text += " (\(hold))" }
         if after.state != .downloading, let failure = after.failure {
             text += ": \(failure.code.rawValue), \(failure.message)"

@@ -35,14 +35,21 @@ struct StandardErrorLog: LogHandler {
     }
 
     func log(event: LogEvent) {
-        // One line an entry, whatever a server or a file name puts into it.
-        let text = event.message.description.unicodeScalars.map { scalar in
-            scalar.properties.generalCategory == .control ? " " : String(scalar)
-        }.joined()
-        let start = goesToJournal ? "<\(event.level.priority)>" : "\(event.level): "
-        let line = Array((start + text + "\n").utf8)
+        let start = goesToJournal ? "<\(event.level.priority)>" : "\(event.level.rawValue): "
+        let line = Array((start + Self.oneLine(event.message.description) + "\n").utf8)
         // A log that nobody takes is no reason to stop.
         _ = write(STDERR_FILENO, line, line.count)
+    }
+
+    /// One line an entry, whatever a server or a file name puts into it.
+    private static func oneLine(_ text: String) -> String {
+        // The controls in UTF-8: up to 1F, 7F, and some of what begins with C2.
+        guard text.utf8.contains(where: { $0 < 0x20 || $0 == 0x7F || $0 == 0xC2 }) else {
+            return text
+        }
+        return text.unicodeScalars.map { scalar in
+            scalar.properties.generalCategory == .control ? " " : String(scalar)
+        }.joined()
     }
 }
 
