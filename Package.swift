@@ -65,6 +65,9 @@ let package = Package(
         .target(name: "DBus", dependencies: ["CDBus"], swiftSettings: house),
         .target(name: "Curl", dependencies: ["CCurl"], swiftSettings: house),
 
+        // Swift over Dispatch: the threads under tasks, which let a process sleep.
+        .target(name: "Executors", swiftSettings: house),
+
         // The desktop's keyring.
         .target(name: "Secrets", dependencies: ["DBus"], swiftSettings: house),
 
@@ -100,6 +103,7 @@ let package = Package(
             name: "iDownService",
             dependencies: [
                 "DBus",
+                "Executors",
                 "iDownBus",
                 "iDownData",
                 "iDownState",
@@ -129,6 +133,7 @@ let package = Package(
                 "CLinux",
                 "Curl",
                 "DBus",
+                "Executors",
                 "iDownBus",
                 "iDownData",
                 "iDownDesktop",
@@ -173,6 +178,11 @@ let package = Package(
         .testTarget(
             name: "CurlTests",
             dependencies: ["Curl", "iDownTesting"],
+            swiftSettings: house
+        ),
+        .testTarget(
+            name: "ExecutorsTests",
+            dependencies: ["Executors", "iDownTesting"],
             swiftSettings: house
         ),
         .testTarget(

@@ -10,6 +10,8 @@ struct DatabaseFile {
 
     let path: String
     let files: Files
+    /// Those that looked for damage.
+    let closed = ClosedConnections()
 
     /// Looks for damage without changing anything: what SQLite finds wrong with the content.
     ///
@@ -24,7 +26,7 @@ struct DatabaseFile {
         try translatingErrors {
             let queue = try DatabaseQueue(path: path, configuration: Self.configuration)
             _ = try queue.read { try Int.fetchOne($0, sql: "PRAGMA user_version") }
-            try queue.close()
+            try closed.take(queue)
         }
         return try look()
     }
@@ -40,7 +42,7 @@ struct DatabaseFile {
                 }
                 return try String.fetchOne(database, sql: "PRAGMA quick_check(1)") ?? ""
             }
-            try queue.close()
+            try closed.take(queue)
             guard verdict != "ok" else { return nil }
             return .database(code: ResultCode.SQLITE_CORRUPT.rawValue, message: verdict)
         } catch {

@@ -38,6 +38,7 @@ extension Store {
             let store = Store(
                 pool: pool,
                 looks: looks,
+                closed: file.closed,
                 ids: ids,
                 faults: commitFaults,
                 blocks: blocks

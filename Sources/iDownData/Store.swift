@@ -16,6 +16,8 @@ package final class Store: Sendable {
     let looks: DatabaseQueue
     let ids: IDReservation
     let commits: CommitQueue
+    /// Of its opening.
+    private let closed: ClosedConnections
     /// What was looked at last.
     let looked = Mutex(Looked())
     /// Whether the caller's own thread does everything, and waits.
@@ -24,12 +26,14 @@ package final class Store: Sendable {
     init(
         pool: DatabasePool,
         looks: DatabaseQueue,
+        closed: ClosedConnections,
         ids: IDReservation,
         faults: CommitFaults?,
         blocks: Bool
     ) {
         self.pool = pool
         self.looks = looks
+        self.closed = closed
         self.ids = ids
         self.blocks = blocks
         self.commits = CommitQueue(pool: pool, ids: ids, faults: faults, blocks: blocks)

@@ -8,7 +8,9 @@ import Glibc
 /// standard input, output and error.
 struct ChildProgram: Sendable {
     private let process: pid_t
-    private static let queue = DispatchQueue(label: "org.idown.children", attributes: .concurrent)
+    /// One of its own, since it blocks for as long as the program runs; and a serial one, since
+    /// concurrent ones have Dispatch wake up every second.
+    private let queue = DispatchQueue(label: "org.idown.child")
 
     /// Starts it.
     ///
@@ -50,7 +52,7 @@ struct ChildProgram: Sendable {
             kill(process, SIGTERM)
         }
         let status = await withCheckedContinuation { continuation in
-            Self.queue.async { continuation.resume(returning: Self.wait(for: process)) }
+            queue.async { continuation.resume(returning: Self.wait(for: process)) }
         }
         clock.cancel()
         guard status != 0 else { return }
@@ -64,7 +66,7 @@ struct ChildProgram: Sendable {
     /// Takes its end away when it comes, and tells nobody.
     func forget() {
         let process = process
-        Self.queue.async { _ = Self.wait(for: process) }
+        queue.async { _ = Self.wait(for: process) }
     }
 
     /// Blocks until it has ended.

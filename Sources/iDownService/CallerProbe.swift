@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Dispatch
+import Executors
 import Glibc
 
 /// Tells from a process which sandbox it is in, the way xdg-desktop-portal does (xdp-app-info.c).
 struct CallerProbe: Sendable {
     /// A client's root may lie on a file system that hangs: not on the thread of the bus,
     /// and not before all others.
-    private static let queue = DispatchQueue(label: "org.idown.callers", attributes: .concurrent)
+    private static let lanes = Lanes<@Sendable () -> Void>(count: 64, label: "org.idown.callers") {
+        $0()
+    }
 
     /// Far more than any of these files has.
     private static let largest = 64 << 10
@@ -20,7 +22,7 @@ struct CallerProbe: Sendable {
     /// What a process is; nil where that cannot be told.
     func caller(process: UInt32) async -> Caller? {
         await withCheckedContinuation { continuation in
-            Self.queue.async { continuation.resume(returning: look(at: process)) }
+            Self.lanes.submit { continuation.resume(returning: look(at: process)) }
         }
     }
 

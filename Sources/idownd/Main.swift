@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Dispatch
+import Executors
 import Glibc
 import Logging
 import ServiceLifecycle
@@ -9,20 +11,27 @@ import iDownData
 
 @main
 enum Main {
-    static func main() async {
+    static func main() {
+        DefaultThreads.install()
+        Task { exit(await run()) }
+        dispatchMain()
+    }
+
+    /// - Returns: the exit status.
+    private static func run() async -> Int32 {
         let arguments = CommandLine.arguments.dropFirst()
         if arguments.count == 1, let helper = arguments.first.flatMap(HelperMode.init) {
             signal(SIGPIPE, SIG_IGN)
-            exit(await helper.run())
+            return await helper.run()
         }
         if let answer = answer(to: arguments) {
             print(answer.text)
-            exit(answer.status)
+            return answer.status
         }
         Allocator.giveBackWhatIsFree()
         // A reader that closes its end is no reason to die.
         signal(SIGPIPE, SIG_IGN)
-        exit(await serve())
+        return await serve()
     }
 
     private static func serve() async -> Int32 {
