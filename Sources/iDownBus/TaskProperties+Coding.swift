@@ -59,7 +59,7 @@ extension TaskProperties {
 
     /// Some properties as they go over the wire; only for sending, and much quicker than
     /// ``busValue``.
-    func marshalled(_ properties: [TaskProperty]) -> Value {
+    public func marshalled(_ properties: [TaskProperty]) -> Value {
         // Two numbers and a short name each, or nearly so; the URL is what is long.
         var dictionary = MarshalledDictionary(reserving: properties.count * 40 + url.utf8.count)
         for property in properties { dictionary.append(property.rawValue, self[property]) }
@@ -81,13 +81,14 @@ extension TaskProperties {
         return dictionary
     }
 
+    /// The properties that are not as they were, in the order in which tasks are told.
+    public func properties(changedSince before: TaskProperties) -> [TaskProperty] {
+        TaskProperty.all.filter { !$0.column.isEqual(self, before) }.map(\.property)
+    }
+
     /// The properties that are not as they were, with their new values, for TaskChanged.
     public func changes(since before: TaskProperties) -> [String: Value] {
-        var changes: [String: Value] = [:]
-        for (property, column) in TaskProperty.all where !column.isEqual(self, before) {
-            changes[property.rawValue] = self[property]
-        }
-        return changes
+        dictionary(of: properties(changedSince: before))
     }
 
     /// The task as everybody on the bus may see it: URL and referrer without query and fragment,

@@ -8,7 +8,7 @@ import iDownState
 // Properties' own.
 extension BusAnnouncer {
     /// These have a pace of their own, and are told in full when a task stops.
-    private static let progress: [TaskProperty] = [
+    private static let progress: Set<TaskProperty> = [
         .downloadedBytes, .progress, .segments, .speed, .connections, .activity,
     ]
 
@@ -67,20 +67,18 @@ extension BusAnnouncer {
         wasRunning: Bool,
         isRunning: Bool
     ) {
-        var differences = after.changes(since: before)
+        var differences = after.properties(changedSince: before)
         if wasRunning, isRunning {
             // On the record's side progress moves with each checkpoint; it has its own pace.
-            for property in Self.progress { differences[property.rawValue] = nil }
+            differences.removeAll(where: Self.progress.contains)
         }
         var changes = differences
         if wasRunning, !isRunning {
             // The last state in full: what was told of the progress may be half a second old.
-            changes.merge(after.dictionary(of: Self.progress)) { $1 }
+            changes += Self.progress.subtracting(differences)
         }
-        if !changes.isEmpty {
-            emit(.changed(id: after.id, state: after.state, changed: changes))
-        }
-        tellProperties(differences, of: after.id)
+        if !changes.isEmpty { tell(changes, of: after) }
+        tellProperties(differences, of: after)
     }
 
     /// Tells of progress, which is only a change of what has changed.
@@ -103,15 +101,29 @@ extension BusAnnouncer {
             changes[TaskProperty.connections.rawValue] = .uint32(live.connections)
         }
         emit(.changed(id: id.description, state: .downloading, changed: changes))
-        tellProperties(changes, of: id.description)
+        guard let activity = changes[TaskProperty.activity.rawValue] else { return }
+        tellProperties([TaskProperty.activity.rawValue: activity].busValue, of: id.description)
+    }
+
+    /// Tells the values that some properties have now.
+    private func tell(_ changes: [TaskProperty], of task: TaskProperties) {
+        emit(
+            Contract.Signal.taskChanged,
+            [.string(task.id), task.state.busValue, task.marshalled(changes)]
+        )
     }
 
     /// Tells on the task's own object those of the changes that clients may keep.
-    private func tellProperties(_ changes: [String: Value], of id: String) {
-        let kept = changes.filter { TaskProperty(rawValue: $0.key)?.changeSignal == .changes }
-        guard !kept.isEmpty, let path = TaskPath(id: id)?.objectPath else { return }
+    private func tellProperties(_ changes: [TaskProperty], of task: TaskProperties) {
+        let kept = changes.filter { $0.changeSignal == .changes }
+        guard !kept.isEmpty else { return }
+        tellProperties(task.marshalled(kept), of: task.id)
+    }
+
+    private func tellProperties(_ changed: Value, of id: String) {
+        guard let path = TaskPath(id: id)?.objectPath else { return }
         send { connection throws(BusError) in
-            try connection.emitPropertiesChanged(Contract.taskInterface, at: path, changed: kept)
+            try connection.emitPropertiesChanged(Contract.taskInterface, at: path, changed: changed)
         }
     }
 

@@ -64,11 +64,26 @@ extension Connection {
         changed: [String: Value],
         invalidated: [String] = []
     ) throws(BusError) {
+        try emitPropertiesChanged(
+            interface,
+            at: path,
+            changed: changed.busValue,
+            invalidated: invalidated
+        )
+    }
+
+    /// The same with the changed values as one value, `a{sv}`, which may be marshalled.
+    public func emitPropertiesChanged(
+        _ interface: InterfaceName,
+        at path: ObjectPath,
+        changed: Value,
+        invalidated: [String] = []
+    ) throws(BusError) {
         try emit(
             "org.freedesktop.DBus.Properties",
             "PropertiesChanged",
             at: path,
-            [.string(interface.rawValue), changed.busValue, invalidated.busValue]
+            [.string(interface.rawValue), changed, invalidated.busValue]
         )
     }
 }
