@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-@_spi(ExperimentalCustomExecutors) import _Concurrency
+#if compiler(>=6.3) && compiler(<6.4)
+    @_spi(ExperimentalCustomExecutors) import _Concurrency
+#endif
 
 /// Puts threads that let the process sleep under all tasks.
 ///
@@ -11,10 +13,18 @@ package enum DefaultThreads {
     /// Has all tasks of this process that begin from now on run on its own threads.
     ///
     /// To be called once, as the first thing, before there is any task: `swift_createExecutors`.
-    package static func install() { _createExecutors(factory: Factory.self) }
-
-    private enum Factory: ExecutorFactory {
-        static var mainExecutor: any MainExecutor { PlatformExecutorFactory.mainExecutor }
-        static let defaultExecutor: any TaskExecutor = TaskThreads()
+    /// Built by another Swift than 6.3, tasks stay on the runtime's threads, and the process wakes up
+    /// every second.
+    package static func install() {
+        #if compiler(>=6.3) && compiler(<6.4)
+            _createExecutors(factory: Factory.self)
+        #endif
     }
+
+    #if compiler(>=6.3) && compiler(<6.4)
+        private enum Factory: ExecutorFactory {
+            static var mainExecutor: any MainExecutor { PlatformExecutorFactory.mainExecutor }
+            static let defaultExecutor: any TaskExecutor = TaskThreads()
+        }
+    #endif
 }
