@@ -95,6 +95,20 @@ package final class ServiceUnderTest: Sendable {
         let activated = (try? TestFile.text(of: home.activatedLog)) ?? ""
         return runs.withLock { $0.map(\.standardError).joined() } + activated
     }
+
+    /// Returns once the service has said something; what it says comes through a pipe.
+    ///
+    /// - Parameters:
+    ///   - text: what is waited for.
+    ///   - mark: how many characters of the log do not count.
+    /// - Throws: where it does not come.
+    package func waitForLog(_ text: String, after mark: Int = 0) async throws {
+        try await within("\"\(text)\" in the log") {
+            while !self.log.dropFirst(mark).contains(text) {
+                try await Task.sleep(for: .milliseconds(10))
+            }
+        }
+    }
 }
 
 // MARK: Coming and going

@@ -260,11 +260,7 @@ import iDownTesting
             try await expect(7)
             let mark = service.log.count
             try TestFile.write(#"{"MaxConcurrentDownloads": "x"}"#, to: path)
-            try await within("a word in the log") {
-                while !service.log.dropFirst(mark).contains("settings in force stay") {
-                    try await Task.sleep(for: .milliseconds(10))
-                }
-            }
+            try await service.waitForLog("settings in force stay", after: mark)
             try await expect(7)
             // As editors do it.
             try TestFile.write(#"{"MaxConcurrentDownloads": 2}"#, to: path + ".new")

@@ -58,8 +58,8 @@ struct LifeCycleTests {
             let task = try await service.client.getTask(paused)
             #expect(task.state == .paused)
             #expect(task.downloadedBytes == 1 << 20)
-            #expect(service.log.contains("task \(running): downloading"), "\(service.log)")
-            #expect(service.log.contains("tasks in the list: 2"), "\(service.log)")
+            try await service.waitForLog("task \(running): downloading")
+            try await service.waitForLog("tasks in the list: 2")
         }
     }
 

@@ -63,7 +63,7 @@ struct StoreTests {
                 (try? TestFile.bytes(of: "\(service.home.state)/\($0)")) == garbage
             }
             #expect(kept)
-            #expect(service.log.contains("error:"), "\(service.log)")
+            try await service.waitForLog("error:")
             // What was lost is not given out again.
             let next = try await service.add("http://127.0.0.1:9/y") { $0.paused = true }
             #expect(Int(next) ?? 0 > Int(id) ?? 0)

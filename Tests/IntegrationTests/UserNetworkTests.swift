@@ -90,11 +90,7 @@ struct UserNetworkTests {
             try await download("http://nowhere.test/second")
             #expect(proxy.requests.map(\.target) == ["http://nowhere.test/second"])
             #expect(proxy.requests.first?["Cookie"] == "kept=geheim")
-            try await within("a word in the log") {
-                while !service.log.contains("completed") {
-                    try await Task.sleep(for: .milliseconds(10))
-                }
-            }
+            try await service.waitForLog("completed")
             let told = service.log
             #expect(!told.contains("geheim"))
 
