@@ -86,11 +86,6 @@ extension TaskProperties {
         TaskProperty.all.filter { !$0.column.isEqual(self, before) }.map(\.property)
     }
 
-    /// The properties that are not as they were, with their new values, for TaskChanged.
-    public func changes(since before: TaskProperties) -> [String: Value] {
-        dictionary(of: properties(changedSince: before))
-    }
-
     /// The task as everybody on the bus may see it: URL and referrer without query and fragment,
     /// where sites put what lets one in.
     public var withoutQueries: TaskProperties {

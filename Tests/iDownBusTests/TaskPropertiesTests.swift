@@ -57,15 +57,27 @@ import iDownBus
         #expect(task.hold.rawValue == "metered")
     }
 
-    @Test func `changes lead from one task to the other`() {
+    @Test func `changes that are sent lead from one task to the other`() throws {
         let before = TaskProperties.sample
         var after = before
         after.state = .completed
         after.downloadedBytes = 1 << 40
-        let changes = after.changes(since: before)
-        #expect(Set(changes.keys) == ["State", "DownloadedBytes"])
+        let changes = try arrived(after.marshalled(after.properties(changedSince: before)))
+        #expect(changes == ["State": .string("completed"), "DownloadedBytes": .uint64(1 << 40)])
         #expect(before.applying(changes) == after)
-        #expect(before.changes(since: before).isEmpty)
+        #expect(before.properties(changedSince: before).isEmpty)
+        #expect(try arrived(before.marshalled([])).isEmpty)
+    }
+
+    @Test func `a task that is sent arrives whole`() throws {
+        let task = TaskProperties.sample
+        #expect(try arrived(task.marshalled) == task.dictionary)
+    }
+
+    /// What libdbus makes of a dictionary that was marshalled here.
+    private func arrived(_ value: Value) throws -> [String: Value] {
+        let arguments = try RawMessage(sending: [value]).arguments()
+        return try [String: Value](busValue: try #require(arguments.first))
     }
 
     @Test(arguments: [

@@ -40,7 +40,7 @@ struct TaskListTests {
         var after = before
         after.state = state
         edit(&after)
-        let changes = after.changes(since: before)
+        let changes = after.dictionary(of: after.properties(changedSince: before))
         list.apply(.changed(id: id, state: state, changed: changes))
     }
 
