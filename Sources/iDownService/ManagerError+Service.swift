@@ -33,7 +33,7 @@ extension ManagerError {
     private init(_ refusal: ServiceRefusal) {
         switch refusal {
         case .noSuchTask(let id):
-            self.init(.noSuchTask, "there is no task \(id); ListTasks tells the ids")
+            self.init(.noSuchTask, "there is no task \(id); see the list of tasks")
         case .fileExists(let name):
             self.init(.fileExists, "a file named \(name) is there already")
         case .limitExceeded(let text):

@@ -161,7 +161,7 @@ package actor ManagerService {
         guard let id = TaskID(text) else {
             throw ManagerError(
                 .noSuchTask,
-                "that is no task's id; an id is a number such as 17, and ListTasks tells them"
+                "that is no task's id; an id is a number such as 17; see the list of tasks"
             )
         }
         return id

@@ -17,14 +17,9 @@ enum Service {
             }
             await client.close()
         } catch let error as ManagerError {
-            Output.complain(words(error))
+            Output.complain(error.description)
             throw ExitStatus(error).exit
         }
-    }
-
-    /// What the service said, for a person who knows commands and not methods.
-    static func words(_ error: ManagerError) -> String {
-        error.description.replacing("ListTasks tells", with: "idown list tells")
     }
 
     /// How long to wait for an answer: IDOWN_TIMEOUT in seconds, or what is usual.

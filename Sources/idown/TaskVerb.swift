@@ -44,7 +44,7 @@ extension TaskVerb {
                 try await apply(to: id, client)
             } catch {
                 guard !error.isUnreachable else { throw error }
-                Output.complain(Service.words(error))
+                Output.complain(error.description)
                 first = first ?? ExitStatus(error)
             }
         }
