@@ -35,6 +35,16 @@ private final class Words: Sendable {
         try await body(loop)
     }
 
+    /// A loop, and both ends of a pipe that it may watch.
+    private func withLoopAndPipe(
+        _ body: (EventLoop, _ reading: Int32, _ writing: Int32) async throws -> Void
+    ) async throws {
+        var ends: [Int32] = [0, 0]
+        try #require(pipe(&ends) == 0)
+        defer { for end in ends { close(end) } }
+        try await withLoop { loop in try await body(loop, ends[0], ends[1]) }
+    }
+
     @Test func `What is posted runs in order and on one thread`() async throws {
         try await withLoop { loop in
             for number in 1...100 {
@@ -47,14 +57,7 @@ private final class Words: Sendable {
     }
 
     @Test func `A descriptor is told of while it is ready and its watch enabled`() async throws {
-        var ends: [Int32] = [0, 0]
-        try #require(pipe(&ends) == 0)
-        let (reading, writing) = (ends[0], ends[1])
-        defer {
-            close(reading)
-            close(writing)
-        }
-        try await withLoop { [words] loop in
+        try await withLoopAndPipe { [words] loop, reading, writing in
             let watch = loop.watch(reading, forReading: true, isEnabled: false) {
                 var byte: UInt8 = 0
                 _ = read(reading, &byte, 1)
@@ -73,14 +76,7 @@ private final class Words: Sendable {
     }
 
     @Test func `Descriptors are looked at although there is always more to run`() async throws {
-        var ends: [Int32] = [0, 0]
-        try #require(pipe(&ends) == 0)
-        let (reading, writing) = (ends[0], ends[1])
-        defer {
-            close(reading)
-            close(writing)
-        }
-        try await withLoop { [words] loop in
+        try await withLoopAndPipe { [words] loop, reading, writing in
             let isOver = Mutex(false)
             @Sendable func goOn() {
                 if isOver.withLock({ $0 }) { return words.say("over") }
@@ -98,14 +94,7 @@ private final class Words: Sendable {
     }
 
     @Test func `A watch that another handler takes back is not told of`() async throws {
-        var ends: [Int32] = [0, 0]
-        try #require(pipe(&ends) == 0)
-        let (reading, writing) = (ends[0], ends[1])
-        defer {
-            close(reading)
-            close(writing)
-        }
-        try await withLoop { [words] loop in
+        try await withLoopAndPipe { [words] loop, reading, writing in
             let rivals = Rivals()
             loop.post(
                 .body {
