@@ -109,3 +109,17 @@ func withService(
         }
     }
 }
+
+/// The contract's name for what a call ends with; nil where it succeeds.
+func code(_ body: () async throws -> Void) async -> ManagerError.Code? {
+    do {
+        try await body()
+        return nil
+    } catch let error as ManagerError {
+        return error.code
+    } catch let error as BusError {
+        return ManagerError(error).code
+    } catch {
+        return nil
+    }
+}
