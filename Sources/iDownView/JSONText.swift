@@ -6,7 +6,9 @@ private import FoundationEssentials
 package enum JSONText {
     /// The text of one value, without an end of line.
     package static func of(_ value: some Encodable) throws -> String {
-        try text(value, [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes])
+        let text = try text(value, [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes])
+        // Foundation leaves a line between the brackets; inside a value it cannot be told.
+        return text == "[\n\n]" ? "[]" : text
     }
 
     /// The text of one value in one line, without its end.

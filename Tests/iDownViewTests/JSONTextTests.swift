@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+import iDownView
+
+struct JSONTextTests {
+    @Test func `an empty list is two brackets, and a list a line for each value`() throws {
+        #expect(try JSONText.of([Int]()) == "[]")
+        #expect(try JSONText.line(of: [Int]()) == "[]")
+        #expect(try JSONText.of([1, 2]) == "[\n  1,\n  2\n]")
+        #expect(try JSONText.of(["a": "[\n\n]"]) == "{\n  \"a\" : \"[\\n\\n]\"\n}")
+    }
+}
