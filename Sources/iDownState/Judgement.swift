@@ -61,6 +61,9 @@ extension ResponseFacts {
         case 206:
             return judgePartial(ask, known, onDisk)
         case 301, 302, 303, 307, 308:
+            if hasSeveralLocations {
+                return .fail(.badResponse("is a redirect to several places at once"))
+            }
             guard let location, !location.isEmpty else {
                 return .fail(.badResponse("is a redirect without Location"))
             }

@@ -37,7 +37,10 @@ package struct ResponseFacts: Hashable, Sendable {
     package var contentEncoding: String?
     /// Without parameters, in small letters; empty when missing.
     package var mimeType: String
+    /// Nil where the field is missing, or given twice differently.
     package var location: String?
+    /// Location was given twice differently: nobody knows which one is meant.
+    package var hasSeveralLocations: Bool
     /// Seconds, or a date taken against the response's own Date.
     package var retryAfter: Duration?
     /// The strongest digest that it gives of the whole file, as the server has it encoded.
@@ -62,6 +65,7 @@ package struct ResponseFacts: Hashable, Sendable {
         contentEncoding: String? = nil,
         mimeType: String = "",
         location: String? = nil,
+        hasSeveralLocations: Bool = false,
         retryAfter: Duration? = nil,
         checksum: Checksum? = nil,
         lacksValidators: Bool = false,
@@ -79,6 +83,7 @@ package struct ResponseFacts: Hashable, Sendable {
         self.contentEncoding = contentEncoding
         self.mimeType = mimeType
         self.location = location
+        self.hasSeveralLocations = hasSeveralLocations
         self.retryAfter = retryAfter
         self.checksum = checksum
         self.lacksValidators = lacksValidators

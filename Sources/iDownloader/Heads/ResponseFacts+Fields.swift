@@ -12,6 +12,7 @@ extension ResponseFacts {
         let date = fields.only("date").flatMap { HTTPDate.parse($0) }
         let ranges = fields.members("accept-ranges")
         let range = fields.only("content-range").flatMap { ContentRange(field: $0) }
+        let location = fields.only("location")
         let codings = fields.members("transfer-encoding")
         let isChunked = codings.contains { $0.isWord("chunked") }
         self.init(
@@ -29,7 +30,8 @@ extension ResponseFacts {
             refusesRanges: ranges.contains { $0.isWord("none") },
             contentEncoding: Self.contentEncoding(fields),
             mimeType: fields.first("content-type").map(Self.mimeType) ?? "",
-            location: fields.only("location").map(PercentEncoding.encodeNonASCII),
+            location: location.map(PercentEncoding.encodeNonASCII),
+            hasSeveralLocations: location == nil && fields.first("location") != nil,
             retryAfter: fields.first("retry-after").flatMap {
                 RetryAfter.parse($0, responseDate: date)
             },

@@ -228,6 +228,15 @@ import iDownloader
         try reader.read(bytes: Array("Location: /".utf8) + [0xE9, 0x0D, 0x0A])
         try reader.read("\n")
         #expect(reader.head?.facts.location == "/%E9")
-        #expect(try facts("Location: /a", "Location: /b").location == nil)
+    }
+
+    @Test func `a redirect to several places is told from one to none`() throws {
+        let several = try facts("Location: /a", "Location: /b")
+        #expect(several.location == nil)
+        #expect(several.hasSeveralLocations)
+        let alike = try facts("Location: /a", "location: /a")
+        #expect(alike.location == "/a")
+        #expect(!alike.hasSeveralLocations)
+        #expect(try !facts("Content-Length: 0").hasSeveralLocations)
     }
 }
