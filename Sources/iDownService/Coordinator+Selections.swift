@@ -14,17 +14,38 @@ extension Coordinator {
         onAllIn states: Set<TaskState.Kind>
     ) async throws -> Int {
         try refuseWhileStopping()
-        return try await commit(awaitsTelling: true) { transaction in
+        let (count, publishing) = try await commit(awaitsTelling: true) { transaction in
+            var publishing: [TaskID] = []
             let changes = try transaction.ids(in: states).flatMap { id in
                 do {
                     return try transaction.changeIfReadable(id) { try $0.apply(command) }
+                } catch Refusal.publishing {
+                    publishing.append(id)
+                    return []
                 } catch is Refusal {
-                    // Being published or removed at this moment: as good as done already.
+                    // Being removed at this moment.
                     return []
                 }
             }.filter { !$0.effects.isEmpty }
-            return (changes.count, changes)
+            return ((changes.count, publishing), changes)
         }
+        return try await count + carryOutLater(command, on: publishing)
+    }
+
+    /// Carries out a verb on tasks that are refused while their files may be getting their names.
+    ///
+    /// Most are completed then. But an attempt that has just begun finds out first what an earlier
+    /// one has left, and goes on downloading where that was no complete file.
+    private func carryOutLater(_ command: Command, on ids: [TaskID]) async throws -> Int {
+        var count = 0
+        for id in ids {
+            do {
+                count += try await carryOut(command, on: [id])
+            } catch ServiceRefusal.noSuchTask {
+                // Removed meanwhile.
+            }
+        }
+        return count
     }
 
     /// Carries out a verb on a selection; those that cannot take it are passed over.

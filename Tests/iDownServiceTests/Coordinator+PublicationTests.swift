@@ -74,11 +74,48 @@ import iDownloader
         }
     }
 
-    @Test func `sweeps pass it over`() async throws {
-        try await withPublication { hub, id, disk in
-            #expect(try await hub.coordinator.carryOut(.pause, onAllIn: [.downloading]) == 0)
-            await hub.coordinator.setSlots(0)
+    @Test func `a sweep waits for the end of it, and passes it over then`() async throws {
+        try await withPublication { hub, id, disk throws in
+            let coordinator = hub.coordinator
+            let sweep = Task.immediate {
+                try await coordinator.carryOut(.pause, onAllIn: [.downloading])
+            }
+            await coordinator.setSlots(0)
             disk.release()
+            #expect(try await sweep.value == 0)
+            #expect(try await hub.record(id)?.state == .completed)
+        }
+    }
+
+    /// The look at the start fails, so that it is left to the next attempt.
+    @Test(arguments: ["b.part", "c"])
+    func `a sweep pauses what has not yet looked whether it has its name, and has not`(
+        name: String
+    ) async throws {
+        let faults = iDownloader.FaultPlan(failing: 1, with: EIO, times: 1)
+        let gate = FaultServer.Gate()
+        try await withUntoldPublication(
+            .waiting(.queue),
+            named: name,
+            faults,
+            begins: false,
+            gate: gate
+        ) { hub, id, _ throws in
+            let other = try await hub.add("http://127.0.0.1:9/")
+            let coordinator = hub.coordinator
+            let disk = await DiskHold(hub.disk, of: id)
+            await coordinator.begin()
+            try await hub.announced.wait(for: id, .downloading)
+            let sweep = Task.immediate {
+                try await coordinator.carryOut(.pause, onAllIn: [.waiting, .downloading])
+            }
+            // It does not keep others from being paused.
+            try await hub.announced.wait(for: other, .paused)
+            disk.release()
+            #expect(try await within("the answer") { try await sweep.value } == 2)
+            #expect(try await hub.record(id)?.state == .paused)
+            gate.open()
+            try await coordinator.carryOut(.resume, on: id)
             try await hub.announced.wait(for: id, .completed)
         }
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Glibc
+import Synchronization
 import iDownData
 import iDownState
 import iDownTesting
@@ -9,22 +10,33 @@ import iDownloader
 /// Runs `body` with a task whose file may have its name, as far as the record knows.
 ///
 /// An attempt gave it the name `b` and could neither say so nor make it last, and the service was
-/// started again since. `a` was taken in that moment.
+/// started again since. `a` was taken in that moment. Without `begins` nothing starts by itself; nor
+/// does the server answer before its gate is open, where it has one, but for the first request.
 func withUntoldPublication(
     _ state: TaskState,
     named name: String = "b",
     _ faults: iDownloader.FaultPlan? = nil,
+    begins: Bool = true,
+    gate: FaultServer.Gate? = nil,
     _ body: (Hub, TaskID, FaultServer) async throws -> Void
 ) async throws {
-    let server = try FaultServer.serving(ServedFile(.small))
+    let isLater = Mutex(false)
+    let server = try FaultServer(
+        script: FaultServer.Script { request in
+            let steps = ServedFile(.small).answer(to: request)
+            guard let gate, isLater.withLock({ $0 }) else { return steps }
+            return [.wait(for: gate)] + steps
+        }
+    )
     defer { server.stop() }
     try await withTemporaryFolder { folder in
         let id = try await withHub(in: folder) { hub in
             let id = try await hub.add(server.url("/a"))
             try await hub.announced.wait(for: id, .completed)
+            isLater.withLock { $0 = true }
             return id
         }
-        try await withHub(in: folder, fileFaults: faults) { store, files in
+        try await withHub(in: folder, fileFaults: faults, begins: begins) { store, files in
             guard rename(files + "/a", files + "/" + name) == 0 else { throw CannotRename() }
             try await store.commit { transaction in
                 guard let record = try transaction.task(id) else { return }

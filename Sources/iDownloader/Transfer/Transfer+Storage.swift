@@ -34,6 +34,10 @@ extension Transfer {
         } else {
             self.file = nil
             forget()
+            // Whoever waits to hear whether it has its name need not wait for the server.
+            if job.possibleName != nil {
+                try await commit(.opened(file, known, keeping: SegmentMap()))
+            }
         }
         // Known beforehand, it need not cost a request.
         if let total = known.total { try await checkSpace(for: total, keeping: stored.byteCount) }

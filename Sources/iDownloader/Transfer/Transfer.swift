@@ -95,9 +95,10 @@ actor Transfer {
     /// Runs to the end, whatever that is, and reports it.
     func run() async {
         var failure: Failure?
-        login = await engine.storedLogin(for: job.request, at: home)
         do throws(TransferEnd) {
+            // First of all: verbs wait until it is known what an earlier attempt has left.
             try await reopen()
+            login = await engine.storedLogin(for: job.request, at: home)
             try await bring()
             try await publish()
         } catch {
