@@ -2,6 +2,7 @@
 
 import Glibc
 import Testing
+import iDownBus
 import iDownData
 import iDownState
 import iDownTesting
@@ -118,6 +119,36 @@ import iDownloader
             try await coordinator.carryOut(.resume, on: id)
             try await hub.announced.wait(for: id, .completed)
         }
+    }
+
+    @Test(arguments: [iDownloader.FaultPlan.Manner.refused, .answerLost])
+    func `a small file that is seen under its name counts, although it could not be made to last`(
+        manner: iDownloader.FaultPlan.Manner
+    ) async throws {
+        let server = try FaultServer.serving(ServedFile(.small))
+        defer { server.stop() }
+        let ends: Set<TaskState.Kind> = [.completed, .failed]
+        @Sendable func download(_ hub: Hub) async throws -> TaskRecord {
+            let id = try await hub.add(server.url("/a"))
+            try await hub.announced.wait("the end of task \(id)") { all in
+                all.contains { $0.id == id && $0.kind.map(ends.contains) == true }
+            }
+            return try #require(try await hub.record(id))
+        }
+        let plan = iDownloader.FaultPlan()
+        _ = try await withHub(fileFaults: plan) { try await download($0) }
+        var seen = 0
+        for call in 1...plan.calls {
+            let faults = iDownloader.FaultPlan(failing: call, manner: manner)
+            try await withHub(fileFaults: faults) { hub in
+                let record = try await download(hub)
+                guard record.state == .failed, hub.names.contains("a") else { return }
+                seen += 1
+                let told = TaskProperties(TaskSnapshot(record: record, live: nil))
+                #expect(told.downloadedBytes == UInt64(TestContent.small.count), "call \(call)")
+            }
+        }
+        #expect(seen > 0)
     }
 
     @Test(arguments: [TaskState.failed, .paused])

@@ -107,9 +107,12 @@ extension Transfer {
                     }
                 }
             } catch {
-                // It has its name or is gone; the next attempt looks. The record claims nothing.
-                forget()
-                self.part = nil
+                // It has its name or is gone; the next attempt looks. What is seen counts until
+                // then, and else nothing is claimed.
+                if await !isShown(shown.file, in: folder) {
+                    forget()
+                    self.part = nil
+                }
                 throw error
             }
             guard let next else { return shown.file.name }
@@ -120,6 +123,15 @@ extension Transfer {
             file = next.file
         }
         throw .failed(FileError.nameTaken.failure)
+    }
+
+    /// Whether a file stands under its final name, as far as the folder tells.
+    private func isShown(_ file: LocalFile, in folder: OpenFolder) async -> Bool {
+        let state = try? await onDisk { () throws(FileError) in
+            try folder.publicationState(of: file, as: file.name)
+        }
+        guard case .published = state else { return false }
+        return true
     }
 
     /// Publishes a copy that is made by name, where files without one cannot be given any.
