@@ -6,6 +6,8 @@ package struct ScreenFrame: Sendable {
     package struct Span: Hashable, Sendable {
         package let column: Int
         package let text: String
+        /// The cells that are its own: what stands beside it begins behind them.
+        package let cells: Int
         package let ink: Style.Ink
         package let isReversed: Bool
     }
@@ -32,10 +34,11 @@ package struct ScreenFrame: Sendable {
         width limit: Int = .max
     ) {
         guard lines.indices.contains(line), column >= 0, column < width else { return }
-        let text = text.cut(to: min(limit, width - column))
-        guard !text.description.isEmpty else { return }
+        let cells = min(limit, width - column)
+        let text = text.cut(to: cells).description
+        guard !text.isEmpty else { return }
         lines[line].append(
-            Span(column: column, text: text.description, ink: ink, isReversed: isReversed)
+            Span(column: column, text: text, cells: cells, ink: ink, isReversed: isReversed)
         )
     }
 

@@ -142,8 +142,9 @@ extension CursesScreen {
             for span in spans {
                 _ = attrset(CInt(bitPattern: attributes(span)))
                 let shown = showsUnicode ? span.text : ASCIIText(span.text).description
-                let text = Self.cut(shown, to: width - span.column)
-                _ = mvaddstr(CInt(line), CInt(span.column), text)
+                let room = min(span.cells, width - span.column)
+                let text = ScalarCells(shown, limit: room, width: Self.width(of:))
+                _ = mvaddstr(CInt(line), CInt(span.column), text.description)
             }
         }
         _ = attrset(0)
@@ -169,17 +170,9 @@ extension CursesScreen {
         return span.isReversed ? ink | CCURSES_REVERSE : ink
     }
 
-    /// The part that fits by the C library's own widths, which are those of ncurses: wcwidth(3).
-    private static func cut(_ text: String, to cells: Int) -> String {
-        guard text.utf8.count > cells else { return text }
-        var room = cells
-        var kept = String.UnicodeScalarView()
-        for scalar in text.unicodeScalars {
-            room -= max(0, Int(wcwidth(wchar_t(bitPattern: scalar.value))))
-            guard room >= 0 else { break }
-            kept.append(scalar)
-        }
-        return String(kept)
+    /// The C library's own widths are those of ncurses: wcwidth(3).
+    private static func width(of scalar: Unicode.Scalar) -> Int {
+        max(0, Int(wcwidth(wchar_t(bitPattern: scalar.value))))
     }
 }
 
