@@ -29,6 +29,7 @@ struct Salvage {
             try source.inDatabase { source in
                 try target.write { try carry(from: source, to: $0, &recovery) }
             }
+            if recovery.lostTasks != 0 { try carryStrays(graft, source, to: target, &recovery) }
             try source.close()
         }
         try graft.remove()
@@ -76,29 +77,81 @@ struct Salvage {
         let transaction = Transaction(database: target, ids: ids)
         let bound = max(ids.bound, (try? old.nextID()) ?? 0)
         try transaction.setNextID(max(bound, 1))
-        // A schema that cannot be read is as old as it may be.
-        let isOld = (try? Row.fetchOne(source, sql: "SELECT loginKey FROM task LIMIT 0")) == nil
         let tasks = ReadableRows(
-            isOld ? TaskColumn.selectOfVersion1 : TaskColumn.select,
+            Self.select(from: source),
             by: "id",
             below: bound > 0 ? bound : nil,
             in: source
         )
         for row in tasks {
-            guard var record = try? TaskRow(row: row).record() else { continue }
-            let pieces = try? old.pieceHashes(of: record.id)
-            record.request.hasPieceHashes = pieces != nil
-            try transaction.insert(record)
-            if let pieces { try transaction.keep(pieces, of: record.id) }
+            guard let record = try? TaskRow(row: row).record() else { continue }
+            try carry(record, from: old, to: transaction, belowBound: bound)
             recovery.carriedTasks += 1
-            // Without a bound the ids themselves are all that tells which are taken.
-            if record.id.rawValue >= bound { try transaction.setNextID(record.id.rawValue &+ 1) }
         }
         // Counted alike on both sides, so without the tasks that are being removed.
         if let expected = try? old.counts().total {
             recovery.lostTasks = max(0, expected - (try transaction.counts().total))
         }
         recovery.carriedTokens = try carryTokens(from: source, to: target)
+    }
+
+    /// Looks for the tasks that the table itself did not lead to.
+    private func carryStrays(
+        _ graft: SchemaGraft,
+        _ source: DatabaseQueue,
+        to target: DatabasePool,
+        _ recovery: inout OpeningReport.Recovery
+    ) throws {
+        let copy: DatabaseQueue
+        do {
+            copy = source.configuration.readonly ? try graft.openAsItIs() : source
+        } catch  where StoreFailure(error).isCorruption {
+            return
+        }
+        var found = 0
+        do {
+            try copy.inDatabase { copy in
+                let old = Snapshot(database: copy, ids: ids)
+                try target.write { database in
+                    let transaction = Transaction(database: database, ids: ids)
+                    let bound = max(ids.bound, (try? old.nextID()) ?? 0)
+                    try StrayTasks(copy: copy, select: Self.select(from: copy)).forEach { stray in
+                        guard bound == 0 || stray.id.rawValue < bound,
+                            try transaction.task(stray.id) == nil
+                        else { return }
+                        try carry(stray, from: old, to: transaction, belowBound: bound)
+                        found += 1
+                    }
+                }
+            }
+        } catch  where StoreFailure(error).isCorruption {
+            // The copy's own schema cannot be changed: what was found so far is undone with it.
+            found = 0
+        }
+        if copy !== source { try copy.close() }
+        recovery.carriedTasks += found
+        recovery.lostTasks = recovery.lostTasks.map { max(0, $0 - found) }
+    }
+
+    private static func select(from source: Database) -> String {
+        // A schema that cannot be read is as old as it may be.
+        let isOld = (try? Row.fetchOne(source, sql: "SELECT loginKey FROM task LIMIT 0")) == nil
+        return isOld ? TaskColumn.selectOfVersion1 : TaskColumn.select
+    }
+
+    private func carry(
+        _ record: TaskRecord,
+        from old: Snapshot,
+        to transaction: Transaction,
+        belowBound bound: Int64
+    ) throws {
+        let pieces = try? old.pieceHashes(of: record.id)
+        var record = record
+        record.request.hasPieceHashes = pieces != nil
+        try transaction.insert(record)
+        if let pieces { try transaction.keep(pieces, of: record.id) }
+        // Without a bound the ids themselves are all that tells which are taken.
+        if record.id.rawValue >= bound { try transaction.setNextID(record.id.rawValue &+ 1) }
     }
 
     /// How many tokens could be carried over.

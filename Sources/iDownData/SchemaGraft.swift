@@ -20,17 +20,22 @@ struct SchemaGraft {
         for suffix in [""] + DatabaseFile.companions { try files.remove(copy + suffix) }
     }
 
+    /// Makes a copy with the schema that is there.
+    ///
+    /// - Returns: the copy, to be closed, and then removed.
+    /// - Throws: what keeps a copy from being made, and SQLite's errors over the damage.
+    func openAsItIs() throws -> DatabaseQueue {
+        try makeCopy()
+        return try queue()
+    }
+
     /// Makes the copy.
     ///
     /// - Parameter sound: any other store, which tells where the tables begin.
     /// - Returns: the copy, to be closed, and then removed.
     /// - Throws: what keeps a copy from being made, and SQLite's errors over the damage.
     func open(like sound: Database) throws -> DatabaseQueue {
-        try remove()
-        // What stands in the log is newer than the database, as long as SQLite finds it sound.
-        for suffix in ["", "-wal"] where try files.status(path + suffix) != nil {
-            try files.copy(path + suffix, to: copy + suffix)
-        }
+        try makeCopy()
         let pageSize = try Int.fetchOne(sound, sql: "PRAGMA page_size") ?? 4_096
         try files.overwrite(copy, with: Self.firstPage(of: pageSize))
         let tables = try Row.fetchAll(
@@ -52,6 +57,14 @@ struct SchemaGraft {
         return try queue()
     }
 
+    private func makeCopy() throws {
+        try remove()
+        // What stands in the log is newer than the database, as long as SQLite finds it sound.
+        for suffix in ["", "-wal"] where try files.status(path + suffix) != nil {
+            try files.copy(path + suffix, to: copy + suffix)
+        }
+    }
+
     private func use(_ body: (Database) throws -> Void) throws {
         let queue = try queue()
         try queue.writeWithoutTransaction(body)
@@ -62,6 +75,8 @@ struct SchemaGraft {
         var configuration = Configuration()
         configuration.prepareDatabase { database in
             try database.execute(sql: "PRAGMA writable_schema = ON")
+            // It is read once and removed: it need not outlast a power cut.
+            try database.execute(sql: "PRAGMA synchronous = OFF")
         }
         return try DatabaseQueue(path: copy, configuration: configuration)
     }

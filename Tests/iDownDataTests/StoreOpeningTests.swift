@@ -216,6 +216,102 @@ import iDownTesting
         }
     }
 
+    /// Where the root of `task` stands, and how the database is left: with all in one file, or with
+    /// changes in the log that are not in the file yet.
+    @Test(arguments: [false, true])
+    func `without the root of the table the pages of the tasks are found all the same`(
+        hasLog: Bool
+    ) async throws {
+        try await withTemporaryFolder { folder in
+            try await fill(folder + "/a", tasks: 300)
+            let store = try Store.open(folder: folder + "/a", now: .someTime).store
+            let id = try #require(TaskID(rawValue: 7))
+            try await store.commit { transaction in
+                for number in [100, 200] {
+                    _ = try transaction.texts("DELETE FROM task WHERE id = \(number)")
+                }
+                let digest = [UInt8](repeating: 7, count: 32)
+                let pieces = PieceHashes(.sha256, length: 1 << 20, digests: digest)
+                try transaction.keep(try #require(pieces), of: id)
+                _ = try transaction.texts("UPDATE task SET hasPieceHashes = 1 WHERE id = 7")
+            }
+            let rows = try await store.read { snapshot throws(StoreFailure) in
+                try snapshot.texts("SELECT rootpage FROM sqlite_schema WHERE name = 'task'")
+            }
+            let root = try #require(rows.first?.first.flatMap { Int($0) })
+            try await store.emptyLog()
+            if hasLog {
+                try await store.commit { transaction in
+                    _ = try transaction.texts("UPDATE task SET priority = 5 WHERE id = 8")
+                }
+            }
+            #expect(mkdir(folder + "/b", 0o700) == 0)
+            for name in ["tasks.sqlite", "tasks.sqlite-wal", "next-id"] {
+                var content = try #require(try files.read("\(folder)/a/\(name)", limit: 1 << 30))
+                if name == "tasks.sqlite" {
+                    content.replaceSubrange(
+                        (root - 1) * 4_096..<root * 4_096,
+                        with: repeatElement(0xa5, count: 4_096)
+                    )
+                }
+                try files.replace("\(folder)/b/\(name)", with: content)
+            }
+            try store.close()
+            let (saved, report) = try Store.open(folder: folder + "/b", now: .someTime)
+            let recovery = try #require(report.recovery)
+            #expect(recovery.carriedTasks == 298)
+            #expect(recovery.lostTasks == 0)
+            let tasks = try await saved.read { snapshot throws(StoreFailure) in
+                try snapshot.tasks()
+            }
+            let expected = (1...300).filter { ![100, 200].contains($0) }.map { "http://a/\($0)" }
+            let isComplete = tasks.map(\.request.url) == expected
+            #expect(isComplete)
+            #expect(tasks.first { $0.id.rawValue == 8 }?.priority == (hasLog ? 5 : 0))
+            let pieces = try await saved.read { snapshot throws(StoreFailure) in
+                try snapshot.pieceHashes(of: id)
+            }
+            #expect(pieces != nil)
+            #expect(!TestFile.names(in: folder + "/b").contains { $0.contains("graft") })
+            try saved.close()
+        }
+    }
+
+    /// What stands in the log is newer; the first page may stand there as well, and then nothing is
+    /// lost.
+    @Test(arguments: [false, true])
+    func `without a header the log that was not yet written back is read too`(
+        logHasHeader: Bool
+    ) async throws {
+        try await withTemporaryFolder { folder in
+            try await fill(folder + "/a", tasks: 20)
+            // A log begins with the first page, until it has once been written back.
+            let store = try Store.open(folder: folder + "/a", now: .someTime).store
+            if !logHasHeader {
+                try await store.emptyLog()
+            }
+            try await store.commit { transaction in
+                _ = try transaction.texts("UPDATE task SET priority = 5 WHERE id = 7")
+            }
+            #expect(mkdir(folder + "/b", 0o700) == 0)
+            for name in ["tasks.sqlite", "tasks.sqlite-wal"] {
+                var content = try #require(try files.read("\(folder)/a/\(name)", limit: 1 << 30))
+                if name == "tasks.sqlite" {
+                    content.replaceSubrange(0..<16, with: repeatElement(0, count: 16))
+                }
+                try files.replace("\(folder)/b/\(name)", with: content)
+            }
+            try store.close()
+            let (saved, report) = try Store.open(folder: folder + "/b", now: .someTime)
+            #expect(report.recovery?.carriedTasks == (logHasHeader ? nil : 20))
+            let tasks = try await saved.read { snapshot throws(StoreFailure) in
+                try snapshot.tasks()
+            }
+            #expect(tasks.map(\.priority) == (1...20).map { $0 == 7 ? 5 : 0 })
+            try saved.close()
+        }
+    }
+
     // MARK: What is left alone
 
     @Test func `a newer schema is refused and nothing touched`() async throws {
