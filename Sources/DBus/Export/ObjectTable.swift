@@ -86,7 +86,9 @@ struct ExportedObject: Sendable {
 
     /// An object with interfaces of its own.
     static func object(_ interfaces: [Interface]) -> ExportedObject {
-        ExportedObject(interfaces + [.properties(of: interfaces), .introspectable, .peer])
+        let standard: [Interface] = [.introspectable, .peer]
+        // What introspection shows is no unknown interface, though it has no properties.
+        return ExportedObject(interfaces + [.properties(of: interfaces + standard)] + standard)
     }
 
     /// The method that a call means.

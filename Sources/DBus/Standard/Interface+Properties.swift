@@ -3,9 +3,10 @@
 extension Interface {
     /// `org.freedesktop.DBus.Properties` for the properties of some interfaces.
     static func properties(of interfaces: [Interface]) -> Interface {
-        let table = PropertyTable(interfaces)
+        let name: InterfaceName = "org.freedesktop.DBus.Properties"
+        let table = PropertyTable(interfaces + [Interface(name, [])])
         return Interface(
-            "org.freedesktop.DBus.Properties",
+            name,
             [
                 .method("Get", in: ["interface_name", "property_name"], out: ["value"]) {
                     (call: Call, interface: String, name: String) async throws -> Value in

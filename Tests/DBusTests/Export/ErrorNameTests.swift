@@ -68,6 +68,28 @@ import Testing
         }
     }
 
+    @Test func `a standard interface is known, and has no properties`() async throws {
+        try await withServiceAndClient { service, client, _ in
+            try await service.export([sample()], at: samplePath)
+            let name = await service.uniqueName
+            for standard in ["Properties", "Introspectable", "Peer"] {
+                let interface = Value.string("org.freedesktop.DBus." + standard)
+                let all = try await client.call(name, samplePath, properties, "GetAll", [interface])
+                #expect(all == [[String: Value]().busValue], "\(standard)")
+                let error = await #expect(throws: BusError.self) {
+                    try await client.call(
+                        name,
+                        samplePath,
+                        properties,
+                        "Get",
+                        [interface, .string("Size")]
+                    )
+                }
+                #expect(error?.name.rawValue == self.standard("UnknownProperty"), "\(standard)")
+            }
+        }
+    }
+
     @Test func `a handler's own error goes out as it is`() async throws {
         #expect(
             try await refusal("Refuse", [.string("why")])
