@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
+import DBus
 import Glibc
 import iDownView
 
 extension Idown {
     /// Runs the command that the arguments name; its errors are told in this program's own form.
     static func main() async {
+        StandardStreams.fill()
         // As libdbus does it once it is there: a closed pipe is an error of the writing.
         signal(SIGPIPE, SIG_IGN)
         do {

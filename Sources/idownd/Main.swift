@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import DBus
 import Dispatch
 import Executors
 import Glibc
@@ -12,6 +13,7 @@ import iDownData
 @main
 enum Main {
     static func main() {
+        StandardStreams.fill()
         DefaultThreads.install()
         Task { exit(await run()) }
         dispatchMain()

@@ -208,6 +208,24 @@ struct CommandFailureTests {
         }
     }
 
+    @Test func `a closed output is said, with 74, and nothing goes astray`() async throws {
+        try await withService { service in
+            _ = try await service.add("http://127.0.0.1:9/1") { $0.paused = true }
+            let program = try BuiltProgram("idown").path
+            for command in [["list", "--json"], ["config"], ["follow", "--list"]] {
+                let ended = try await within("\(command)") {
+                    try await ChildProcess.run(
+                        "sh",
+                        ["-c", #"exec "$@" <&- >&-"#, "sh", program] + command,
+                        environment: service.environment
+                    )
+                }
+                #expect(ended.status == .exited(74), "\(command): \(ended)")
+                #expect(ended.standardError.contains("Bad file descriptor"), "\(command)")
+            }
+        }
+    }
+
     @Test func `a closed pipe ends every command quietly, with 141`() async throws {
         try await withService { service in
             _ = try await service.add("http://127.0.0.1:9/1") { $0.paused = true }

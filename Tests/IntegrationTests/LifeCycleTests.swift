@@ -28,6 +28,18 @@ struct LifeCycleTests {
         }
     }
 
+    @Test func `started without standard streams it opens nothing in their place`() async throws {
+        try await withService(started: false) { service in
+            try await service.start(under: ["/bin/sh", "-c", #"exec "$0" <&- >&- 2>&-"#])
+            let folder = "/proc/\(try await service.processID())/fd/"
+            for descriptor in 0...2 {
+                let open = try await ChildProcess.run("readlink", ["\(folder)\(descriptor)"])
+                #expect(open.standardOutput == "/dev/null")
+            }
+            #expect(try await service.terminate() == .exited(0))
+        }
+    }
+
     @Test func `Quit answers, saves and ends with 0`() async throws {
         let host = try ChangingHost(.held(content, after: 1 << 20))
         defer { host.stop() }
