@@ -28,10 +28,13 @@ struct WatchCommand: AsyncParsableCommand {
 
     @OptionGroup var color: ColorOption
 
-    func run() async throws {
+    func validate() throws {
         guard Terminal.input.isTerminal, Terminal.output.isTerminal else {
             throw ValidationError("watch needs a terminal; in a pipe there is: idown follow")
         }
+    }
+
+    func run() async throws {
         try await Service.use { client in
             let end = try await ListWatch.run(
                 client,
