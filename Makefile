@@ -15,7 +15,8 @@ override SEED := $(value SEED)
 override SEEDS := $(value SEEDS)
 override DAYS := $(value DAYS)
 override TARGET := $(value TARGET)
-export URL PREFIX DESTDIR FILTER ONLY KILLS SEED SEEDS DAYS TARGET
+override KIND := $(value KIND)
+export URL PREFIX DESTDIR FILTER ONLY KILLS SEED SEEDS DAYS TARGET KIND
 
 # A target may import only what the manifest says that it depends on.
 STRICT := --explicit-target-dependency-import-check error
@@ -31,7 +32,7 @@ FUZZ = $(SWIFT) build -c release --scratch-path .build/fuzz $(STRICT) -Xswiftc -
     -Xlinker -u -Xlinker LLVMFuzzerRunDriver -Xlinker --export-dynamic
 
 .DEFAULT_GOAL := build
-.PHONY: build run test chaos simulate fuzz bench lint check install deb uninstall clean help
+.PHONY: build run test chaos simulate sanitize fuzz bench lint check install deb uninstall clean help
 
 build: ## Build the release programs into .build/release
 	@.ci/need build
@@ -59,6 +60,10 @@ simulate: ## Run SEEDS=150 simulated worlds around the service, from SEED=1 on, 
 	@.ci/need build test
 	$(SWIFT) build $(STRICT) --build-tests
 	@SWIFT="$(SWIFT)" .ci/test SimulationTests
+
+sanitize: ## Run the tests of one process below the thread and the address sanitizer: KIND=thread
+	@.ci/need build test
+	@SWIFT="$(SWIFT)" .ci/sanitize "$$KIND"
 
 fuzz: ## Let libFuzzer change what comes from outside, SECONDS=60 for each of Tests/Fuzz: TARGET=link
 	@.ci/need build test
