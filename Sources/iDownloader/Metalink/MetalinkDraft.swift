@@ -115,7 +115,7 @@ struct MetalinkDraft {
             name: Self.safeName(name ?? ""),
             size: size,
             checksum: checksum,
-            pieces: size == nil ? nil : pieces,
+            pieces: pieces,
             urls: best.map(\.url)
         )
     }

@@ -121,6 +121,12 @@ import iDownloader
         )
     }
 
+    @Test func `hashes of pieces count where no size is given`() throws {
+        let hash = "<hash>\(Self.sha1)</hash>"
+        let pieces = "<pieces type=\"sha-1\" length=\"5\">\(hash)\(hash)</pieces>"
+        #expect(try file(pieces + Self.url).pieces?.count == 2)
+    }
+
     @Test func `the strongest hash counts, and an unknown one says nothing`() throws {
         let sha512 = String(repeating: "ab", count: 64)
         let found = try file(
