@@ -34,6 +34,7 @@ extension EasyHandle {
             try set(CURLOPT_ACCEPT_ENCODING, "identity")
             try set(CURLOPT_HTTP_CONTENT_DECODING, 1)
         }
+        if let cookies = request.cookies { try set(CURLOPT_COOKIE, cookies) }
         if !request.userAgent.isEmpty { try set(CURLOPT_USERAGENT, request.userAgent) }
     }
 

@@ -85,6 +85,10 @@ public struct TransferRequest: Sendable {
     /// The file with cookies for the host, in Netscape's form; read at the start, never written;
     /// nil sends none.
     public var cookieFile: String?
+    /// Cookies for the host, `name=value; name=value`; nil sends none.
+    ///
+    /// They stand beside those of ``cookieFile``; a Cookie field in ``headers`` stands alone.
+    public var cookies: String?
     /// How an SFTP host is known and signed in to.
     public var ssh = SSHAccess()
 
@@ -125,6 +129,7 @@ public struct TransferRequest: Sendable {
             return "without a file of known hosts no SFTP host can be trusted"
         }
         if proxy == .unusable { return "the proxy that is set is none" }
+        if let cookies, !cookies.isOneLine { return "the cookies cannot be sent" }
         if !userAgent.isOneLine { return "the User-Agent cannot be sent" }
         if let range, !Self.isRange(range) { return "the range is neither first-last nor first-" }
         if let credentials, (credentials.user + (credentials.password ?? "")).utf8.contains(0) {

@@ -174,7 +174,8 @@ package final class Engine: Sendable {
 
     func options(
         for request: TaskRequest,
-        login: TransferRequest.Credentials?
+        login: TransferRequest.Credentials?,
+        cookies: ServerCookies
     ) -> TransferRequestOptions {
         TransferRequestOptions(
             headers: request.headers,
@@ -183,7 +184,8 @@ package final class Engine: Sendable {
             userAgent: request.userAgent ?? userAgent,
             network: network,
             usesStoredLogins: request.usesStoredLogins,
-            login: login
+            login: login,
+            cookies: cookies
         )
     }
 }

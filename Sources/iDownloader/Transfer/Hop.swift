@@ -100,6 +100,7 @@ struct Hop {
                 job.network.signIn(&request)
             }
         }
+        if let cookies = job.cookies.field(for: url) { request.add(cookies: cookies) }
         // A mirror's own login, where its URL has one: the user's keys are not for mirrors.
         if !isHome, url.scheme == "sftp", url.password != nil { request.ssh.logins = [.password] }
         // Ranges have connections of their own; what may be small shares one.
@@ -127,6 +128,21 @@ struct Hop {
     }
 }
 
+extension TransferRequest {
+    /// Adds what servers have set to the cookies that the client gives, and to those of its file.
+    fileprivate mutating func add(cookies: String) {
+        let given = headers.firstIndex { $0.name.lowercased() == "cookie" }
+        guard let given else {
+            self.cookies = cookies
+            return
+        }
+        headers[given] = Curl.HeaderField(
+            name: headers[given].name,
+            value: headers[given].value + "; " + cookies
+        )
+    }
+}
+
 /// What of a task's options goes into its requests.
 struct TransferRequestOptions {
     let headers: [iDownState.HeaderField]
@@ -137,4 +153,6 @@ struct TransferRequestOptions {
     let usesStoredLogins: Bool
     /// The one that the user keeps for the client's scheme, host and port.
     let login: TransferRequest.Credentials?
+    /// What servers have set in this attempt.
+    let cookies: ServerCookies
 }

@@ -43,7 +43,7 @@ extension Transfer {
         )
         var request = route.hop.request(
             route.ask,
-            for: engine.options(for: job.request, login: login)
+            for: engine.options(for: job.request, login: login, cookies: cookies)
         )
         if let limit = engine.rates.limit(for: job.task) { request.slow(to: limit) }
         let handle = engine.begin(request, sink: sink)

@@ -61,6 +61,8 @@ actor Transfer {
     var mostServed: Int?
     /// All header bytes of this attempt, redirects and trailers counted.
     var headerBytes = 0
+    /// What servers have set in this attempt.
+    var cookies = ServerCookies()
     /// How far the furthest host is that has answered in this attempt; nil before one has.
     var furthestHost: SocketAddress.Reach?
     /// What the user keeps for the server of the client's URL, as it was when the attempt began.

@@ -171,6 +171,57 @@ import iDownloader
         }
     }
 
+    /// The file only for who comes back with a cookie, which the first answer sets.
+    private static func gate(_ request: RecordedRequest) -> [Step] {
+        guard request["Cookie"]?.contains("pass=1") != true else {
+            return Sample.file.answer(to: request)
+        }
+        let fields = [
+            ("Location", request.target), ("Set-Cookie", "pass=1; Path=/"), ("Content-Length", "0"),
+        ]
+        return [.head("302 Found", fields)]
+    }
+
+    @Test func `a server that wants its cookie back gets it`() async throws {
+        try await withServer({ Self.gate($0) }) { server in
+            try await withSite { site in
+                let journal = try await site.download(server.url("/file.bin"))
+                expectComplete(Sample.content, site, journal)
+                #expect(server.requests.map { $0["Cookie"] } == [nil, "pass=1"])
+            }
+        }
+    }
+
+    @Test func `its cookie stands beside the client's`() async throws {
+        try await withServer({ Self.gate($0) }) { server in
+            try await withSite { site in
+                let journal = try await site.download(server.url("/file.bin")) {
+                    $0.headers = [.init(name: "cookie", value: "own=2")]
+                }
+                expectComplete(Sample.content, site, journal)
+                #expect(server.requests.map { $0["Cookie"] } == ["own=2", "own=2; pass=1"])
+            }
+        }
+    }
+
+    @Test func `no other host gets it`() async throws {
+        try await withServer({ Sample.file.answer(to: $0) }) { other in
+            let target = "http://localhost:\(other.port)/file.bin"
+            try await withServer({ _ in
+                let fields = [
+                    ("Location", target), ("Set-Cookie", "pass=1"), ("Content-Length", "0"),
+                ]
+                return [.head("302 Found", fields)]
+            }) { server in
+                try await withSite { site in
+                    let journal = try await site.download(server.url("/file.bin"))
+                    expectComplete(Sample.content, site, journal)
+                    #expect(other.requests.map { $0["Cookie"] } == [nil])
+                }
+            }
+        }
+    }
+
     @Test func `the body of a redirect is not read to its end`() async throws {
         try await withServer({ request in
             guard request.path == "/start" else { return Sample.file.answer(to: request) }
