@@ -9,6 +9,7 @@
 #define CCURL_SHIM_H
 
 #include <curl/curl.h>
+#include <dlfcn.h>
 
 // CURLOPTTYPE_LONG and CURLOPTTYPE_VALUES.
 static inline CURLcode ccurl_setopt_long(CURL *handle, CURLoption option, long value) {
@@ -66,6 +67,28 @@ static inline CURLcode ccurl_getinfo_offset(CURL *handle, CURLINFO info, curl_of
 // CURLINFO_STRING: the text is the handle's, valid until its next transfer.
 static inline CURLcode ccurl_getinfo_string(CURL *handle, CURLINFO info, const char **value) {
     return (curl_easy_getinfo)(handle, info, (char **)value);
+}
+
+// CURLINFO_TLS_SSL_PTR: the SSL of the connection that the transfer is on; NULL where it is on none,
+// and where another library than OpenSSL does the TLS.
+static inline CURLcode ccurl_getinfo_tls(CURL *handle, void **value) {
+    struct curl_tlssessioninfo *info = NULL;
+    CURLcode code = (curl_easy_getinfo)(handle, CURLINFO_TLS_SSL_PTR, &info);
+    int is_openssl = code == CURLE_OK && info && info->backend == CURLSSLBACKEND_OPENSSL;
+    *value = is_openssl ? info->internals : NULL;
+    return code;
+}
+
+// Whether HTTP/2 was agreed on; 0 also where nobody knows. The function is that of the OpenSSL which
+// libcurl brings into the process: linking another one would be asking for two.
+static inline int ccurl_speaks_http2(void *ssl) {
+    void (*selected)(const void *, const unsigned char **, unsigned int *);
+    *(void **)(&selected) = dlsym(NULL, "SSL_get0_alpn_selected");
+    if (!ssl || !selected) return 0;
+    const unsigned char *name = NULL;
+    unsigned int length = 0;
+    selected(ssl, &name, &length);
+    return length == 2 && name && name[0] == 'h' && name[1] == '2';
 }
 
 // CURLINFO_PRIVATE: what CURLOPT_PRIVATE set.

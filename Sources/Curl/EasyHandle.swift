@@ -150,6 +150,14 @@ final class EasyHandle {
         return value.map { String(cString: $0) }
     }
 
+    /// The TLS of the connection that the transfer is on right now; nil without one.
+    ///
+    /// Two transfers that have it in common are on one connection.
+    var tls: UnsafeMutableRawPointer? {
+        var value: UnsafeMutableRawPointer?
+        return read { ccurl_getinfo_tls(pointer, &value) } ? value : nil
+    }
+
     private func read(_ body: () -> CURLcode) -> Bool {
         do throws(CurlFailure) {
             try funnel.call("curl_easy_getinfo", body)

@@ -9,7 +9,7 @@ import Glibc
 /// it until the easy handle has left the multi handle.
 final class Transfer {
     let handle: TransferHandle
-    let easy: EasyHandle
+    private(set) var easy: EasyHandle
     private let sink: any TransferSink
     private let request: TransferRequest
     private var loginIndex = 0
@@ -17,6 +17,9 @@ final class Transfer {
     /// Bytes were kept, and the sink is to hear when nothing more comes at once.
     private(set) var isKept = false
     private var received: Int64 = 0
+    private let running: RunningTransfers
+    /// It was about to disturb another transfer on its connection, and has sent nothing.
+    private(set) var wasIntruder = false
     private var wasRefusedAddress = false
     private var hostKeyDoubt: TransferOutcome.HostKeyDoubt?
     private var replies = ControlReplies()
@@ -27,9 +30,11 @@ final class Transfer {
         _ request: TransferRequest,
         on easy: EasyHandle,
         sink: any TransferSink,
-        handle: TransferHandle
+        handle: TransferHandle,
+        among running: RunningTransfers
     ) throws(CurlFailure) {
         self.handle = handle
+        self.running = running
         self.easy = easy
         self.sink = sink
         self.request = request
@@ -47,7 +52,8 @@ final class Transfer {
         try easy.set(CURLOPT_WRITEFUNCTION, function: receiveBody)
         try easy.set(CURLOPT_HEADERFUNCTION, function: receiveHeader)
         try easy.set(openSocket: openSocket)
-        if request.admits != nil {
+        if wasIntruder { try easy.set(CURLOPT_FRESH_CONNECT, 1) }
+        if request.admits != nil || request.mayShare {
             try easy.set(CURLOPT_PREREQDATA, context)
             try easy.set(beforeRequest: beforeRequest)
         }
@@ -70,6 +76,16 @@ final class Transfer {
         loginIndex += 1
         easy.reset()
         try configure()
+    }
+
+    /// Makes another handle, which must be fresh, ready to run the request over a connection of its
+    /// own.
+    ///
+    /// The one before keeps its receive buffer, and would refuse another size for it.
+    func tryOwnConnection(on easy: EasyHandle) throws(CurlFailure) {
+        self.easy = easy
+        try configure()
+        wasIntruder = false
     }
 
     /// Comes before the handle is taken out of its multi handle.
@@ -195,6 +211,10 @@ extension Transfer {
 
     /// The connection stands, perhaps since another request; nothing has been sent for this one.
     fileprivate func mayBegin(at address: UnsafePointer<CChar>?) -> Bool {
+        if request.mayShare, running.isIntruder(self) {
+            wasIntruder = true
+            return false
+        }
         let text = address.map { String(cString: $0) } ?? ""
         return admits(SocketAddress(text) ?? .other(family: AF_UNSPEC))
     }

@@ -24,7 +24,7 @@ public actor TransferPool {
     private let multi: MultiHandle
     private nonisolated let thread: PoolThread
     private var transfers: [ObjectIdentifier: Transfer] = [:]
-    private var running: [UnsafeMutableRawPointer: Transfer] = [:]
+    private let running = RunningTransfers()
     private var spares: [EasyHandle] = []
     private var isShutDown = false
     private var hasFailedToWait = false
@@ -111,6 +111,8 @@ extension TransferPool {
                 guard let transfer = running[easy] else { continue }
                 if code == .loginDenied, transfer.hasAnotherLogin {
                     signInAnew(transfer)
+                } else if code == .aborted, transfer.wasIntruder {
+                    moveOut(transfer)
                 } else {
                     end(transfer, code)
                 }
@@ -145,7 +147,13 @@ extension TransferPool {
         }
         do throws(CurlFailure) {
             let easy = try spareHandle()
-            let transfer = try Transfer(request, on: easy, sink: sink, handle: handle)
+            let transfer = try Transfer(
+                request,
+                on: easy,
+                sink: sink,
+                handle: handle,
+                among: running
+            )
             try multi.add(easy)
             transfers[ObjectIdentifier(handle)] = transfer
             running[easy.pointer] = transfer
@@ -165,6 +173,19 @@ extension TransferPool {
             try multi.remove(transfer.easy)
             try transfer.tryNextLogin()
             try multi.add(transfer.easy)
+        } catch {
+            end(transfer, error.code, message: error.description)
+        }
+    }
+
+    /// Gives the transfer, of which nothing was sent, a connection of its own.
+    private func moveOut(_ transfer: Transfer) {
+        do throws(CurlFailure) {
+            try multi.remove(transfer.easy)
+            running[transfer.easy.pointer] = nil
+            try transfer.tryOwnConnection(on: EasyHandle(funnel))
+            try multi.add(transfer.easy)
+            running[transfer.easy.pointer] = transfer
         } catch {
             end(transfer, error.code, message: error.description)
         }

@@ -119,6 +119,9 @@ public struct TransferRequest: Sendable {
         self.admits = admits
     }
 
+    /// Whether libcurl may send it over a connection on which another transfer runs.
+    var mayShare: Bool { httpVersion == .http2 }
+
     /// Why the request cannot be sent as it is; nil where it can.
     var objection: String? {
         if let field = headers.first(where: { !$0.isSendable }) {

@@ -88,6 +88,35 @@ struct TLSTests {
         }
     }
 
+    /// libcurl takes a busy HTTP/1.1 connection for one that can be shared, where the host has
+    /// spoken HTTP/2 since.
+    @Test func `no request goes over a connection that another one's answer comes on`()
+        async throws
+    {
+        let content = TestContent(seed: 35, count: 24 << 20)
+        try await withHost(content) { url, certificates in
+            try await withPool { pool in
+                var request = TransferRequest(url: url, range: "0-")
+                request.certificates.file = certificates.authority
+                let busy = RecordingSink(at: 1 << 20, .pause)
+                let handle = pool.begin(request, sink: busy)
+                await busy.reachedPoint.waitUntilOpen()
+                request.range = nil
+                request.httpVersion = .http2
+                for _ in 0..<3 {
+                    let sink = RecordingSink()
+                    let outcome = await pool.run(request, sink: sink)
+                    #expect(outcome.result == .ok, "\(outcome.message)")
+                    #expect(outcome.httpVersion == .http2)
+                    #expect(sink.body == content.bytes)
+                }
+                handle.resume()
+                #expect(await handle.outcome().result == .ok)
+                #expect(busy.body == content.bytes)
+            }
+        }
+    }
+
     @Test func `a paused HTTP/2 stream goes on with every byte`() async throws {
         let content = TestContent(seed: 33, count: 24 << 20)
         try await withHost(content) { url, certificates in
