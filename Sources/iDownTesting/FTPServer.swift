@@ -34,20 +34,22 @@ package final class FTPServer: Sendable {
     ///     ``letGo()``; nil never waits.
     ///   - repeatsReply: Whether the first connection gets one reply twice, so that all that
     ///     follow are one behind.
+    ///   - isFull: Whether everybody is sent away with 421.
     /// - Returns: The server, to be ended with ``stop()``.
     /// - Throws: ``ChildProcess/StartFailure`` or ``StartFailure``.
     package static func start(
         root: String,
         login: (user: String, password: String)? = nil,
         holdAfter: Int64? = nil,
-        repeatsReply: Bool = false
+        repeatsReply: Bool = false,
+        isFull: Bool = false
     ) async throws -> FTPServer {
         let hold = root + ".hold"
         if holdAfter != nil { try TestFile.write("", to: hold) }
         let process = try await ChildProcess.start(
             "/usr/bin/python3",
             ["-c", script, root, login?.user ?? "", login?.password ?? "", hold]
-                + ["\(holdAfter ?? 0)", repeatsReply ? "twice" : ""]
+                + ["\(holdAfter ?? 0)", repeatsReply ? "twice" : "", isFull ? "full" : ""]
         )
         guard let line = await process.nextLine(), let port = UInt16(line) else {
             await process.waitForExit()
@@ -83,7 +85,7 @@ extension FTPServer {
         from pyftpdlib.handlers import DTPHandler, FTPHandler
         from pyftpdlib.servers import FTPServer
 
-        root, user, password, hold, after, twice = sys.argv[1:7]
+        root, user, password, hold, after, twice, full = sys.argv[1:8]
 
         class Held(DTPHandler):
             waits = False
@@ -129,6 +131,8 @@ extension FTPServer {
         else:
             Handler.authorizer.add_anonymous(root, perm="elr")
         server = FTPServer(("127.0.0.1", 0), Handler)
+        # The listening socket counts as well.
+        server.max_cons = 1 if full else 0
         port = server.socket.getsockname()[1]
         log = open(f"{root}.{port}.log", "a")
         print(port, flush=True)
@@ -137,19 +141,21 @@ extension FTPServer {
 }
 
 /// Runs `body` with an FTP server of its own and ends it afterwards, also when `body` throws; the
-/// parameters are those of ``FTPServer/start(root:login:holdAfter:repeatsReply:)``.
+/// parameters are those of ``FTPServer/start(root:login:holdAfter:repeatsReply:isFull:)``.
 package func withFTPServer<Value>(
     root: String,
     login: (user: String, password: String)? = nil,
     holdAfter: Int64? = nil,
     repeatsReply: Bool = false,
+    isFull: Bool = false,
     _ body: (FTPServer) async throws -> Value
 ) async throws -> Value {
     let server = try await FTPServer.start(
         root: root,
         login: login,
         holdAfter: holdAfter,
-        repeatsReply: repeatsReply
+        repeatsReply: repeatsReply,
+        isFull: isFull
     )
     do {
         let value = try await body(server)

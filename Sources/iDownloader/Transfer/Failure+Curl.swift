@@ -46,7 +46,8 @@ extension Failure {
             self.init(.serverAuthRequired, detail)
         case .badRequest:
             self.init(.networkUnreachable, detail)
-        case .unsupportedProtocol, .weirdServerReply, .badContentEncoding, .fileTooLarge:
+        case .unsupportedProtocol, .malformedURL, .weirdServerReply, .badContentEncoding,
+            .fileTooLarge:
             self.init(.serverBadResponse, detail)
         case .outOfMemory where !hadBody:
             // libcurl's word for a header line that has no end.
@@ -88,7 +89,8 @@ extension Failure {
         switch outcome.result {
         case .loginDenied, .remoteAccessDenied, .remoteFileNotFound, .couldNotRetrieve:
             isReply = (400..<500).contains(outcome.status)
-        case .weirdServerReply: isReply = outcome.status == 421
+        // To libcurl the same reply, instead of a greeting, is a timeout.
+        case .weirdServerReply, .timedOut: isReply = outcome.status == 421
         default: isReply = false
         }
         let text = "the server answered \(outcome.status)"

@@ -199,7 +199,7 @@ extension TransferOutcome {
         case .gotNothing, .receiveError, .sendError: true
         case .couldNotConnect: osError == ECONNREFUSED
         // Too many users (RFC 959 section 4.2): as 421, or as a login that is refused.
-        case .weirdServerReply: status == 421
+        case .weirdServerReply, .timedOut: status == 421
         case .loginDenied: [421, 430, 530].contains(status)
         default: false
         }

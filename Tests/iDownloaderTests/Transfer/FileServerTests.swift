@@ -191,6 +191,7 @@ import iDownloader
                     ("me:secret@", "/none/file.bin", .serverNotFound),
                     ("me:wrong@", "/file.bin", .serverAuthRequired),
                     ("", "/file.bin", .serverAuthRequired),
+                    ("me:secret@", "/a%0D%0AQUIT", .serverBadResponse),
                 ]
                 for (login, path, code) in rows {
                     try await withSite { site in
@@ -200,6 +201,17 @@ import iDownloader
                         let message = journal.record.failure?.message ?? ""
                         #expect(!message.contains("wrong"))
                     }
+                }
+            }
+        }
+    }
+
+    @Test func `a server that has too many users is busy`() async throws {
+        try await withRoot { root in
+            try await withFTPServer(root: root, isFull: true) { server in
+                try await withSite { site in
+                    let journal = try await site.download(server.url("/file.bin"))
+                    expectFailure(.serverBusy, isTransient: true, site, journal)
                 }
             }
         }
