@@ -29,6 +29,12 @@ package struct HeadReader: Sendable {
     /// The bytes of headers of the transfer so far.
     package private(set) var headerBytes: Int
     private var hasBody = false
+    /// What looks like a head came behind the first bytes of the body: another answer, if bytes
+    /// follow, and one of the trailers if none do.
+    ///
+    /// Where a server ends a stream and asks for HTTP/1.1 (RFC 9113 section 7), libcurl asks again
+    /// by itself and gives the file from its first byte, behind what has come.
+    package private(set) var hasBegunAnew = false
 
     /// Begins a response.
     ///
@@ -44,8 +50,11 @@ package struct HeadReader: Sendable {
             throw .badResponse("has more than \(Self.byteLimit / 1024) KiB of headers")
         }
         headerBytes = sum
-        guard !hasBody else { return }
         var text = ArraySlice(line)
+        guard !hasBody else {
+            hasBegunAnew = hasBegunAnew || text.starts(with: "HTTP/".utf8)
+            return
+        }
         while let last = text.last, last == 0x0A || last == 0x0D { text.removeLast() }
         if text.starts(with: "HTTP/".utf8) {
             begin(text)

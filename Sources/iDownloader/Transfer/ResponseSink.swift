@@ -136,10 +136,20 @@ final class ResponseSink: TransferSink {
     }
 
     func receive(body: UnsafeRawBufferPointer) -> BodyVerdict {
-        switch state.withLock({ $0.target }) {
-        case .writer(let writer): valve.pass(body) { store($0, writer) }
-        case .nowhere(let remaining): drop(body, remaining)
-        case .undecided: keep(body) ?? ask()
+        let target: Target? = state.withLock { state in
+            guard state.reader.hasBegunAnew else { return state.target }
+            state.failure = Failure(
+                .networkReset,
+                "the server has begun its answer anew",
+                isTransient: true
+            )
+            return nil
+        }
+        switch target {
+        case nil: return .abort
+        case .writer(let writer): return valve.pass(body) { store($0, writer) }
+        case .nowhere(let remaining): return drop(body, remaining)
+        case .undecided: return keep(body) ?? ask()
         }
     }
 
@@ -149,7 +159,10 @@ final class ResponseSink: TransferSink {
     private func keep(_ body: UnsafeRawBufferPointer) -> BodyVerdict? {
         guard keepsSmallBody, state.withLock({ $0.mayKeep(body.count) }) else { return nil }
         let verdict = valve.pass(body) { bytes in
-            state.withLock { $0.kept.append(contentsOf: bytes) }
+            state.withLock { state in
+                state.reader.bodyBegan()
+                state.kept.append(contentsOf: bytes)
+            }
             return .kept
         }
         // A limit holds it back: it does not come at once.

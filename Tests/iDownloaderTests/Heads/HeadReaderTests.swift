@@ -51,6 +51,17 @@ extension HeadReader {
         #expect(reader.head?.facts == ResponseFacts(status: 200))
     }
 
+    @Test func `behind the first bytes of a body it is told apart`() throws {
+        var reader = HeadReader()
+        try reader.read("HTTP/2 200\nETag: \"a\"\n\n")
+        let head = reader.head
+        reader.bodyBegan()
+        #expect(!reader.hasBegunAnew)
+        try reader.read("HTTP/1.1 200 OK\nETag: \"b\"\n\n")
+        #expect(reader.head == head)
+        #expect(reader.hasBegunAnew)
+    }
+
     @Test(arguments: [true, false])
     func `trailers change nothing`(hasBody: Bool) throws {
         var reader = HeadReader()
