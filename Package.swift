@@ -81,6 +81,7 @@ let package = Package(
             dependencies: [
                 "iDownState",
                 .product(name: "GRDB", package: "GRDB.swift"),
+                .product(name: "GRDBSQLite", package: "GRDB.swift"),
             ],
             swiftSettings: house
         ),

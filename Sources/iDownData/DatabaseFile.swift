@@ -10,7 +10,7 @@ struct DatabaseFile {
 
     let path: String
     let files: Files
-    /// Those that looked for damage.
+    /// Those that looked for damage, and what saved the content from it.
     let closed = ClosedConnections()
 
     /// Looks for damage without changing anything: what SQLite finds wrong with the content.
@@ -24,9 +24,9 @@ struct DatabaseFile {
         }
         // A crash left a change half made, which only a writer may roll back.
         try translatingErrors {
-            let queue = try DatabaseQueue(path: path, configuration: Self.configuration)
-            _ = try queue.read { try Int.fetchOne($0, sql: "PRAGMA user_version") }
-            try closed.take(queue)
+            try closed.use(closed.open(path, Self.configuration)) { queue in
+                _ = try queue.read { try Int.fetchOne($0, sql: "PRAGMA user_version") }
+            }
         }
         return try look()
     }
@@ -35,14 +35,14 @@ struct DatabaseFile {
         do {
             var configuration = Self.configuration
             configuration.readonly = true
-            let queue = try DatabaseQueue(path: path, configuration: configuration)
-            let verdict = try queue.read { database in
-                guard try !Schema.migrator.hasBeenSuperseded(database) else {
-                    throw StoreFailure.newerSchema
+            let verdict = try closed.use(closed.open(path, configuration)) { queue in
+                try queue.read { database in
+                    guard try !Schema.migrator.hasBeenSuperseded(database) else {
+                        throw StoreFailure.newerSchema
+                    }
+                    return try String.fetchOne(database, sql: "PRAGMA quick_check(1)") ?? ""
                 }
-                return try String.fetchOne(database, sql: "PRAGMA quick_check(1)") ?? ""
             }
-            try closed.take(queue)
             guard verdict != "ok" else { return nil }
             return .database(code: ResultCode.SQLITE_CORRUPT.rawValue, message: verdict)
         } catch {

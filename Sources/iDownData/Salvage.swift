@@ -12,6 +12,7 @@ struct Salvage {
     let path: String
     let ids: IDReservation
     let files: Files
+    let closed: ClosedConnections
 
     func run(reason: StoreFailure, now: WallTime) throws -> OpeningReport.Recovery {
         var recovery = OpeningReport.Recovery(
@@ -24,18 +25,20 @@ struct Salvage {
         let new = path + ".new"
         for suffix in [""] + DatabaseFile.companions { try files.remove(new + suffix) }
         let target = try DatabaseFile(path: new, files: files).open()
-        let graft = SchemaGraft(path: path, files: files)
+        let graft = SchemaGraft(path: path, files: files, closed: closed)
         if let source = try source(graft, like: target) {
-            try source.inDatabase { source in
-                try target.write { try carry(from: source, to: $0, &recovery) }
+            try closed.use(source) { source in
+                try source.inDatabase { source in
+                    try target.write { try carry(from: source, to: $0, &recovery) }
+                }
+                guard recovery.lostTasks != 0 else { return }
+                try carryStrays(graft, source, to: target, &recovery)
             }
-            if recovery.lostTasks != 0 { try carryStrays(graft, source, to: target, &recovery) }
-            try source.close()
         }
         try graft.remove()
         // The whole log has to be in the database file, which alone gets the name.
         _ = try target.writeWithoutTransaction { try $0.checkpoint(.truncate) }
-        try target.close()
+        try closed.take(target)
         try moveAside(to: recovery.brokenPath)
         try files.rename(new, to: path)
         try files.syncFolder(Files.parent(of: path))
@@ -52,14 +55,10 @@ struct Salvage {
     ) throws -> DatabaseQueue? {
         var configuration = Configuration()
         configuration.readonly = true
-        configuration.prepareDatabase { database in
-            // Lets SQLite read a file that is shorter than its header says.
-            try database.execute(sql: "PRAGMA writable_schema = ON")
-        }
-        if let source = try? DatabaseQueue(path: path, configuration: configuration) {
+        if let source = try? closed.open(path, configuration, isLenient: true) {
             let sql = "SELECT 1 FROM task, pieceHashes, token, nextID, tally LIMIT 0"
             if (try? source.inDatabase { try $0.execute(sql: sql) }) != nil { return source }
-            try source.close()
+            try closed.take(source)
         }
         do {
             return try target.writeWithoutTransaction { try graft.open(like: $0) }
@@ -128,7 +127,7 @@ struct Salvage {
             // The copy's own schema cannot be changed: what was found so far is undone with it.
             found = 0
         }
-        if copy !== source { try copy.close() }
+        if copy !== source { try closed.take(copy) }
         recovery.carriedTasks += found
         recovery.lostTasks = recovery.lostTasks.map { max(0, $0 - found) }
     }

@@ -12,6 +12,7 @@ import Glibc
 struct SchemaGraft {
     let path: String
     let files: Files
+    let closed: ClosedConnections
 
     private var copy: String { path + ".graft" }
 
@@ -46,12 +47,14 @@ struct SchemaGraft {
                 """
         )
         // A connection knows the schema as it was when it was opened.
-        try use { database in
-            for table in tables {
-                try database.execute(
-                    sql: "INSERT INTO sqlite_schema VALUES (?, ?, ?, ?, ?)",
-                    arguments: StatementArguments(table.databaseValues)
-                )
+        try closed.use(queue()) { queue in
+            try queue.writeWithoutTransaction { database in
+                for table in tables {
+                    try database.execute(
+                        sql: "INSERT INTO sqlite_schema VALUES (?, ?, ?, ?, ?)",
+                        arguments: StatementArguments(table.databaseValues)
+                    )
+                }
             }
         }
         return try queue()
@@ -65,20 +68,8 @@ struct SchemaGraft {
         }
     }
 
-    private func use(_ body: (Database) throws -> Void) throws {
-        let queue = try queue()
-        try queue.writeWithoutTransaction(body)
-        try queue.close()
-    }
-
     private func queue() throws -> DatabaseQueue {
-        var configuration = Configuration()
-        configuration.prepareDatabase { database in
-            try database.execute(sql: "PRAGMA writable_schema = ON")
-            // It is read once and removed: it need not outlast a power cut.
-            try database.execute(sql: "PRAGMA synchronous = OFF")
-        }
-        return try DatabaseQueue(path: copy, configuration: configuration)
+        try closed.open(copy, Configuration(), isLenient: true)
     }
 
     /// The first page of a database in WAL mode with an empty schema, by sqlite.org/fileformat.html.

@@ -29,7 +29,7 @@ extension Store {
             var report = OpeningReport(isNew: isNew, recovery: nil)
             let file = DatabaseFile(path: path, files: files)
             if !isNew, let damage = try file.damage() {
-                let salvage = Salvage(path: path, ids: ids, files: files)
+                let salvage = Salvage(path: path, ids: ids, files: files, closed: file.closed)
                 report.recovery = try salvage.run(reason: damage, now: now)
             }
             let pool = try file.open()

@@ -30,6 +30,37 @@ struct QuietTests {
         }
     }
 
+    /// That it has timers, and none of Dispatch's watch.
+    private func checkTimers(of service: ServiceUnderTest) async throws {
+        let clocks = timerClocks(of: try await service.processID())
+        // It has timers: else this looks for them in the wrong place.
+        #expect(clocks.contains(CLOCK_BOOTTIME))
+        #expect(!clocks.contains(CLOCK_MONOTONIC))
+    }
+
+    /// Nothing is left, or nothing but the schema is lost.
+    @Test(arguments: [0..<60_000, 0..<4_096])
+    func `nor is there one after a damaged list was saved`(damage: Range<Int>) async throws {
+        try await withService { service in
+            let urls = (0..<300).map { "http://127.0.0.1:9/\($0)" }
+            var options = AddOptions()
+            options.paused = true
+            _ = try await service.client.addURLs(urls, options: options)
+            _ = try await service.terminate()
+            var content = try TestFile.bytes(of: service.home.store)
+            let place = damage.clamped(to: content.indices)
+            content.replaceSubrange(place, with: repeatElement(0xa5, count: place.count))
+            for companion in ["-wal", "-shm"] { unlink(service.home.store + companion) }
+            try TestFile.write(content, to: service.home.store)
+            try await service.start()
+            let broken = TestFile.names(in: service.home.state).contains { $0.contains(".broken-") }
+            #expect(broken)
+            let held = try await service.client.addURL("http://127.0.0.1:9/", options: AddOptions())
+            try await service.waitForState("waiting", "failed", of: held)
+            try await checkTimers(of: service)
+        }
+    }
+
     @Test func `no thread is one that Dispatch wakes up every second to watch`() async throws {
         let host = try ChangingHost(ServedFile(TestContent(seed: 91, count: 3 << 20)))
         defer { host.stop() }
@@ -42,10 +73,7 @@ struct QuietTests {
                 _ = try await client.listTasks()
                 let held = try await client.addURL("http://127.0.0.1:9/", options: AddOptions())
                 try await service.waitForState("waiting", "failed", of: held)
-                let clocks = timerClocks(of: try await service.processID())
-                // It has timers: else this looks for them in the wrong place.
-                #expect(clocks.contains(CLOCK_BOOTTIME))
-                #expect(!clocks.contains(CLOCK_MONOTONIC))
+                try await checkTimers(of: service)
                 try await service.restart()
             }
         }
