@@ -44,13 +44,10 @@ import iDownloader
                 return id
             }
             try await withHub(in: folder) { store, _ in
-                try await store.commit { transaction in
-                    guard let record = try transaction.task(id) else { return }
-                    var interrupted = record
+                try await store.rewrite(id) { interrupted in
                     interrupted.state = .downloading
                     interrupted.intent = .publish(name: "a")
                     interrupted.finishedAt = nil
-                    try transaction.update(interrupted, from: record)
                 }
             } _: { hub in
                 let told = await hub.coordinator.completedByRestore

@@ -38,9 +38,7 @@ func withUntoldPublication(
         }
         try await withHub(in: folder, fileFaults: faults, begins: begins) { store, files in
             guard rename(files + "/a", files + "/" + name) == 0 else { throw CannotRename() }
-            try await store.commit { transaction in
-                guard let record = try transaction.task(id) else { return }
-                var untold = record
+            try await store.rewrite(id) { untold in
                 untold.state = state
                 untold.failure = Failure(.fileFailed, "fsync: Input/output error")
                 untold.file?.name = name == "b" ? "a" : "b"
@@ -48,7 +46,6 @@ func withUntoldPublication(
                 untold.segments = SegmentMap()
                 untold.integrity = nil
                 untold.finishedAt = nil
-                try transaction.update(untold, from: record)
             }
         } _: { hub in
             try await body(hub, id, server)
@@ -57,3 +54,17 @@ func withUntoldPublication(
 }
 
 private struct CannotRename: Error {}
+
+extension Store {
+    /// Changes a record as no event would.
+    func rewrite(_ id: TaskID, _ change: @escaping @Sendable (inout TaskRecord) -> Void)
+        async throws
+    {
+        try await commit { transaction in
+            guard let record = try transaction.task(id) else { return }
+            var changed = record
+            change(&changed)
+            try transaction.update(changed, from: record)
+        }
+    }
+}
