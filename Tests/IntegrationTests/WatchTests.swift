@@ -87,6 +87,32 @@ struct WatchTests {
         }
     }
 
+    @Test func `signs of several parts keep to their column`() async throws {
+        try await withService { service in
+            for name in ["plain", "👨‍👩‍👧‍👦 family", String(repeating: "👩🏽‍💻", count: 16)] {
+                _ = try await service.add("http://127.0.0.1:9/\(name.count)") { options in
+                    options.paused = true
+                    options.filename = name
+                }
+            }
+            try await withTerminal(service) { terminal in
+                let screen = try await terminal.wait(for: "three rows") {
+                    $0.split(separator: "\n").count { $0.hasPrefix(" = ") } == 3
+                }
+                let names = screen.split(separator: "\n").compactMap { line in
+                    line.hasPrefix(" = ")
+                        ? line.firstRange(of: "paused").map { line[..<$0.lowerBound] } : nil
+                }
+                // All that is not ASCII here takes two cells, but for the sign of a cut.
+                let columns = names.map { name in
+                    name.unicodeScalars.reduce(0) { $0 + ($1.isASCII || $1 == "…" ? 1 : 2) }
+                }
+                #expect(columns == [25, 25, 25], "\(screen)")
+                #expect(names.allSatisfy { $0.hasSuffix(" ") }, "\(screen)")
+            }
+        }
+    }
+
     @Test func `an arrow counts, also as the first key of all`() async throws {
         try await withList { service, _ in
             try await withTerminal(service) { terminal in
