@@ -60,7 +60,10 @@ struct AnnouncementQueue {
     /// Takes the next entry out, for telling it at once.
     mutating func takeFirst() -> (id: TaskID, entry: Entry)? {
         while let id = hastened.takeFirst() ?? order.takeFirst() {
-            if let entry = entries.removeValue(forKey: id) { return (id, entry) }
+            guard let entry = entries.removeValue(forKey: id) else { continue }
+            // A dictionary keeps the room that it once needed: for 100,000 tasks that is much.
+            if entries.isEmpty { entries = [:] }
+            return (id, entry)
         }
         return nil
     }
