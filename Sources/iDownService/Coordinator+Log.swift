@@ -32,9 +32,10 @@ extension Change {
         guard let before else { return "task \(id): added, \(after.state.kind.rawValue)" }
         guard before.state.kind != after.state.kind || before.state.holdName != after.state.holdName
         else { return nil }
-        var text = "task \(id): \(before.state.kind.rawValue) → \(after.state.kind.rawValue)"
-        if let hold = after.state.holdName { text += " (\(hold))" }
-        if after.state != .downloading, let failure = after.failure {
+        var text = "task \(id): \(before.state.logged) → \(after.state.logged)"
+        // Told once, and not again when the next try comes near.
+        let isNews = before.state == .downloading || before.failure != after.failure
+        if isNews, after.state != .downloading, let failure = after.failure {
             text += ": \(failure.code.rawValue), \(failure.message)"
         }
         if after.state == .completed {
@@ -46,6 +47,11 @@ extension Change {
 }
 
 extension TaskState {
+    /// The state, and what a task waits for in it.
+    fileprivate var logged: String {
+        kind.rawValue + (holdName.map { " (\($0))" } ?? "")
+    }
+
     /// What a task waits for, beside its turn.
     fileprivate var holdName: String? {
         guard case .waiting(let hold) = self, hold != .queue else { return nil }

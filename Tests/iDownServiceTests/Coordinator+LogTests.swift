@@ -36,6 +36,24 @@ import iDownState
         )
     }
 
+    @Test func `a failure is told once, and what a task waited for with its end`() {
+        var before = TaskRecord.sample(7)
+        before.state = .downloading
+        var waiting = before
+        waiting.state = .waiting(.retry(at: .someTime))
+        waiting.failure = Failure(.serverBusy, "the server answered HTTP 503")
+        var due = waiting
+        due.state = .waiting(.queue)
+        #expect(
+            Change(before: before, after: waiting, effects: [.persist]).move
+                == "task 7: downloading → waiting (retry): Server.Busy, the server answered HTTP 503"
+        )
+        #expect(
+            Change(before: waiting, after: due, effects: [.persist]).move
+                == "task 7: waiting (retry) → waiting"
+        )
+    }
+
     @Test func `what stays in its state has no line`() {
         #expect(change { $0.priority = 3 }.move == nil)
     }
