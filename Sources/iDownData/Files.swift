@@ -82,7 +82,8 @@ struct Files: Sendable {
     /// - Throws: `EFBIG` for more than `limit` bytes.
     func read(_ path: String, limit: Int) throws(FileFailure) -> [UInt8]? {
         guard try status(path) != nil else { return nil }
-        return try withDescriptor(path, O_RDONLY) { descriptor throws(FileFailure) in
+        // A pipe under this name has nobody who writes, and would hold the opening up for ever.
+        return try withDescriptor(path, O_RDONLY | O_NONBLOCK) { descriptor throws(FileFailure) in
             var content: [UInt8] = []
             var piece = [UInt8](repeating: 0, count: 16_384)
             while true {

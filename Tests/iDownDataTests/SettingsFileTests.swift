@@ -41,6 +41,15 @@ import iDownTesting
         }
     }
 
+    @Test func `a pipe in its place holds nobody up`() async throws {
+        try await withTemporaryFolder { folder in
+            try #require(mkfifo(folder + "/settings.json", 0o600) == 0)
+            let (settings, failure) = SettingsFile(folder: folder).read()
+            #expect(settings == Settings())
+            #expect(failure != nil)
+        }
+    }
+
     @Test func `keys that are not known stay`() async throws {
         try await withTemporaryFolder { folder in
             try write(
