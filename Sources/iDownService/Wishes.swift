@@ -60,8 +60,11 @@ struct Wishes: Sendable {
                     headers: options.headers.map {
                         iDownState.HeaderField(name: $0.name, value: $0.value)
                     },
-                    // No server gets to see a login in it, so the list need not either.
-                    referrer: options.referrer.map(TaskRequest.withoutLogin),
+                    // No server gets to see a login in it, so the list need not either. An empty
+                    // one is none, and no empty field is sent for it.
+                    referrer: options.referrer.flatMap {
+                        $0.isEmpty ? nil : TaskRequest.withoutLogin($0)
+                    },
                     userAgent: options.userAgent,
                     connections: options.connections.map(Int.init),
                     onExisting: onExisting,

@@ -51,6 +51,11 @@ import iDownloader
         }
     }
 
+    @Test func `an empty referrer is none`() async throws {
+        let tasks = try await judge(["https://e.org/"]) { $0.referrer = "" }
+        #expect(tasks.first?.request.referrer == .some(nil))
+    }
+
     @Test func `every option finds its place`() async throws {
         let tasks = try await judge(["HTTP://Example.ORG/a b#part"]) { options in
             options.filename = "c.iso"
