@@ -196,13 +196,14 @@ struct Daemon {
             if let recovery = report.recovery {
                 log.error(
                     """
-                    the list of tasks was damaged (\(recovery.reason)); it was moved to                     \(recovery.brokenPath), and \(recovery.carriedTasks) tasks were carried over
+                    the list of tasks was damaged (\(recovery.reason)); it was moved to \
+                    \(recovery.brokenPath), and \(recovery.carriedTasks) tasks were carried over
                     """
                 )
             }
             return store
         } catch {
-            throw .storeFailed("\(error)")
+            throw .storeFailed("the list of tasks in \(folders.state) cannot be opened: \(error)")
         }
     }
 

@@ -33,6 +33,7 @@ struct StoreTests {
             let status = try await within("the service to end") { await child.waitForExit() }
             #expect(status == .exited(74))
             #expect(child.standardError.contains("newer"), "\(child.standardError)")
+            #expect(child.standardError.contains(service.home.state), "\(child.standardError)")
             #expect(try TestFile.bytes(of: service.home.store) == before)
             // What SQLite keeps beside a database comes and goes with whoever reads it.
             let names = TestFile.names(in: service.home.state).filter { !$0.contains("sqlite-") }
@@ -63,7 +64,9 @@ struct StoreTests {
                 (try? TestFile.bytes(of: "\(service.home.state)/\($0)")) == garbage
             }
             #expect(kept)
-            try await service.waitForLog("error:")
+            try await service.waitForLog(
+                "it was moved to \(service.home.state)/tasks.sqlite.broken-"
+            )
             // What was lost is not given out again.
             let next = try await service.add("http://127.0.0.1:9/y") { $0.paused = true }
             #expect(Int(next) ?? 0 > Int(id) ?? 0)
