@@ -70,8 +70,10 @@ extension ManagerService: ManagerHandling {
     package func listTasks(call: Call) async throws(ManagerError) -> TaskListing {
         try await named {
             let view = await view(for: call)
-            return try await coordinator.tasks(into: TaskListing()) { list, task in
-                try list.append(view(task))
+            return try await inTurn(call) {
+                try await coordinator.tasks(into: TaskListing()) { list, task in
+                    try list.append(view(task))
+                }
             }
         }
     }

@@ -162,11 +162,13 @@ extension ManagerService {
             // Nor can a query be guessed by looking for it.
             search.searchesURLs = await !callers.caller(of: call).isRestricted
             let view = await view(for: call)
-            let (page, total) = try await coordinator.find(
-                search,
-                into: TaskListing(of: query.properties)
-            ) { list, task in
-                try list.append(view(task))
+            let (page, total) = try await inTurn(call) {
+                try await coordinator.find(
+                    search,
+                    into: TaskListing(of: query.properties)
+                ) { list, task in
+                    try list.append(view(task))
+                }
             }
             return (page, UInt32(clamping: total))
         }

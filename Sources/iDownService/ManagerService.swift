@@ -30,6 +30,8 @@ package actor ManagerService {
     /// Calls to add that are to be judged, and who judges them for each client; each ends by itself.
     var adding = CallLines<AddCall>()
     var adders: [String: Task<Void, Never>] = [:]
+    /// Calls for lists that are made or wait.
+    var listTurns = ListTurns()
 
     /// - Parameters:
     ///   - coordinator: does the work.
