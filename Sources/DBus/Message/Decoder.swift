@@ -4,8 +4,10 @@ internal import CDBus
 
 /// Reads the arguments of any message that libdbus has received.
 ///
-/// libdbus has checked the message against the specification, so nesting is at most 64 deep and
-/// names are valid; what it holds and how much is up to whoever sent it.
+/// libdbus has checked the message, so nesting is at most 64 deep and names are valid; what it
+/// holds and how much is up to whoever sent it. Of nested arrays libdbus counts only those that
+/// follow upon each other, the specification all ("Valid Signatures"): that is checked here, since
+/// such a value could not be sent on.
 struct Decoder {
     /// The most values in one message.
     ///
@@ -29,6 +31,7 @@ struct Decoder {
     ) throws(DecodingFailure) -> [Value] {
         var iterator = DBusMessageIter()
         guard dbus_message_iter_init(message, &iterator) != 0 else { return [] }
+        try check(&iterator)
         var decoder = Decoder(takesDescriptors: takesDescriptors)
         return try decoder.rest(of: &iterator)
     }
@@ -74,6 +77,11 @@ struct Decoder {
         case .variant:
             var inner = DBusMessageIter()
             dbus_message_iter_recurse(&iterator, &inner)
+            if dbus_message_iter_get_arg_type(&inner) == CInt(TypeCode.array.rawValue)
+                || dbus_message_iter_get_arg_type(&inner) == TypeCode.structureInIterator
+            {
+                try Self.check(&inner)
+            }
             return .variant(try value(at: &inner))
         case .array: return try array(at: &iterator)
         case .unixDescriptor:
@@ -96,7 +104,7 @@ struct Decoder {
         dbus_message_iter_recurse(&iterator, &inner)
         let isDictionary =
             dbus_message_iter_get_element_type(&iterator) == TypeCode.dictionaryEntryInIterator
-        guard let signature = signature(of: &inner) else {
+        guard let signature = Self.signature(of: &inner) else {
             throw DecodingFailure("an array without an element type")
         }
         guard isDictionary else {
@@ -136,8 +144,20 @@ struct Decoder {
         return characters.map { String(cString: $0) } ?? ""
     }
 
+    /// Holds the types at an iterator against the specification.
+    private static func check(_ iterator: inout DBusMessageIter) throws(DecodingFailure) {
+        guard let signature = signature(of: &iterator) else {
+            throw DecodingFailure("values without types")
+        }
+        do throws(InvalidName) {
+            _ = try Signature(validating: signature.rawValue)
+        } catch {
+            throw DecodingFailure("\(error)")
+        }
+    }
+
     /// The signature at an iterator; NULL only when memory runs out.
-    private func signature(of iterator: inout DBusMessageIter) -> Signature? {
+    private static func signature(of iterator: inout DBusMessageIter) -> Signature? {
         guard let characters = dbus_message_iter_get_signature(&iterator) else { return nil }
         defer { dbus_free(characters) }
         return Signature(checked: String(cString: characters))
