@@ -9,10 +9,11 @@ extension StoreAccess {
     package func task(_ id: TaskID) throws(StoreFailure) -> TaskRecord? {
         try translatingErrors {
             let statement = try database.cachedStatement(sql: TaskColumn.selectOne)
-            let rows = try Row.fetchCursor(statement, arguments: [id.rawValue])
+            // The first column stands for the row: a Row costs as much as the record.
+            let ids = try Int64.fetchCursor(statement, arguments: [id.rawValue])
             // With its cursor the statement leaves the row.
-            return try withExtendedLifetime(rows) {
-                try rows.next().map { _ in try TaskRow(of: statement).record() }
+            return try withExtendedLifetime(ids) {
+                try ids.next().map { _ in try TaskRow(of: statement).record() }
             }
         }
     }
@@ -41,8 +42,8 @@ extension StoreAccess {
     ) throws(StoreFailure) {
         try translatingErrors {
             let statement = try database.cachedStatement(sql: TaskColumn.selectInOrder)
-            let rows = try Row.fetchCursor(statement, arguments: [first?.rawValue ?? 0])
-            while try rows.next() != nil {
+            let ids = try Int64.fetchCursor(statement, arguments: [first?.rawValue ?? 0])
+            while try ids.next() != nil {
                 guard let record = try? TaskRow(of: statement).record(), record.intent != .remove
                 else { continue }
                 guard body(record) else { return }

@@ -110,15 +110,15 @@ enum TaskColumn: Int, CaseIterable {
     ///
     /// Most tasks are added with a URL and a folder alone: then only what is not null is bound.
     static func insert(_ record: TaskRecord) -> (sql: String, StatementArguments) {
-        let values = allCases.map { $0.stored(record) }
-        let isPlain = zip(allCases, values).allSatisfy { $1.isNull || !plainNulls.contains($0) }
+        let values = allCases.map { $0.value(of: record) }
+        let isPlain = plainNulls.allSatisfy { values[$0.rawValue] == nil }
         guard isPlain else { return (insertAll, StatementArguments(values)) }
         return (insertPlain, StatementArguments(plain.map { values[$0.rawValue] }))
     }
 
     /// The columns of a task that was added with a URL and a folder.
     private static let plain = allCases.filter { !plainNulls.contains($0) }
-    private static let plainNulls: Set<TaskColumn> = [
+    private static let plainNulls: [TaskColumn] = [
         .retryAt, .intent, .intentName, .finishedAt, .total, .integrity, .connections,
         .expectedSize, .whenDone, .fileDevice, .fileInode, .failureCode, .failureIsTransient,
         .failureRetryAfter, .entityTagIsWeak, .lastModifiedIsStrong, .lastModified,
@@ -146,43 +146,62 @@ enum TaskColumn: Int, CaseIterable {
         from before: TaskRecord
     ) -> (sql: String, StatementArguments)? {
         var columns: [TaskColumn] = []
-        var values: [DatabaseValue] = []
-        for column in candidates(record, before) {
-            let value = column.stored(record)
-            guard value != column.stored(before) else { continue }
-            columns.append(column)
-            values.append(value)
+        // Values of their protocol, since GRDB takes those without looking up what they are.
+        var values: [(any DatabaseValueConvertible)?] = []
+        for part in parts where !part.isEqual(record, before) {
+            for column in part.columns {
+                let value = column.stored(record)
+                guard value != column.stored(before) else { continue }
+                columns.append(column)
+                values.append(value)
+            }
         }
         guard !columns.isEmpty else { return nil }
         let sql = """
             UPDATE OR FAIL task SET \(columns.map { "\($0.name) = ?" }.joined(separator: ", "))
             WHERE id = ?
             """
-        return (sql, StatementArguments(values + [record.id.rawValue.databaseValue]))
+        return (sql, StatementArguments(values + [record.id.rawValue]))
     }
 }
 
 // What need not be compared column by column.
 extension TaskColumn {
-    private static let ofRequest: Set<TaskColumn> = [
-        .urlHash, .originHash, .isLoopback, .onExisting, .connections, .expectedSize,
-        .hasPieceHashes, .usesStoredLogins, .wantedName, .checksum, .directory, .owner, .userAgent,
-        .url, .referrer, .headers, .mirrors, .loginKey, .hasLogins,
+    /// Columns that stay as they are where a part of the record does.
+    private struct Part: Sendable {
+        let columns: [TaskColumn]
+        let isEqual: @Sendable (TaskRecord, TaskRecord) -> Bool
+    }
+
+    private static let parts: [Part] = {
+        var parts = [
+            Part(columns: [.state, .hold, .retryAt]) { $0.state == $1.state },
+            Part(columns: [.intent, .intentName]) { $0.intent == $1.intent },
+            Part(columns: [.segments, .bytesOnDisk]) { $0.segments == $1.segments },
+            Part(columns: [.fileDevice, .fileInode, .fileName]) { $0.file == $1.file },
+            Part(columns: ofFailure) { $0.failure == $1.failure },
+            Part(columns: ofRemote) { $0.remote == $1.remote },
+            Part(columns: ofRequest) { $0.request == $1.request },
+        ]
+        let named = Set(parts.flatMap(\.columns))
+        let others = allCases.filter { $0 != .id && !named.contains($0) }
+        parts.append(Part(columns: others) { _, _ in false })
+        return parts
+    }()
+
+    private static let ofFailure: [TaskColumn] = [
+        .failureCode, .failureIsTransient, .failureRetryAfter, .failureNeededSpace, .failureMessage,
     ]
-    private static let ofRemote: Set<TaskColumn> = [
+    private static let ofRemote: [TaskColumn] = [
         .total, .servesRanges, .refusesRanges, .dislikesIfRange, .restsOnProof, .needsProof,
         .entityTag, .entityTagIsWeak, .lastModified, .lastModifiedIsStrong, .remoteChecksum,
         .mimeType,
     ]
-    private static let mutable = Array(allCases.dropFirst())
-    private static let ofTask = mutable.filter { !ofRequest.contains($0) }
-    private static let ofProgress = ofTask.filter { !ofRemote.contains($0) }
-
-    /// The columns that may differ; what was asked for hardly ever does.
-    private static func candidates(_ record: TaskRecord, _ before: TaskRecord) -> [TaskColumn] {
-        guard record.request == before.request else { return mutable }
-        return record.remote == before.remote ? ofProgress : ofTask
-    }
+    private static let ofRequest: [TaskColumn] = [
+        .urlHash, .originHash, .isLoopback, .onExisting, .connections, .expectedSize,
+        .hasPieceHashes, .usesStoredLogins, .whenDone, .wantedName, .checksum, .directory, .owner,
+        .userAgent, .url, .referrer, .headers, .mirrors, .loginKey, .hasLogins,
+    ]
 }
 
 extension TaskState {
