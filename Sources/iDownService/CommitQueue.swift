@@ -9,16 +9,25 @@ struct CommitQueue {
     /// One caller's change: what it does, and how the caller hears of it.
     struct Entry: Sendable {
         let run: @Sendable (Transaction) throws -> Outcome
-        /// Whether the caller hears of it only after everybody else has.
-        let awaitsTelling: Bool
+        let turn: Turn
         let refuse: @Sendable (any Error) -> Void
     }
 
     /// What an entry did.
     struct Outcome: Sendable {
         let changes: [Change]
-        /// Answers the caller; called after the changes are announced, as far as the bus takes them.
+        /// Answers the caller; called when its turn has come.
         let reply: @Sendable () -> Void
+    }
+
+    /// When a caller hears that its change is durable.
+    enum Turn {
+        /// Before anybody is told of the commit: nobody else's news holds up a transfer.
+        case first
+        /// When the coordinator has carried out what belongs to it.
+        case inOrder
+        /// Not before its signals are on their way: a client.
+        case afterSignals
     }
 
     private var entries: [Entry] = []
@@ -36,7 +45,7 @@ struct CommitQueue {
 extension CommitQueue.Entry {
     /// Runs `body` in the shared transaction and gives its value to `answer`.
     init<Value: Sendable>(
-        awaitsTelling: Bool = false,
+        turn: CommitQueue.Turn = .inOrder,
         answer: @escaping @Sendable (Result<Value, any Error>) -> Void,
         _ body: @escaping @Sendable (Transaction) throws -> (Value, [Change])
     ) {
@@ -44,7 +53,7 @@ extension CommitQueue.Entry {
             let (value, changes) = try body(transaction)
             return CommitQueue.Outcome(changes: changes) { answer(.success(value)) }
         }
-        self.awaitsTelling = awaitsTelling
+        self.turn = turn
         refuse = { answer(.failure($0)) }
     }
 }

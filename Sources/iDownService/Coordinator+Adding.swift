@@ -32,7 +32,7 @@ extension Coordinator {
         guard !isStopping else { return answer(.failure(ServiceRefusal.stopping)) }
         let now = time.date
         let wishes = withKeptLogins(wishes)
-        commit(awaitsTelling: true, answer: answer) { transaction in
+        commit(answering: .afterSignals, answer: answer) { transaction in
             if let token, let ids = try transaction.taskIDs(forToken: token) { return (ids, []) }
             var changes: [Change] = []
             var taken = 0

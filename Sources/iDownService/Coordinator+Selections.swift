@@ -14,7 +14,7 @@ extension Coordinator {
         onAllIn states: Set<TaskState.Kind>
     ) async throws -> Int {
         try refuseWhileStopping()
-        let (count, publishing) = try await commit(awaitsTelling: true) { transaction in
+        let (count, publishing) = try await commit(answering: .afterSignals) { transaction in
             var publishing: [TaskID] = []
             let changes = try transaction.ids(in: states).flatMap { id in
                 do {
@@ -58,7 +58,7 @@ extension Coordinator {
         for round in 0..<3 {
             try refuseWhileStopping()
             let mayPassOver = round == 2
-            let outcome = try await commit(awaitsTelling: true) { transaction in
+            let outcome = try await commit(answering: .afterSignals) { transaction in
                 try transaction.select(ids, for: command, mayPassOver: mayPassOver)
             }
             publishing = outcome.publishing
@@ -94,7 +94,7 @@ extension Coordinator {
     ) async throws {
         try refuseWhileStopping()
         do {
-            try await commit(awaitsTelling: true) { transaction in
+            try await commit(answering: .afterSignals) { transaction in
                 guard let change = try transaction.change(id, decide) else {
                     throw ServiceRefusal.noSuchTask(id.description)
                 }

@@ -23,7 +23,7 @@ extension Coordinator: TransferJournal {
         case .opened, .arrived, .checkpointed, .publishing, .completed, .held: jitter = 0
         }
         let hasNetwork = conditions.isOnline && !conditions.isCaptive
-        return try await commit { transaction in
+        return try await commit(answering: .first) { transaction in
             let change = try transaction.change(task) { record in
                 let seen = hasNetwork ? event : event.whileOffline(from: record.request.origin)
                 return record.apply(.transfer(seen, of: attempt), at: now, jitter: jitter)

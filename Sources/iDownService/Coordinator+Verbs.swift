@@ -34,7 +34,7 @@ extension Coordinator {
         var fruitless = 0
         while true {
             do {
-                try await commit(awaitsTelling: true) { transaction in
+                try await commit(answering: .afterSignals) { transaction in
                     let change = try transaction.change(id) { try body(&$0) }
                     guard let change else { throw ServiceRefusal.noSuchTask(id.description) }
                     return ((), [change])

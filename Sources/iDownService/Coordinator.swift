@@ -129,15 +129,13 @@ extension Coordinator {
 extension Coordinator {
     /// Has `body` run in the next transaction; returns once that is durable.
     ///
-    /// With `awaitsTelling`, for calls of clients, not before the signals are on their way; a
-    /// transfer never waits for the bus.
     func commit<Value: Sendable>(
-        awaitsTelling: Bool = false,
+        answering turn: CommitQueue.Turn = .inOrder,
         _ body: @escaping @Sendable (Transaction) throws -> (Value, [Change])
     ) async throws -> Value {
         try await withCheckedThrowingContinuation { continuation in
             commit(
-                awaitsTelling: awaitsTelling,
+                answering: turn,
                 answer: { continuation.resume(with: $0) },
                 body
             )
@@ -146,11 +144,11 @@ extension Coordinator {
 
     /// The same without a task that waits: `answer` is called where the other would return.
     func commit<Value: Sendable>(
-        awaitsTelling: Bool,
+        answering turn: CommitQueue.Turn,
         answer: @escaping @Sendable (Result<Value, any Error>) -> Void,
         _ body: @escaping @Sendable (Transaction) throws -> (Value, [Change])
     ) {
-        queue.append(CommitQueue.Entry(awaitsTelling: awaitsTelling, answer: answer, body))
+        queue.append(CommitQueue.Entry(turn: turn, answer: answer, body))
         startCommitting()
     }
 
@@ -213,6 +211,11 @@ extension Coordinator {
             // Its transfer may have come to its end during the commit.
             if running[task] == nil { wantsSlots = true } else { heldUp.insert(task) }
         }
+        for case (let entry, .success(let outcome)) in zip(entries, results)
+        where entry.turn == .first {
+            outcome.reply()
+        }
+        startAdmitted(by: results)
         for (index, result) in results.enumerated() {
             switch result {
             case .success(let outcome):
@@ -222,10 +225,13 @@ extension Coordinator {
                     if number % Self.changesInARow == Self.changesInARow - 1 { await Task.yield() }
                     await carryOut(change)
                 }
-                if let announcer, index < entries.count, entries[index].awaitsTelling {
-                    await announcer.call(outcome.reply, after: outcome.changes.map(\.after.id))
-                } else {
+                switch index < entries.count ? entries[index].turn : .inOrder {
+                case .first:
+                    break
+                case .inOrder:
                     outcome.reply()
+                case .afterSignals:
+                    await answer(outcome)
                 }
             case .failure(let error) where index < entries.count:
                 entries[index].refuse(error)
@@ -233,6 +239,25 @@ extension Coordinator {
                 log.error("the queue cannot be moved on: \(error)")
                 fillSlotsLater()
             }
+        }
+    }
+
+    private func answer(_ outcome: CommitQueue.Outcome) async {
+        guard let announcer else { return outcome.reply() }
+        await announcer.call(outcome.reply, after: outcome.changes.map(\.after.id))
+    }
+
+    /// Starts the transfers of tasks to which a commit did nothing but admit them, before
+    /// anybody is told of the commit's changes.
+    ///
+    /// Not where those are so many that others get a turn in between: progress of a task would be
+    /// told before its start.
+    private func startAdmitted(by results: [Result<CommitQueue.Outcome, any Error>]) {
+        let changes = results.flatMap { (try? $0.get().changes) ?? [] }
+        guard changes.count < Self.changesInARow else { return }
+        for change in changes where change.effects.contains(.startTransfer(change.after.attempt)) {
+            let isAlone = changes.count { $0.after.id == change.after.id } == 1
+            if isAlone { startTransfer(of: change.after) }
         }
     }
 
@@ -254,6 +279,7 @@ extension Coordinator {
                 untold[id] = nil
                 await announcer?.taskRemoved(id)
             case .startTransfer:
+                guard running[id]?.attempt != change.after.attempt else { continue }
                 startTransfer(of: change.after)
             case .stopTransfer(let attempt):
                 if let transfer = running[id], transfer.attempt == attempt { transfer.stop() }

@@ -22,7 +22,7 @@ import iDownTesting
                             let change = Change(before: nil, after: .sample(number), effects: [])
                             return .init(changes: [change]) {}
                         },
-                        awaitsTelling: false,
+                        turn: .inOrder,
                         refuse: { _ in }
                     )
                 )
