@@ -31,7 +31,7 @@ struct Decoder {
     ) throws(DecodingFailure) -> [Value] {
         var iterator = DBusMessageIter()
         guard dbus_message_iter_init(message, &iterator) != 0 else { return [] }
-        try check(&iterator)
+        try check(String(cString: dbus_message_get_signature(message)))
         var decoder = Decoder(takesDescriptors: takesDescriptors)
         return try decoder.rest(of: &iterator)
     }
@@ -80,7 +80,10 @@ struct Decoder {
             if dbus_message_iter_get_arg_type(&inner) == CInt(TypeCode.array.rawValue)
                 || dbus_message_iter_get_arg_type(&inner) == TypeCode.structureInIterator
             {
-                try Self.check(&inner)
+                guard let signature = Self.signature(of: &inner) else {
+                    throw DecodingFailure("a variant without a type")
+                }
+                try Self.check(signature.rawValue)
             }
             return .variant(try value(at: &inner))
         case .array: return try array(at: &iterator)
@@ -144,19 +147,16 @@ struct Decoder {
         return characters.map { String(cString: $0) } ?? ""
     }
 
-    /// Holds the types at an iterator against the specification.
-    private static func check(_ iterator: inout DBusMessageIter) throws(DecodingFailure) {
-        guard let signature = signature(of: &iterator) else {
-            throw DecodingFailure("values without types")
-        }
+    /// Holds the types of values against the specification.
+    private static func check(_ signature: String) throws(DecodingFailure) {
         do throws(InvalidName) {
-            _ = try Signature(validating: signature.rawValue)
+            _ = try Signature(validating: signature)
         } catch {
             throw DecodingFailure("\(error)")
         }
     }
 
-    /// The signature at an iterator; NULL only when memory runs out.
+    /// The type at an iterator; NULL only when memory runs out.
     private static func signature(of iterator: inout DBusMessageIter) -> Signature? {
         guard let characters = dbus_message_iter_get_signature(&iterator) else { return nil }
         defer { dbus_free(characters) }
