@@ -70,10 +70,20 @@ final class URLHandle {
     private func normalizedHost() throws(URLFailure) -> String {
         guard let given = try get(CURLUPART_HOST), !given.isEmpty else { throw .malformed(.noHost) }
         let host = given.utf8.allSatisfy { $0 < 0x80 } ? given : try asciiHost()
-        let name = host.lowercased()
+        let name = try address(host.lowercased())
         guard name != "." else { throw .malformed(.host) }
         guard let zone = try get(CURLUPART_ZONEID), name.hasSuffix("]") else { return name }
         return "\(name.dropLast())%25\(zone)]"
+    }
+
+    /// The address that a host which begins with a digit may stand for; every other host itself.
+    ///
+    /// libcurl looks for numbers (`2130706433`) before it decodes a host that is percent-encoded.
+    private func address(_ host: String) throws(URLFailure) -> String {
+        guard let first = host.utf8.first, (0x30...0x39).contains(first) else { return host }
+        let parser = try URLHandle(funnel)
+        try parser.set("http://\(host)/")
+        return try parser.get(CURLUPART_HOST) ?? host
     }
 
     /// An international host in its ASCII form (RFC 5891).

@@ -27,6 +27,8 @@ struct URLReferenceTests {
         ("http://[2001:DB8::1]:8080/", "http://[2001:db8::1]:8080/"),
         ("http://[fe80::1%25eth0]/", "http://[fe80::1%25eth0]/"),
         ("http://0x7f.1/", "http://127.0.0.1/"),
+        ("http://%3127.1/", "http://127.0.0.1/"),
+        ("http://%389", "http://0.0.0.89/"),
         ("http://host./", "http://host./"),
         ("http://:word@host/", "http://:word@host/"),
         ("ftp://host/a;type=i", "ftp://host/a"),
