@@ -253,8 +253,9 @@ extension Coordinator {
     /// Not where those are so many that others get a turn in between: progress of a task would be
     /// told before its start.
     private func startAdmitted(by results: [Result<CommitQueue.Outcome, any Error>]) {
-        let changes = results.flatMap { (try? $0.get().changes) ?? [] }
-        guard changes.count < Self.changesInARow else { return }
+        let lists = results.map { (try? $0.get().changes) ?? [] }
+        guard lists.reduce(0, { $0 + $1.count }) < Self.changesInARow else { return }
+        let changes = lists.flatMap(\.self)
         for change in changes where change.effects.contains(.startTransfer(change.after.attempt)) {
             let isAlone = changes.count { $0.after.id == change.after.id } == 1
             if isAlone { startTransfer(of: change.after) }
