@@ -81,6 +81,7 @@ let package = Package(
             dependencies: [
                 "iDownState",
                 .product(name: "GRDB", package: "GRDB.swift"),
+                // SQLite by itself: GRDB lets go of a connection that it cannot open.
                 .product(name: "GRDBSQLite", package: "GRDB.swift"),
             ],
             swiftSettings: house

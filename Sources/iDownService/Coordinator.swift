@@ -127,8 +127,7 @@ extension Coordinator {
 // MARK: Commits
 
 extension Coordinator {
-    /// Has `body` run in the next transaction; returns once that is durable.
-    ///
+    /// Has `body` run in the next transaction; returns once that is durable, when its turn comes.
     func commit<Value: Sendable>(
         answering turn: CommitQueue.Turn = .inOrder,
         _ body: @escaping @Sendable (Transaction) throws -> (Value, [Change])

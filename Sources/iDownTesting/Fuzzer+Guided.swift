@@ -66,6 +66,7 @@ extension Fuzzer {
                 do {
                     try reader.read(input)
                 } catch {
+                    // A finding: libFuzzer writes down the input at which the process ends.
                     fatalError("\(error)")
                 }
                 reader.limit.end()

@@ -12,6 +12,7 @@ private let planted = getenv("PLANTED").map { String(cString: $0) }
 @Suite struct SanitizerTests {
     private static let rounds = 20_000
     private static let sum = Mutex(0)
+    /// Unsafe on purpose: the planted race is about it, and no other test touches it.
     nonisolated(unsafe) private static var count = 0
 
     private static func addLocked() {
