@@ -35,8 +35,8 @@ extension Coordinator {
             changed += try await recordRestored(event, of: record)
         }
         noteCompleted(changed)
-        for (index, change) in changed.enumerated() where index < Self.mostRestoreLines {
-            log.info("task \(change.id): \(change.from) → \(change.to)")
+        for line in changed.lazy.compactMap(\.line).prefix(Self.mostRestoreLines) {
+            log.info("\(line)")
         }
         let total = try await counts().total
         log.notice("tasks in the list: \(total); changed by the restart: \(changed.count)")
@@ -60,9 +60,8 @@ extension Coordinator {
     }
 
     struct Restored: Sendable {
-        let id: TaskID
-        let from: TaskState.Kind
-        let to: String
+        /// What the log says of its file; a new state is written down by the commit.
+        let line: String?
         /// The task, where the restart has found its file complete.
         let completed: TaskRecord?
     }
@@ -108,16 +107,15 @@ extension Coordinator {
 extension Coordinator.Restored {
     init?(_ change: Change) {
         guard let before = change.before else { return nil }
-        id = change.after.id
-        from = before.state.kind
         completed =
             before.state != .completed && change.after.state == .completed ? change.after : nil
+        let id = change.after.id
         if change.effects.contains(.erase) {
-            to = "removed"
+            line = "task \(id): its file is deleted"
         } else if before.segments != change.after.segments {
-            to = "\(change.after.state.kind), \(change.after.segments.byteCount) bytes kept"
+            line = "task \(id): \(change.after.segments.byteCount) bytes kept"
         } else {
-            to = change.after.state.kind.rawValue
+            line = nil
         }
     }
 }

@@ -57,4 +57,13 @@ import iDownState
     @Test func `what stays in its state has no line`() {
         #expect(change { $0.priority = 3 }.move == nil)
     }
+
+    @Test func `a restart tells of the bytes kept, and not again of a new state`() {
+        let woken = change { $0.state = .paused }
+        #expect(Coordinator.Restored(woken)?.line == nil)
+        let measured = change { record in
+            record.segments = SegmentMap([ByteRange(first: 0, length: 5)].compactMap(\.self))
+        }
+        #expect(Coordinator.Restored(measured)?.line == "task 7: 5 bytes kept")
+    }
 }
