@@ -190,60 +190,48 @@ struct CommandFailureTests {
         }
     }
 
-    @Test func `a full disk behind the output is said, with 74`() async throws {
+    /// What becomes of commands that a line of bash starts, in which they are `"$@"`.
+    private func run(
+        _ commands: [[String]],
+        by line: String,
+        expect: ([String], ChildProcess.Completed) -> Void
+    ) async throws {
         try await withService { service in
             _ = try await service.add("http://127.0.0.1:9/1") { $0.paused = true }
             let program = try BuiltProgram("idown").path
-            for command in Self.printing {
+            for command in commands {
                 let ended = try await within("\(command)") {
                     try await ChildProcess.run(
-                        "sh",
-                        ["-c", #"exec "$@" >/dev/full"#, "sh", program] + command,
+                        "bash",
+                        ["-c", line, "bash", program] + command,
                         environment: service.environment
                     )
                 }
-                #expect(ended.status == .exited(74), "\(command): \(ended)")
-                #expect(ended.standardError.contains("No space left"), "\(command): \(ended)")
+                expect(command, ended)
             }
+        }
+    }
+
+    @Test func `a full disk behind the output is said, with 74`() async throws {
+        try await run(Self.printing, by: #""$@" >/dev/full"#) { command, ended in
+            #expect(ended.status == .exited(74), "\(command): \(ended)")
+            #expect(ended.standardError.contains("No space left"), "\(command): \(ended)")
         }
     }
 
     @Test func `a closed output is said, with 74, and nothing goes astray`() async throws {
-        try await withService { service in
-            _ = try await service.add("http://127.0.0.1:9/1") { $0.paused = true }
-            let program = try BuiltProgram("idown").path
-            for command in [["list", "--json"], ["config"], ["follow", "--list"]] {
-                let ended = try await within("\(command)") {
-                    try await ChildProcess.run(
-                        "sh",
-                        ["-c", #"exec "$@" <&- >&-"#, "sh", program] + command,
-                        environment: service.environment
-                    )
-                }
-                #expect(ended.status == .exited(74), "\(command): \(ended)")
-                #expect(ended.standardError.contains("Bad file descriptor"), "\(command)")
-            }
+        let commands = [["list", "--json"], ["config"], ["follow", "--list"]]
+        try await run(commands, by: #""$@" <&- >&-"#) { command, ended in
+            #expect(ended.status == .exited(74), "\(command): \(ended)")
+            #expect(ended.standardError.contains("Bad file descriptor"), "\(command)")
         }
     }
 
     @Test func `a closed pipe ends every command quietly, with 141`() async throws {
-        try await withService { service in
-            _ = try await service.add("http://127.0.0.1:9/1") { $0.paused = true }
-            let program = try BuiltProgram("idown").path
-            for command in Self.printing {
-                // The pipe's one reader is gone before the command starts.
-                let ended = try await within("\(command)") {
-                    try await ChildProcess.run(
-                        "bash",
-                        [
-                            "-c",
-                            #"{ sleep 0.1; "$@"; echo $? >&2; } | true"#, "bash", program,
-                        ] + command,
-                        environment: service.environment
-                    )
-                }
-                #expect(ended.standardError == "141\n", "\(command): \(ended)")
-            }
+        // The pipe's one reader is gone before the command starts.
+        let line = #"exec 3> >(true); wait $!; "$@" >&3 3>&-; echo $? >&2"#
+        try await run(Self.printing, by: line) { command, ended in
+            #expect(ended.standardError == "141\n", "\(command): \(ended)")
         }
     }
 }
