@@ -52,6 +52,49 @@ import iDownTesting
         }
     }
 
+    @Test func `what servers set as cookies`() throws {
+        // An empty line begins the response from the next of them.
+        let pages = try ["http://a.example/x/y", "https://a.example/x/y", "http://b.a.example/"]
+            .map { try URLReference($0) }
+        let nexts = try ["http", "https", "ftp"].map { try URLReference("\($0)://a.example/x/y/z") }
+        let strangers = try [
+            "http://example/x/y", "https://c.a.example/x/y", "http://10.0.0.1/x/y",
+        ]
+        .map { try URLReference($0) }
+        try fuzz("cookies") { bytes in
+            var (all, covered) = (ServerCookies(), ServerCookies())
+            var (fields, count) = (FieldList(), 0)
+            let lines = bytes.split(separator: 0x0A, omittingEmptySubsequences: false)
+            for line in lines + [[]] {
+                if !line.isEmpty {
+                    fields.append(line: Array("Set-Cookie: ".utf8 + line)[...])
+                    continue
+                }
+                let page = pages[count % pages.count]
+                all.take(fields, from: page)
+                if page.scheme == "https" { covered.take(fields, from: page) }
+                fields = FieldList()
+                fields.append(line: Array("Date: Sun, 06 Nov 1994 08:49:37 GMT".utf8)[...])
+                count += 1
+            }
+            for next in nexts {
+                guard let field = all.field(for: next) else { continue }
+                let pairs = Array(field.utf8).split(separator: UInt8(ascii: ";"))
+                let isSound =
+                    next.isHTTP && field.utf8.count <= 8 << 10
+                    && field.utf8.allSatisfy { (0x20...0x7E).contains($0) }
+                    && pairs.allSatisfy { $0.contains(0x3D) && $0.trimmed.first != 0x3D }
+                guard isSound else { throw Fuzzer.Finding("\(next): \(field)", bytes) }
+            }
+            guard covered.field(for: nexts[0]) == nil else {
+                throw Fuzzer.Finding("in clear what came under cover", bytes)
+            }
+            guard strangers.allSatisfy({ all.field(for: $0) == nil }) else {
+                throw Fuzzer.Finding("another host gets a cookie", bytes)
+            }
+        }
+    }
+
     @Test func `a Content-Disposition`() throws {
         try fuzz("content-disposition") { bytes in
             for limit in [255, 64] {
