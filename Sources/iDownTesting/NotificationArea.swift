@@ -22,8 +22,8 @@ package struct NotificationArea: Sendable {
 
     /// Waits until so many are shown.
     package func wait(for count: UInt32) async throws {
-        try await within("\(count) notifications to be shown") {
-            while try await self.count != count { try await Task.sleep(for: .milliseconds(20)) }
+        try await soon("\(count) notifications to be shown") {
+            try await self.count == count
         }
     }
 

@@ -33,6 +33,21 @@ package func within<Value: Sendable>(
     return try await race.result()
 }
 
+/// Looks again and again until it is so: for what nobody announces.
+///
+/// - Parameters:
+///   - what: Completes the sentence "timed out waiting for".
+///   - condition: Looked at every 10 ms, for as long as ``within(_:limit:_:)`` waits.
+/// - Throws: ``TimedOut``, and what `condition` throws.
+package func soon(
+    _ what: String,
+    _ condition: @escaping @Sendable () async throws -> Bool
+) async throws {
+    try await within(what) {
+        while try await !condition() { try await Task.sleep(for: .milliseconds(10)) }
+    }
+}
+
 /// Several tasks of which the first to end decides; the others are cancelled.
 package final class Race<Value: Sendable>: Sendable {
     private struct State {

@@ -103,11 +103,7 @@ package final class ServiceUnderTest: Sendable {
     ///   - mark: how many characters of the log do not count.
     /// - Throws: where it does not come.
     package func waitForLog(_ text: String, after mark: Int = 0) async throws {
-        try await within("\"\(text)\" in the log") {
-            while !self.log.dropFirst(mark).contains(text) {
-                try await Task.sleep(for: .milliseconds(10))
-            }
-        }
+        try await soon("\"\(text)\" in the log") { self.log.dropFirst(mark).contains(text) }
     }
 }
 

@@ -250,10 +250,8 @@ import iDownTesting
             try await service.start()
             let path = service.home.config + "/idown/settings.json"
             func expect(_ count: UInt32) async throws {
-                try await within("\(count) downloads at once") {
-                    while try await service.client.maxConcurrentDownloads() != count {
-                        try await Task.sleep(for: .milliseconds(10))
-                    }
+                try await soon("\(count) downloads at once") {
+                    try await service.client.maxConcurrentDownloads() == count
                 }
             }
             try TestFile.write(#"{"MaxConcurrentDownloads": 7}"#, to: path)
@@ -336,12 +334,10 @@ import iDownTesting
 extension MockService {
     /// Waits until logind was asked for a lock, or it was given back.
     fileprivate func waitForInhibitor(isThere: Bool = true) async throws {
-        try await within("logind's lock to be \(isThere ? "taken" : "given back")") {
-            while true {
-                let list = try await connection.call(name, path, interface, "ListInhibitors").first
-                if case .array(_, let locks) = list, locks.isEmpty != isThere { return }
-                try await Task.sleep(for: .milliseconds(20))
-            }
+        try await soon("logind's lock to be \(isThere ? "taken" : "given back")") {
+            let list = try await connection.call(name, path, interface, "ListInhibitors").first
+            guard case .array(_, let locks) = list else { return false }
+            return locks.isEmpty != isThere
         }
     }
 }

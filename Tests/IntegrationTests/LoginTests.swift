@@ -182,11 +182,7 @@ struct LoginTests {
     }
 
     private func waitUntilMoved(_ service: ServiceUnderTest) async throws {
-        try await within("the login to leave the list") {
-            while try storeHolds("geheim", service) {
-                try await Task.sleep(for: .milliseconds(10))
-            }
-        }
+        try await soon("the login to leave the list") { try !storeHolds("geheim", service) }
     }
 
     @Test
@@ -225,10 +221,8 @@ struct LoginTests {
                 try await service.client.remove(first)
                 #expect(try await keyring.items().count == 1)
                 try await service.client.remove(other)
-                try await within("the keyring to forget it") {
-                    while try await !keyring.items().isEmpty {
-                        try await Task.sleep(for: .milliseconds(10))
-                    }
+                try await soon("the keyring to forget it") {
+                    try await keyring.items().isEmpty
                 }
                 #expect(!service.log.contains("geheim"))
             }
@@ -271,10 +265,8 @@ struct LoginTests {
             }
             try await service.restartAfterKill()
             try await service.client.resume(id)
-            try await within("the task to miss its login") {
-                while try await service.client.getTask(id).errorCode != "Server.AuthRequired" {
-                    try await Task.sleep(for: .milliseconds(10))
-                }
+            try await soon("the task to miss its login") {
+                try await service.client.getTask(id).errorCode == "Server.AuthRequired"
             }
             let reasons = try await service.client.explain(id)
             #expect(reasons.joined().contains("keyring"), "\(reasons)")

@@ -49,13 +49,6 @@ final class RecordingHost: DesktopHost {
     }
 }
 
-/// Looks again and again until it is so: for what nobody announces.
-func soon(_ what: String, _ condition: @escaping @Sendable () async throws -> Bool) async throws {
-    try await within(what) {
-        while try await !condition() { try await Task.sleep(for: .milliseconds(5)) }
-    }
-}
-
 /// A desktop on a bus of its own, which is both the session's and the system's.
 struct DesktopScene {
     let bus: PrivateBus
