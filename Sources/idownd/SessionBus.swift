@@ -37,11 +37,20 @@ actor SessionBus {
 
     /// Comes back each time that the bus does, while transfers go on.
     ///
-    /// Returns when there is no bus and nothing to do for a while, or when the task is cancelled.
+    /// Returns when there is no bus and nothing to do for a while, or somebody else to go on with
+    /// it, or when the task is cancelled.
+    ///
+    /// - Parameters:
+    ///   - manager: What goes back to the bus.
+    ///   - announcer: What speaks there.
+    ///   - coordinator: Knows whether there is something to do.
+    ///   - isWanted: Whether the service of another bus waits for the list. As long as this one has
+    ///     a bus of its own it is not heeded.
     func stay(
         with manager: ManagerService,
         _ announcer: BusAnnouncer,
-        _ coordinator: Coordinator
+        _ coordinator: Coordinator,
+        isWanted: @Sendable () -> Bool
     ) async {
         while true {
             await connection.waitUntilClosed()
@@ -49,6 +58,10 @@ actor SessionBus {
             log.warning("the session bus went away; transfers go on")
             var deadline = ContinuousClock.now + Self.patience
             while await !comeBack(with: manager, announcer) {
+                if isWanted() {
+                    log.notice("the session is over, and the service of another one goes on")
+                    return
+                }
                 if await !coordinator.isIdle { deadline = .now + Self.patience }
                 guard ContinuousClock.now < deadline else {
                     log.notice("there is no session bus and nothing to do")

@@ -109,4 +109,31 @@ struct BusReturnTests {
             #expect(try await service.waitForEnd() == .exited(0))
         }
     }
+
+    @Test func `the next session's service goes on with what runs, where the last bus is gone`()
+        async throws
+    {
+        let host = try ChangingHost(.held(content, after: 1 << 20))
+        defer { host.stop() }
+        try await withService { service in
+            let id = try await service.addHeld(on: host)
+            try await service.waitForBytes(1 << 20, of: id)
+            await service.bus.kill()
+            try await withPrivateBus { bus in
+                let next = try await service.launch(
+                    environment: ["DBUS_SESSION_BUS_ADDRESS": bus.address]
+                )
+                let client = try await ManagerClient.connect(to: .address(bus.address))
+                var presence = try await client.presence().makeAsyncIterator()
+                #expect(try await presence.next() == true)
+                host.letGo()
+                #expect(try await client.wait(for: id) == .completed)
+                await client.close()
+                await next.stop()
+            }
+            try await service.waitForLog("the service of another one goes on")
+            let path = service.home.download("file.bin")
+            #expect(try content.firstDifference(fromFile: path) == nil)
+        }
+    }
 }
