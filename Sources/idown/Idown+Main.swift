@@ -13,6 +13,7 @@ extension Idown {
         signal(SIGPIPE, SIG_IGN)
         do {
             try await ByteCount.$decimalSign.withValue(UserLocale.adopt()) {
+                try checkHelp(CommandLine.arguments.dropFirst())
                 var command = try await asyncParseAsRoot()
                 if var command = command as? any AsyncParsableCommand {
                     try await command.run()

@@ -180,6 +180,22 @@ struct CommandTests {
         }
     }
 
+    @Test func `help of what is no command is wrong use`() async throws {
+        try await withService(started: false) { service in
+            for words in [["nope"], ["list", "nope"], ["handler", "nope"], ["7"]] {
+                let refused = try await idown(["help"] + words, in: service)
+                #expect(refused.status == .exited(64), "\(words): \(refused)")
+                #expect(refused.standardOutput == "")
+                #expect(refused.standardError.contains("'\(words.last ?? "")'"), "\(refused)")
+            }
+            for words in [[], ["help"], ["list"], ["handler", "enable"], ["list", "--help"]] {
+                let help = try await idown(["help"] + words, in: service)
+                #expect(help.status == .exited(0), "\(words): \(help)")
+                #expect(help.standardOutput.contains("USAGE: idown"), "\(words): \(help)")
+            }
+        }
+    }
+
     @Test func `an idown link starts the service and brings the file`() async throws {
         let host = try ChangingHost(ServedFile(content))
         defer { host.stop() }
