@@ -23,7 +23,8 @@ extension BusAnnouncer {
         if let before = entry.told {
             let wasRunning = before.record.state == .downloading
             let isRunning = now.record.state == .downloading
-            told[id] = wasRunning && isRunning ? before.live : nil
+            let live = wasRunning ? before.live : now.live?.withoutSegments
+            told[id] = isRunning ? live : nil
             tellChange(
                 from: TaskProperties(before).withoutQueries,
                 to: task,
@@ -31,7 +32,7 @@ extension BusAnnouncer {
                 isRunning: isRunning
             )
         } else {
-            told[id] = now.live
+            told[id] = now.live?.withoutSegments
             tellAddition(of: task)
         }
     }
@@ -138,5 +139,14 @@ extension BusAnnouncer {
                 arguments
             )
         }
+    }
+}
+
+extension LiveState {
+    /// As progress is told, which has no segments.
+    fileprivate var withoutSegments: LiveState {
+        var live = self
+        live.segments = nil
+        return live
     }
 }

@@ -155,6 +155,31 @@ import iDownTesting
         }
     }
 
+    @Test func `what a task did when it began is taken back at its end`() async throws {
+        try await withScene { scene in
+            let id = try #require(TaskID(rawValue: 1))
+            let waiting = snapshot()
+            var first = live(0)
+            first.segments = SegmentMap()
+            let started = snapshot(first) { $0.state = .downloading }
+            let failed = snapshot { record in
+                record.state = .failed
+                record.failure = Failure(.serverNotFound, "gone")
+            }
+            await scene.announcer.taskChanged(from: waiting, to: started)
+            // Nothing is new.
+            await scene.announcer.taskProgressed(id, live(0), of: nil)
+            await scene.announcer.taskChanged(from: started, to: failed)
+            await scene.announcer.taskRemoved(id)
+            try await scene.signals.first("the object's end") { $0.member == "InterfacesRemoved" }
+            #expect(try await scene.events(3).count == 3)
+            let told = try scene.signals.signals
+                .filter { $0.member == "PropertiesChanged" }
+                .map { try [String: Value](busValue: $0.arguments[1])["Activity"] }
+            #expect(told == [.string("transferring"), .string("")])
+        }
+    }
+
     @Test func `an object comes and goes with its task`() async throws {
         try await withScene { scene in
             let task = snapshot()
