@@ -3,11 +3,6 @@
 import iDownBus
 
 extension ListScreen {
-    /// Lines above the rows: counts, and the names of the columns.
-    static let headLines = 2
-    /// Lines below: totals, what is under way or under the cursor, and the keys.
-    private static let footLines = 3
-
     /// What to draw.
     ///
     /// - Parameters:
@@ -21,7 +16,8 @@ extension ListScreen {
         time: (UInt64) -> String
     ) -> ScreenFrame {
         var frame = ScreenFrame(width: width, height: height)
-        pageRows = max(1, height - Self.headLines - Self.footLines)
+        margins = Margins(height: height)
+        pageRows = max(1, height - margins.head - margins.foot)
         putHead(into: &frame)
         putRows(into: &frame)
         putFoot(into: &frame)
@@ -55,6 +51,7 @@ extension ListScreen {
             list.sort == .added && !list.isDescending
                 ? "" : "by \(list.sort.rawValue)\(list.isDescending ? " ↑" : "")",
         ].filter { !$0.isEmpty }.joined(separator: "  ")
+        guard margins.head > 0 else { return }
         let line = String(repeating: " ", count: frame.width)
         frame.put(CellText(line), line: 0, column: 0, isReversed: true)
         let right = CellText(view).cut(to: frame.width / 2)
@@ -62,6 +59,7 @@ extension ListScreen {
         let left = CellText(" idown  " + parts.joined(separator: hasRoom ? ", " : "  "))
         frame.put(left, line: 0, column: 0, isReversed: true, width: column - 1)
         frame.put(right, line: 0, column: column, ink: .bold, isReversed: true)
+        guard margins.head > 1 else { return }
         let row = ListRow(width: frame.width, isEditing: list.isEditing)
         row.putHeading(line: 1, into: &frame)
     }
@@ -78,7 +76,8 @@ extension ListScreen {
                 case .loaded: ""
                 }
             let ink: Style.Ink = if case .failed = content { .red } else { .plain }
-            frame.put(CellText(text), line: Self.headLines + 1, column: 2, ink: ink)
+            let line = margins.head + (pageRows > 1 ? 1 : 0)
+            frame.put(CellText(text), line: line, column: 2, ink: ink)
             return
         }
         let rows = list.rows()
@@ -91,7 +90,7 @@ extension ListScreen {
             guard let task = list[id] else { continue }
             row.put(
                 task,
-                line: Self.headLines + place,
+                line: margins.head + place,
                 hasCursor: top + place == cursor,
                 isChosen: list.chosen.contains(id),
                 into: &frame
@@ -101,29 +100,40 @@ extension ListScreen {
 
     private mutating func putFoot(into frame: inout ScreenFrame) {
         let height = frame.lines.count
-        frame.put(totals(), line: height - 3, column: 1, ink: .bold)
+        let isWhole = margins.foot == Margins.wholeFoot
+        if isWhole {
+            frame.put(totals(), line: height - 3, column: 1, ink: .bold)
+            frame.put(CellText(hints(width: frame.width)), line: height - 1, column: 1, ink: .dim)
+        }
+        let line = isWhole ? height - 2 : height - 1
         let (text, ink) = message()
         switch mode {
         case .search:
-            prompt("Search: ", list.search, into: &frame)
+            prompt("Search: ", list.search, line: line, into: &frame)
         case .add(let text):
-            prompt("URL: ", text, into: &frame)
+            prompt("URL: ", text, line: line, into: &frame)
         case .consent(let verb, let ids):
             let what = ids.count == 1 ? "download \(ids[0])" : "\(ids.count) downloads"
+            frame.blank(line: line, column: 0, width: frame.width)
             frame.put(
                 CellText("\(verb.title): \(what)?  y: yes, other keys: no"),
-                line: height - 2,
+                line: line,
                 column: 1,
                 ink: .bold
             )
         case .list, .menu, .details, .help:
-            frame.put(CellText(text), line: height - 2, column: 1, ink: ink)
+            guard margins.foot > 0 else { break }
+            frame.put(CellText(text), line: line, column: 1, ink: ink)
         }
-        frame.put(CellText(hints(width: frame.width)), line: height - 1, column: 1, ink: .dim)
     }
 
-    private func prompt(_ title: String, _ text: String, into frame: inout ScreenFrame) {
-        let line = frame.lines.count - 2
+    private func prompt(
+        _ title: String,
+        _ text: String,
+        line: Int,
+        into frame: inout ScreenFrame
+    ) {
+        frame.blank(line: line, column: 0, width: frame.width)
         frame.put(CellText(title), line: line, column: 1, ink: .bold)
         let column = 1 + title.utf8.count
         // The end is what is being typed.

@@ -46,6 +46,8 @@ package struct ListScreen: Sendable {
     var top = 0
     /// Rows that fit, known from the last drawing.
     var pageRows = 10
+    /// What stands around them.
+    var margins = Margins()
 
     package init() {}
 
@@ -240,7 +242,7 @@ extension ListScreen {
     }
 
     private mutating func moveCursor(toLine line: Int) {
-        let row = line - Self.headLines
+        let row = line - margins.head
         guard (0..<pageRows).contains(row) else { return }
         list.moveCursor(to: top + row)
     }

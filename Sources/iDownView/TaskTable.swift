@@ -27,7 +27,7 @@ package struct TaskTable: Sendable {
         let nameWidth = width.map { max(1, $0 - Self.leadWidth(columns)) }
         let layout = Layout(columns: columns, nameWidth: nameWidth, style: style)
         let heading = layout.line(\.title) { _ in .bold }
-        lines = [heading] + rows.map { row in layout.line({ row[$0] }, row.ink) }
+        lines = [heading] + rows.map { row in layout.line({ row[$0, within: nameWidth] }, row.ink) }
     }
 
     /// What a table shows of a task.
@@ -95,6 +95,8 @@ extension TaskTable {
     private struct Row {
         private let state: TaskProperties.State
         private let stateCell, id, progress, size, speed, left, name: CellText
+        /// What the URL makes expect, where there is no name yet.
+        private let expectedName: CellText?
 
         init(_ task: TaskProperties) {
             let summary = TaskSummary(task)
@@ -106,6 +108,15 @@ extension TaskTable {
             speed = CellText(summary.speed)
             left = CellText(summary.timeLeft(bytesPerSecond: task.speed))
             name = summary.name
+            expectedName = task.fileName.isEmpty ? summary.shortName : nil
+        }
+
+        /// The same; where a URL stands for a name and does not fit, its end tells more.
+        subscript(column: Column, within nameWidth: Int?) -> CellText {
+            guard column == .name, let expectedName, let nameWidth, name.width > nameWidth else {
+                return self[column]
+            }
+            return expectedName
         }
 
         subscript(column: Column) -> CellText {

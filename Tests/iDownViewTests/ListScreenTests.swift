@@ -57,6 +57,26 @@ struct ListScreenTests {
         }
     }
 
+    @Test func `in a few lines the rows come first, and what is typed is seen`() {
+        for height in 1...8 {
+            var screen = screen()
+            let list = text(&screen, 60, height)
+            #expect(list.contains("✓ 日本語.zip"), "\(height): \(list)")
+            #expect(list.contains("NAME") == (height > 4), "\(height): \(list)")
+            _ = type("/disk", &screen)
+            #expect(text(&screen, 60, height).contains("Search: disk"), "\(height)")
+            _ = screen.press(.enter)
+            #expect(text(&screen, 60, height).contains("↓ disk.iso"), "\(height)")
+        }
+    }
+
+    @Test func `in a few lines a click finds its row`() {
+        var screen = screen()
+        _ = text(&screen, 60, 4)
+        _ = screen.press(.click(2))
+        #expect(screen.list.cursor == "7")
+    }
+
     @Test func `the menu offers what the state allows, and details`() {
         var screen = screen()
         _ = type("jm", &screen)

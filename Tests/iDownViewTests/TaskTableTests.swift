@@ -42,7 +42,7 @@ import iDownView
                 "ID  STATE        PROGRESS       SIZE  NAME",
                 " 3  completed        100%    1.5 KiB  日本語.zip",
                 " 7  downloading       25%  200.0 MiB  disk.iso",
-                "12  failed              -          -  https://example.org/g…",
+                "12  failed              -          -  gone",
             ]
         )
     }
