@@ -57,8 +57,8 @@ import iDownTesting
 
     @Test func `a download has a view, its buttons work, and its end is told`() async throws {
         try await withDesktop { scene in
-            let log = try await serve(scene.connection)
             try await scene.ready()
+            let log = try await serve(scene.connection)
             let running = DesktopTask.sample("1", .downloading, bytes: 25, total: 100)
             var task = running
             scene.feed.changed(task)
@@ -103,8 +103,8 @@ import iDownTesting
 
     @Test func `what is cancelled takes its view away`() async throws {
         try await withDesktop { scene in
-            let log = try await serve(scene.connection)
             try await scene.ready()
+            let log = try await serve(scene.connection)
             try await soon("a view") {
                 scene.feed.changed(.sample("1", .downloading))
                 return log.all.contains("requestView org.idown.Manager1 3")
