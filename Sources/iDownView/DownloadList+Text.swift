@@ -6,16 +6,19 @@ extension DownloadList {
     /// Writes tasks as an input file that ``init(_:)`` and `aria2c -i` read.
     ///
     /// Mirrors, headers, user and password are not told by the service, and so are not in it.
-    package static func lines(of tasks: [TaskProperties]) -> [String] {
+    package static func lines(
+        of tasks: [TaskProperties],
+        for reader: LineReader = .program
+    ) -> [String] {
         tasks.flatMap { task in
-            // No byte of a value can end its line: URLs and names have no control characters.
-            [CellText(task.url).description] + options(of: task).map { "  \($0.name)=\($0.value)" }
+            [reader.line(task.url)]
+                + options(of: task).map { "  \($0.name)=\(reader.line($0.value))" }
         }
     }
 
-    private static func options(of task: TaskProperties) -> [(name: String, value: CellText)] {
-        var options: [(name: String, value: CellText)] = []
-        func add(_ name: String, _ value: String) { options.append((name, CellText(value))) }
+    private static func options(of task: TaskProperties) -> [(name: String, value: String)] {
+        var options: [(name: String, value: String)] = []
+        func add(_ name: String, _ value: String) { options.append((name, value)) }
         if !task.directory.isEmpty { add("dir", task.directory) }
         // A name that comes from the URL comes from it again, and thousands go in one call.
         if !task.fileName.isEmpty, task.fileName != lastElement(of: task.url) {

@@ -62,15 +62,15 @@ package struct TaskTemplate: Hashable, Sendable {
     }
 
     /// The text of one task, without an end of line; values hold no control characters.
-    package func text(of task: TaskProperties) -> String {
+    package func text(of task: TaskProperties, for reader: LineReader = .program) -> String {
         // For programs too: numbers are written as everywhere in the world.
         ByteCount.$decimalSign.withValue(".") {
             parts.map { part in
                 switch part {
                 case .text(let text): text
                 case .property(let property):
-                    CellText(TaskJSON.text(of: property, in: task)).description
-                case .shown(let shown): CellText(Self.text(of: shown, in: task)).description
+                    reader.line(TaskJSON.text(of: property, in: task))
+                case .shown(let shown): reader.line(Self.text(of: shown, in: task))
                 }
             }.joined()
         }
@@ -102,7 +102,7 @@ package struct TaskTemplate: Hashable, Sendable {
     private static func text(of shown: Shown, in task: TaskProperties) -> String {
         let summary = TaskSummary(task)
         return switch shown {
-        case .name: summary.name.description
+        case .name: task.fileName.isEmpty ? task.url : task.fileName
         case .size: summary.size
         case .bytes: summary.bytes
         case .percent: summary.percent

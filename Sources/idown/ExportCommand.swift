@@ -47,7 +47,7 @@ struct ExportCommand: AsyncParsableCommand {
             let words = words.isEmpty ? Self.unfinished : words
             let tasks = try await TaskSelection(words).tasks(client)
             guard !json else { return try Output.json(tasks.map { TaskJSON($0) }) }
-            try Output.data(lines: DownloadList.lines(of: tasks))
+            try Output.data(lines: DownloadList.lines(of: tasks, for: Terminal.output.reader))
         }
     }
 

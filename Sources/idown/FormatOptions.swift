@@ -38,7 +38,8 @@ struct FormatOptions: ParsableArguments {
             return true
         }
         guard let template = try template() else { return false }
-        try Output.data(lines: tasks.map(template.text))
+        let reader = Terminal.output.reader
+        try Output.data(lines: tasks.map { template.text(of: $0, for: reader) })
         return true
     }
 

@@ -86,7 +86,10 @@ struct GetCommand: AsyncParsableCommand {
                 try Output.json(tasks.map { TaskJSON($0) })
             }
         } else {
-            try Output.data(lines: tasks.filter { $0.state == .completed }.map(\.path))
+            let paths = tasks.filter { $0.state == .completed }.map(\.path)
+            try Output.data(
+                lines: Terminal.output.isTerminal ? paths.map(LineReader.terminal.line) : paths
+            )
         }
         guard isInterrupted else { return try TaskEnd.conclude(ends) }
         let left = ends.filter { $0.task?.hasEnded == false }.map(\.id)

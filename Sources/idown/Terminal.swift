@@ -16,6 +16,9 @@ struct Terminal {
         isatty(descriptor) == 1
     }
 
+    /// Who reads what is written there.
+    var reader: LineReader { isTerminal ? .terminal : .program }
+
     /// Cells in a line; nil if it is no terminal.
     var width: Int? {
         guard isTerminal else { return nil }

@@ -61,6 +61,9 @@ struct DownloadListTests {
     @Test func `what is written is read as the same`() throws {
         var task = TaskProperties.running
         task.url = "https://example.org/download?id=7"
+        // Invisible, and part of the names.
+        task.fileName = "a\u{AD}\u{1F3F4}\u{E0067}\u{E007F}.iso"
+        task.directory = "/home/me/\u{200E}b"
         task.state = .paused
         task.priority = -2
         task.speedLimit = 1000

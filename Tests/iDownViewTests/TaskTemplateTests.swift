@@ -35,6 +35,16 @@ struct TaskTemplateTests {
         #expect(try text("{ErrorMessage}", task) == "a\u{FFFD}b")
     }
 
+    @Test func `programs get names as they are, terminals what they can show`() throws {
+        var task = TaskProperties.running
+        task.fileName = "a\u{AD}b\u{202E}c"
+        for field in ["{FileName}", "{Name}"] {
+            let template = try TaskTemplate(field)
+            #expect(template.text(of: task, for: .program) == task.fileName)
+            #expect(template.text(of: task, for: .terminal) == "a\u{FFFD}b\u{FFFD}c")
+        }
+    }
+
     @Test(arguments: ["{", "}", "{Nothing}", "{Id", "\\x", "\\", "{id}"])
     func `a mistake is said`(template: String) {
         #expect(throws: TaskTemplate.Mistake.self) { try TaskTemplate(template) }
