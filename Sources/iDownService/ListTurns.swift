@@ -15,11 +15,17 @@ struct ListTurns {
     /// Clients with calls that wait, those first that have waited longest for a turn.
     private var clients: [String] = []
 
+    /// Clients with calls that wait.
+    var clientsInLine: Int { clients.count }
+
+    /// Whether the next one has to wait.
+    var isFull: Bool { running == Self.most }
+
     /// Calls `start` when it is the client's turn, at once where nobody waits.
     ///
     /// What it starts ends with ``end()``.
     mutating func begin(of client: String, _ start: @escaping @Sendable () -> Void) {
-        guard running == Self.most else {
+        guard isFull else {
             running += 1
             return start()
         }
@@ -46,13 +52,33 @@ struct ListTurns {
 
 extension ManagerService {
     /// Has a long answer made in its turn, and not before the bus has taken what was sent.
+    ///
+    /// - Throws: `CancellationError` where the caller has left while it waited: who asks a thousand
+    ///   times and goes is no reason to make a thousand lists.
     func inTurn<Value>(_ call: Call, _ body: () async throws -> Value) async throws -> Value {
+        let hasToWait = listTurns.isFull
         await withCheckedContinuation { continuation in
             listTurns.begin(of: call.sender?.rawValue ?? "") { continuation.resume() }
         }
         defer { listTurns.end() }
         try Task.checkCancellation()
         await call.connection.flush()
+        if hasToWait, await call.isForNobody { throw CancellationError() }
         return try await body()
+    }
+}
+
+extension Call {
+    /// Whether the caller is not on the bus any more.
+    fileprivate var isForNobody: Bool {
+        get async {
+            guard let sender else { return false }
+            do throws(BusError) {
+                _ = try await connection.owner(of: sender)
+                return false
+            } catch {
+                return error.name == "org.freedesktop.DBus.Error.NameHasNoOwner"
+            }
+        }
     }
 }

@@ -2,7 +2,10 @@
 
 import Synchronization
 import Testing
+import iDownBus
+import iDownTesting
 
+@testable import DBus
 @testable import iDownService
 
 @Suite struct ListTurnsTests {
@@ -35,5 +38,54 @@ import Testing
         turns.begin(of: ":1.2") { record.append("7") }
         turns.begin(of: ":1.2") { record.append("8") }
         #expect(record.all.dropFirst(5) == ["6", "7"])
+    }
+
+    @Test func `of those who waited for a list and left none is made`() async throws {
+        try await withService { scene in
+            let connection = scene.proxy.connection
+            let there = await connection.uniqueName
+            let record = Record()
+            func list(for sender: BusName?, _ name: String) -> Task<Void, any Error> {
+                let call = Call(
+                    connection: connection,
+                    sender: sender,
+                    path: Contract.managerPath,
+                    interface: Contract.managerInterface,
+                    member: "ListTasks",
+                    wantsReply: true
+                )
+                return Task { try await scene.manager.makeList(for: call) { record.append(name) } }
+            }
+            // Nobody has had this name; whoever need not wait is not looked for.
+            let gone = try BusName(validating: ":0.4711")
+            try await list(for: gone, "at once").value
+            await scene.manager.takeAllTurns()
+            let lists = [list(for: gone, "gone"), list(for: there, "there"), list(for: nil, "nil")]
+            try await soon("all to wait") { await scene.manager.clientsInLine == 3 }
+            await scene.manager.giveTurnsBack()
+            await #expect(throws: CancellationError.self) { try await lists[0].value }
+            for list in lists.dropFirst() { try await list.value }
+            #expect(record.all.first == "at once")
+            #expect(record.all.dropFirst().sorted() == ["nil", "there"])
+        }
+    }
+}
+
+extension ManagerService {
+    fileprivate var clientsInLine: Int { listTurns.clientsInLine }
+
+    fileprivate func takeAllTurns() {
+        while !listTurns.isFull { listTurns.begin(of: "") {} }
+    }
+
+    fileprivate func giveTurnsBack() {
+        for _ in 0..<ListTurns.most { listTurns.end() }
+    }
+
+    fileprivate func makeList(
+        for call: Call,
+        _ body: @Sendable () -> Void
+    ) async throws {
+        try await inTurn(call) { body() }
     }
 }

@@ -16,6 +16,7 @@ struct ServiceScene {
     let client: ManagerClient
     let proxy: Proxy
     let signals: SignalLog
+    let manager: ManagerService
     let coordinator: Coordinator
     let engine: Engine
     let faults: CommitFaults
@@ -92,6 +93,7 @@ func withService(
                     Contract.managerInterface
                 ),
                 signals: try await SignalLog(MatchRule(sender: name), on: caller),
+                manager: manager,
                 coordinator: coordinator,
                 engine: engine,
                 faults: faults,
