@@ -7,6 +7,9 @@ extension URLReference {
     /// Whether the answer is one of HTTP, with a status and fields.
     public var isHTTP: Bool { scheme == "http" || scheme == "https" }
 
+    /// Whether it is one of FTP, with TLS or without.
+    public var isFTP: Bool { scheme == "ftp" || scheme == "ftps" }
+
     /// Whether the URL is one of a server of files and names a folder there, which is no file.
     public var isFolder: Bool { !isHTTP && path.hasSuffix("/") }
 

@@ -11,6 +11,16 @@ package final class FTPServer: Sendable {
         package let description: String
     }
 
+    /// What FTP servers have been seen to do wrong.
+    package enum Oddity: String, Sendable {
+        /// The first connection gets one reply twice, so that all that follow are one behind.
+        case repeatsReply = "twice"
+        /// Everybody is sent away with 421.
+        case isFull = "full"
+        /// REST is answered with 350, and the file sent from its first byte all the same.
+        case ignoresRestart = "whole"
+    }
+
     /// The port on 127.0.0.1.
     package let port: UInt16
 
@@ -32,24 +42,21 @@ package final class FTPServer: Sendable {
     ///   - login: The one who may read it; nil lets anybody in.
     ///   - holdAfter: How many bytes of each file are sent before the server waits for
     ///     ``letGo()``; nil never waits.
-    ///   - repeatsReply: Whether the first connection gets one reply twice, so that all that
-    ///     follow are one behind.
-    ///   - isFull: Whether everybody is sent away with 421.
+    ///   - oddity: What it does wrong.
     /// - Returns: The server, to be ended with ``stop()``.
     /// - Throws: ``ChildProcess/StartFailure`` or ``StartFailure``.
     package static func start(
         root: String,
         login: (user: String, password: String)? = nil,
         holdAfter: Int64? = nil,
-        repeatsReply: Bool = false,
-        isFull: Bool = false
+        oddity: Oddity? = nil
     ) async throws -> FTPServer {
         let hold = root + ".hold"
         if holdAfter != nil { try TestFile.write("", to: hold) }
         let process = try await ChildProcess.start(
             "/usr/bin/python3",
             ["-c", script, root, login?.user ?? "", login?.password ?? "", hold]
-                + ["\(holdAfter ?? 0)", repeatsReply ? "twice" : "", isFull ? "full" : ""]
+                + ["\(holdAfter ?? 0)", oddity?.rawValue ?? ""]
         )
         guard let line = await process.nextLine(), let port = UInt16(line) else {
             await process.waitForExit()
@@ -85,7 +92,7 @@ extension FTPServer {
         from pyftpdlib.handlers import DTPHandler, FTPHandler
         from pyftpdlib.servers import FTPServer
 
-        root, user, password, hold, after, twice, full = sys.argv[1:8]
+        root, user, password, hold, after, oddity = sys.argv[1:7]
 
         class Held(DTPHandler):
             waits = False
@@ -119,12 +126,17 @@ extension FTPServer {
             dtp_handler = Held
 
             def pre_process_command(self, line, cmd, arg):
-                global twice
+                global oddity
                 print(cmd, arg, file=log, flush=True)
-                if twice and cmd == "TYPE":
-                    twice = ""
+                if oddity == "twice" and cmd == "TYPE":
+                    oddity = ""
                     self.respond("200 Once.")
                 super().pre_process_command(line, cmd, arg)
+
+            def ftp_REST(self, line):
+                super().ftp_REST(line)
+                if oddity == "whole":
+                    self._restart_position = 0
 
         if user:
             Handler.authorizer.add_user(user, password, root, perm="elr")
@@ -132,7 +144,7 @@ extension FTPServer {
             Handler.authorizer.add_anonymous(root, perm="elr")
         server = FTPServer(("127.0.0.1", 0), Handler)
         # The listening socket counts as well.
-        server.max_cons = 1 if full else 0
+        server.max_cons = 1 if oddity == "full" else 0
         port = server.socket.getsockname()[1]
         log = open(f"{root}.{port}.log", "a")
         print(port, flush=True)
@@ -141,21 +153,19 @@ extension FTPServer {
 }
 
 /// Runs `body` with an FTP server of its own and ends it afterwards, also when `body` throws; the
-/// parameters are those of ``FTPServer/start(root:login:holdAfter:repeatsReply:isFull:)``.
+/// parameters are those of ``FTPServer/start(root:login:holdAfter:oddity:)``.
 package func withFTPServer<Value>(
     root: String,
     login: (user: String, password: String)? = nil,
     holdAfter: Int64? = nil,
-    repeatsReply: Bool = false,
-    isFull: Bool = false,
+    oddity: FTPServer.Oddity? = nil,
     _ body: (FTPServer) async throws -> Value
 ) async throws -> Value {
     let server = try await FTPServer.start(
         root: root,
         login: login,
         holdAfter: holdAfter,
-        repeatsReply: repeatsReply,
-        isFull: isFull
+        oddity: oddity
     )
     do {
         let value = try await body(server)

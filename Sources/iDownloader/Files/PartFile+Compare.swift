@@ -3,6 +3,17 @@
 import Glibc
 
 extension PartFile {
+    /// The bytes from `start` to `end`, as far as the file has them.
+    func bytes(from start: Int64, to end: Int64) throws(FileError) -> [UInt8] {
+        let buffer = UnsafeMutableRawBufferPointer.allocate(
+            byteCount: Int(max(0, end - start)),
+            alignment: 16
+        )
+        defer { buffer.deallocate() }
+        let count = try read(into: buffer, at: start)
+        return Array(buffer.prefix(count))
+    }
+
     /// Compares bytes with those that the file has from `offset` on.
     ///
     /// - Returns: how many of them are equal, counted from the first; no more than the file has.

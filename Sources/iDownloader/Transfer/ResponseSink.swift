@@ -15,6 +15,8 @@ final class ResponseSink: TransferSink {
         case differs
         /// The bytes that were to prove what is on disk are equal; what follows them waits.
         case proven
+        /// The bytes are others than those that the file begins with; they wait.
+        case distinct
         case ended(TransferOutcome)
     }
 
@@ -180,10 +182,13 @@ final class ResponseSink: TransferSink {
         case .proven:
             send(.proven)
             return .pause
+        case .distinct:
+            send(.distinct)
+            return .pause
         case .full:
             state.withLock { $0.isFull = true }
             return .abort
-        case .failed:
+        case .repeats, .failed:
             return .abort
         }
     }

@@ -59,7 +59,7 @@ extension Transfer {
     }
 
     /// Writes what the buffer holds, away from Swift's threads.
-    private func flush(_ writer: SegmentWriter) async -> SegmentWriter.Step {
+    func flush(_ writer: SegmentWriter) async -> SegmentWriter.Step {
         guard !writer.isFlushed else { return .done }
         return await engine.disk.run(key: job.task.rawValue) { writer.flush() }
     }
@@ -82,7 +82,7 @@ extension Transfer {
             switch await flush(writer) {
             case .differs: if try await !standsCorrected(connection) { return }
             case .proven: try await adopt(connection)
-            case .done, .full, .failed: break
+            case .done, .full, .distinct, .repeats, .failed: break
             }
         }
         if let written = writer.written { stored.insert(written) }

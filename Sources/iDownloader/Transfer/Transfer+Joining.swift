@@ -59,33 +59,53 @@ extension Transfer {
         joining?.headCame(after: engine.hosts.now - connection.startedAt)
         joining?.hops[connection.source] = connection.hop
         try await note(version)
-        join(connection, range)
+        try await join(connection, range)
     }
 
     /// Records what an answer has shown of the version.
-    private func note(_ version: RemoteVersion) async throws(TransferEnd) {
+    func note(_ version: RemoteVersion) async throws(TransferEnd) {
         guard version != known else { return }
         known = version
         guard let file, version != recordedVersion else { return }
         try await commit(.opened(file, version, keeping: synced))
     }
 
-    private func join(_ connection: Connection, _ range: ByteRange) {
+    private func join(
+        _ connection: Connection,
+        _ range: ByteRange
+    ) async throws(TransferEnd) {
         guard let part else { return connection.cut() }
-        if case .split(let number) = connection.role, let victim = self.connection(number),
-            let writer = victim.writer
-        {
-            // It was faster than expected.
-            guard writer.position < range.end else { return connection.cut() }
-            writer.leave(from: range.first)
-            if writer.rest == nil { victim.cut() }
+        var beginning: [UInt8] = []
+        if connection.hop.url.isFTP {
+            beginning = try await readBeginning()
+            guard !beginning.isEmpty else {
+                joining?.failed(after: 0, at: engine.hosts.now)
+                return connection.cut()
+            }
+        } else if !takesOver(connection) {
+            return connection.cut()
         }
-        let writer = SegmentWriter(part, from: range.first, to: range.end)
+        let writer = SegmentWriter(part, from: range.first, to: range.end, unlike: beginning)
         connection.store(in: writer, at: engine.hosts.now)
         if connection.source != joining?.source { isMixed = true }
         live.follow(writer)
         connection.sink.direct(to: .writer(writer))
         connection.handle.resume()
+    }
+
+    /// Leaves to a connection what it splits off another's piece.
+    ///
+    /// - Returns: false where nothing of it is left: the other was faster than expected.
+    func takesOver(_ connection: Connection) -> Bool {
+        guard case .part(let range, _) = connection.ask else { return true }
+        if case .split(let number) = connection.role, let victim = self.connection(number),
+            let writer = victim.writer
+        {
+            guard writer.position < range.end else { return false }
+            writer.leave(from: range.first)
+            if writer.rest == nil { victim.cut() }
+        }
+        return true
     }
 
     // MARK: Those that do not fit
@@ -171,9 +191,10 @@ extension Transfer {
             }
             return
         }
-        let brought = writer.position - writer.start
         try await settle(connection)
+        let brought = max(0, writer.writtenEnd - writer.start)
         guard !connection.isCut else { return }
+        if writer.isRepetition { return try await closeToLiars(connection) }
         if connection.sink.isFull || (outcome.result == .ok && brought > 0) {
             joining?.succeeded()
         } else if !dropSource(of: connection) {

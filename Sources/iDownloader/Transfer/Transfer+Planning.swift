@@ -86,7 +86,7 @@ extension Transfer {
             pieces: pieces,
             wanted: wanted,
             ceiling: known.servesRanges ? ceiling : min(ceiling, 2),
-            room: joining.isOpen(at: now) ? room(at: places) : 0,
+            room: joining.isOpen(at: now) && canBeToldApart(map) ? room(at: places) : 0,
             headTime: joining.headTime,
             typical: joining.typical,
             // What a limit slows down, nobody else brings sooner; it only costs what others may.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Curl
 import iDownState
 
 /// What a comparison of the server's bytes with those on disk is to show.
@@ -17,6 +18,9 @@ extension Transfer {
     func exchangeWithProof(_ ask: Ask) async throws(TransferEnd) -> ExchangeEnd {
         guard case .overlap(let start, let resumePoint, _) = ask, !hasEqualSamples else {
             return try await exchange(ask)
+        }
+        if firstHop.url.isFTP, try await repeatsBeginning(from: start, to: resumePoint) {
+            return try await exchange(.whole)
         }
         var generator = engine.time
         let samples = OverlapProof.samples(

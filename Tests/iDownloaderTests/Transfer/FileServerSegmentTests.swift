@@ -61,6 +61,29 @@ import iDownloader
         }
     }
 
+    @Test(arguments: [3, nil])
+    func `an FTP server that says yes to REST and begins anew is asked by one connection`(
+        connections: Int?
+    ) async throws {
+        try await withRoot { root in
+            try await withFTPServer(root: root, holdAfter: 1 << 20, oddity: .ignoresRestart) {
+                server in
+                try await withSite(connections: 3) { site in
+                    let journal = try site.task(server.url("/file.bin")) {
+                        $0.connections = connections
+                    }
+                    let transfer = try site.start(journal)
+                    // The first stands still, the others bring what the file begins with.
+                    await journal.waitUntil { $0.remote.refusesRanges }
+                    server.letGo()
+                    await transfer.ended()
+                    expectComplete(Self.content, site, journal)
+                    #expect(server.commands.count { $0.hasPrefix("REST ") } <= 2)
+                }
+            }
+        }
+    }
+
     @Test func `SFTP brings a file by several connections, and goes on in its gaps`()
         async throws
     {

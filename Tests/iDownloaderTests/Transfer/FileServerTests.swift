@@ -78,6 +78,22 @@ import iDownloader
         }
     }
 
+    @Test func `bytes that the file begins with prove nothing to a server that ignores REST`()
+        async throws
+    {
+        let bytes = [UInt8](repeating: 7, count: 5 << 19)
+        let content = TestContent(bytes + TestContent(seed: 44, count: 1 << 19).bytes)
+        try await withRoot { root in
+            try Self.put(content, in: root, changed: 1_700_000_000)
+            try await withFTPServer(root: root, holdAfter: 3 << 19, oddity: .ignoresRestart) {
+                server in
+                try await interrupt(server.url("/file.bin"), then: server.letGo) { site, journal in
+                    expectComplete(content, site, journal)
+                }
+            }
+        }
+    }
+
     @Test func `one that has shrunk as well`() async throws {
         let small = TestContent(seed: 43, count: 1000)
         try await withRoot { root in
@@ -97,7 +113,7 @@ import iDownloader
         async throws
     {
         try await withRoot { root in
-            try await withFTPServer(root: root, repeatsReply: true) { server in
+            try await withFTPServer(root: root, oddity: .repeatsReply) { server in
                 try await withSite { site in
                     let journal = try site.task(server.url("/file.bin"))
                     try await site.run(journal)
@@ -208,7 +224,7 @@ import iDownloader
 
     @Test func `a server that has too many users is busy`() async throws {
         try await withRoot { root in
-            try await withFTPServer(root: root, isFull: true) { server in
+            try await withFTPServer(root: root, oddity: .isFull) { server in
                 try await withSite { site in
                     let journal = try await site.download(server.url("/file.bin"))
                     expectFailure(.serverBusy, isTransient: true, site, journal)
