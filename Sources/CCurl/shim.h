@@ -54,6 +54,10 @@ static inline CURLcode ccurl_setopt_ssh_key_function(CURL *handle, curl_sshkeyca
     return (curl_easy_setopt)(handle, CURLOPT_SSH_KEYFUNCTION, value);
 }
 
+// CURLAUTH_BASIC and CURLAUTH_DIGEST, whose casts Swift does not import.
+static const long ccurl_auth_basic = (long)CURLAUTH_BASIC;
+static const long ccurl_auth_digest = (long)CURLAUTH_DIGEST;
+
 // CURLINFO_LONG.
 static inline CURLcode ccurl_getinfo_long(CURL *handle, CURLINFO info, long *value) {
     return (curl_easy_getinfo)(handle, info, value);

@@ -24,6 +24,11 @@ final class Transfer {
     private var hostKeyDoubt: TransferOutcome.HostKeyDoubt?
     private var replies = ControlReplies()
     private var hasToldFile = false
+    private let knownSignIns: KnownSignIns
+    private var signIn: HTTPSignIn
+    /// The host or the proxy wants to be signed in to in another way than was tried.
+    private(set) var mustSignInOtherwise = false
+    private var hasBegunAnew = false
 
     /// Makes `easy`, which must be fresh or reset, ready to run the request.
     init(
@@ -31,8 +36,11 @@ final class Transfer {
         on easy: EasyHandle,
         sink: any TransferSink,
         handle: TransferHandle,
-        among running: RunningTransfers
+        among running: RunningTransfers,
+        knownSignIns: KnownSignIns
     ) throws(CurlFailure) {
+        self.knownSignIns = knownSignIns
+        signIn = HTTPSignIn(request, knownSignIns)
         self.handle = handle
         self.running = running
         self.easy = easy
@@ -45,6 +53,8 @@ final class Transfer {
         let logins = request.ssh.logins
         let login = logins.indices.contains(loginIndex) ? logins[loginIndex] : nil
         try easy.apply(request, signingInBy: login)
+        signIn = HTTPSignIn(request, knownSignIns)
+        try signIn.apply(to: easy)
         let context = Unmanaged.passUnretained(self).toOpaque()
         try easy.set(CURLOPT_WRITEDATA, context)
         try easy.set(CURLOPT_HEADERDATA, context)
@@ -78,13 +88,17 @@ final class Transfer {
         try configure()
     }
 
-    /// Makes another handle, which must be fresh, ready to run the request over a connection of its
-    /// own.
+    /// Whether it is to be sent anew: over a connection of its own, or with another login.
+    var mustBeginAnew: Bool { wasIntruder || mustSignInOtherwise }
+
+    /// Makes another handle, which must be fresh, ready to run the request once more.
     ///
     /// The one before keeps its receive buffer, and would refuse another size for it.
-    func tryOwnConnection(on easy: EasyHandle) throws(CurlFailure) {
+    func beginAnew(on easy: EasyHandle) throws(CurlFailure) {
         self.easy = easy
         try configure()
+        hasBegunAnew = hasBegunAnew || mustSignInOtherwise
+        mustSignInOtherwise = false
         wasIntruder = false
     }
 
@@ -133,6 +147,15 @@ final class Transfer {
     /// Tells of an empty file, for which no byte comes.
     func concludeBody() { _ = tellFile(isEmpty: true) }
 
+    /// Gives the sink a head after which nothing else comes.
+    @discardableResult func releaseHead() -> Bool {
+        for line in signIn.release() {
+            let verdict = line.withUnsafeBytes { sink.receive(headerLine: $0) }
+            if case .abort = verdict { return false }
+        }
+        return true
+    }
+
     /// Tells the sink, once, what a server of files has said; false where it does not want it.
     private func tellFile(isEmpty: Bool = false) -> Bool {
         guard !request.url.isHTTP, !hasToldFile else { return true }
@@ -165,14 +188,25 @@ final class Transfer {
         guard request.url.isHTTP else {
             return replies.read(bytes) ? bytes.count : refusal(of: bytes)
         }
-        return switch sink.receive(headerLine: bytes) {
-        case .proceed: bytes.count
-        case .abort: refusal(of: bytes)
+        switch signIn.read(bytes, of: easy, knownSignIns, mayBeginAnew: !hasBegunAnew) {
+        case .pass:
+            switch sink.receive(headerLine: bytes) {
+            case .proceed: return bytes.count
+            case .abort: return refusal(of: bytes)
+            }
+        case .held:
+            return bytes.count
+        case .release:
+            return releaseHead() ? bytes.count : refusal(of: bytes)
+        case .beginAnew:
+            _ = signIn.release()
+            mustSignInOtherwise = true
+            return refusal(of: bytes)
         }
     }
 
     fileprivate func receive(body bytes: UnsafeRawBufferPointer) -> Int {
-        guard tellFile() else { return refusal(of: bytes) }
+        guard tellFile(), releaseHead() else { return refusal(of: bytes) }
         let verdict = sink.receive(body: bytes)
         switch verdict {
         case .taken, .kept:

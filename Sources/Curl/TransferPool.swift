@@ -25,6 +25,7 @@ public actor TransferPool {
     private nonisolated let thread: PoolThread
     private var transfers: [ObjectIdentifier: Transfer] = [:]
     private let running = RunningTransfers()
+    private let knownSignIns = KnownSignIns()
     private var spares: [EasyHandle] = []
     private var isShutDown = false
     private var hasFailedToWait = false
@@ -111,8 +112,8 @@ extension TransferPool {
                 guard let transfer = running[easy] else { continue }
                 if code == .loginDenied, transfer.hasAnotherLogin {
                     signInAnew(transfer)
-                } else if code == .aborted, transfer.wasIntruder {
-                    moveOut(transfer)
+                } else if code != .ok, transfer.mustBeginAnew {
+                    beginAnew(transfer)
                 } else {
                     end(transfer, code)
                 }
@@ -152,7 +153,8 @@ extension TransferPool {
                 on: easy,
                 sink: sink,
                 handle: handle,
-                among: running
+                among: running,
+                knownSignIns: knownSignIns
             )
             try multi.add(easy)
             transfers[ObjectIdentifier(handle)] = transfer
@@ -178,12 +180,12 @@ extension TransferPool {
         }
     }
 
-    /// Gives the transfer, of which nothing was sent, a connection of its own.
-    private func moveOut(_ transfer: Transfer) {
+    /// Runs a transfer once more of which the sink has heard nothing.
+    private func beginAnew(_ transfer: Transfer) {
         do throws(CurlFailure) {
             try multi.remove(transfer.easy)
             running[transfer.easy.pointer] = nil
-            try transfer.tryOwnConnection(on: EasyHandle(funnel))
+            try transfer.beginAnew(on: EasyHandle(funnel))
             try multi.add(transfer.easy)
             running[transfer.easy.pointer] = transfer
         } catch {
@@ -204,6 +206,7 @@ extension TransferPool {
     /// The only way out for a transfer: out of libcurl first, so that no callback can come after
     /// the outcome.
     private func end(_ transfer: Transfer, _ result: CurlCode, message: String? = nil) {
+        transfer.releaseHead()
         if result == .ok { transfer.concludeBody() }
         let outcome = transfer.outcome(result, message: message)
         if outcome.isMisfit { lastConfusion = .now }

@@ -4,7 +4,7 @@
 ///
 /// Redirects are never followed, statuses are never errors, bodies are never decompressed: the
 /// caller judges. Nothing is taken from the process's environment or the user's files but what
-/// the request names. Authentication of HTTP other than Basic is not used.
+/// the request names. HTTP hosts and proxies are signed in to by Digest or Basic.
 public struct TransferRequest: Sendable {
     /// The version of HTTP to ask for.
     public enum HTTPVersion: Sendable {
@@ -24,7 +24,7 @@ public struct TransferRequest: Sendable {
         case never
     }
 
-    /// A login: for the Basic scheme of HTTP, for FTP and for SFTP.
+    /// A login: for Digest and Basic of HTTP, for FTP and for SFTP.
     public struct Credentials: Hashable, Sendable {
         /// The user's name, decoded.
         public var user: String
@@ -46,7 +46,8 @@ public struct TransferRequest: Sendable {
     public var range: String?
     /// The User-Agent; none is sent where this is empty.
     public var userAgent: String
-    /// The login, sent with the first request.
+    /// The login: over TLS sent with the first request, by HTTP in clear once it is asked for, and
+    /// to nobody who takes Digest in any other way.
     public var credentials: Credentials?
     /// The longest time for name lookup, connecting and the TLS handshake together.
     public var connectTimeout: Duration

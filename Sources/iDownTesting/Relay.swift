@@ -137,7 +137,9 @@ extension Relay {
                     login = base64.b64decode(line.split(" ")[2]).decode()
             print("connect", place, login, file=log, flush=True)
             if method != "CONNECT" or login != detail:
-                writer.write(b"HTTP/1.1 407 No\\r\\nContent-Length: 0\\r\\n\\r\\n")
+                writer.write(
+                    b'HTTP/1.1 407 No\\r\\nProxy-Authenticate: Basic realm="r"\\r\\n'
+                    b'Connection: close\\r\\nContent-Length: 0\\r\\n\\r\\n')
                 return None
             target = await asyncio.open_connection("127.0.0.1", int(place.split(":")[-1]))
             writer.write(b"HTTP/1.1 200 OK\\r\\nX-Proxy: here\\r\\n\\r\\n")

@@ -12,10 +12,12 @@ struct StoredLoginTests {
     ) async throws {
         try await withTemporaryFolder { folder in
             let server = try FaultServer(
-                script: .init { _ in
-                    let fields = [("Content-Length", "0"), ("Set-Cookie", "new=1; Path=/")]
-                    return [.head("200 OK", fields)]
-                }
+                script: .init(
+                    guarded { _ in
+                        let fields = [("Content-Length", "0"), ("Set-Cookie", "new=1; Path=/")]
+                        return [.head("200 OK", fields)]
+                    }
+                )
             )
             defer { server.stop() }
             try TestFile.write(
@@ -39,7 +41,7 @@ struct StoredLoginTests {
             request.netrcFile = nil
             #expect(await pool.run(request).result == .ok)
             let seen = server.requests.map { $0["Authorization"] }
-            #expect(seen == ["Basic bWU6c2VjcmV0", nil])
+            #expect(seen == [nil, "Basic bWU6c2VjcmV0", nil])
         }
     }
 
@@ -53,7 +55,7 @@ struct StoredLoginTests {
             request.headers = [.init(name: "authorization", value: "Bearer own")]
             #expect(await pool.run(request).result == .ok)
             let seen = server.requests.map { $0["Authorization"] }
-            #expect(seen == ["Basic eW91Om93bg==", "Bearer own"])
+            #expect(seen == [nil, "Basic eW91Om93bg==", "Bearer own"])
         }
     }
 

@@ -10,15 +10,18 @@ struct TransferRequestTests {
     /// What a server sees of a request.
     private func fields(
         of request: (URLReference) -> TransferRequest,
-        url: (FaultServer) -> String = { $0.url("/a?b") }
+        url: (FaultServer) -> String = { $0.url("/a?b") },
+        asksForLogin: Bool = false
     ) async throws -> RecordedRequest {
-        let server = try FaultServer.serving(file: Array("0123456789".utf8))
+        let file = ServedFile(TestContent(Array("0123456789".utf8)))
+        let answer = { @Sendable in file.answer(to: $0) }
+        let server = try FaultServer(script: .init(asksForLogin ? guarded(answer) : answer))
         defer { server.stop() }
         try await withPool { pool in
             let outcome = await pool.run(request(try URLReference(url(server))))
             #expect(outcome.result == .ok)
         }
-        return try #require(server.requests.first)
+        return try #require(server.requests.last)
     }
 
     @Test func `a plain request asks for the bytes as they are`() async throws {
@@ -48,11 +51,16 @@ struct TransferRequestTests {
 
     @Test func `the login comes from the URL unless another is given`() async throws {
         let withLogin = { (server: FaultServer) in "http://me:p%40ss@127.0.0.1:\(server.port)/" }
-        let fromURL = try await fields(of: { TransferRequest(url: $0) }, url: withLogin)
+        let fromURL = try await fields(
+            of: { TransferRequest(url: $0) },
+            url: withLogin,
+            asksForLogin: true
+        )
         #expect(fromURL["Authorization"] == "Basic bWU6cEBzcw==")
         let given = try await fields(
             of: { TransferRequest(url: $0, credentials: .init(user: "a", password: "b")) },
-            url: withLogin
+            url: withLogin,
+            asksForLogin: true
         )
         #expect(given["Authorization"] == "Basic YTpi")
     }

@@ -98,7 +98,15 @@ struct HostileLinkTests {
     }
 
     @Test func `a link uses nothing that the user has stored, a URL does`() async throws {
-        let host = try ChangingHost(ServedFile(content))
+        let file = ServedFile(content)
+        let host = try FaultServer(
+            script: .init { request in
+                let isOpen = request["Authorization"] != nil || request.path == "/link"
+                let challenge = ("WWW-Authenticate", "Basic realm=\"here\"")
+                guard !isOpen else { return file.answer(to: request) }
+                return [.head("401 No", [challenge, ("Content-Length", "0")])]
+            }
+        )
         defer { host.stop() }
         try await withService(started: false) { service in
             try TestFile.write(
@@ -113,8 +121,8 @@ struct HostileLinkTests {
                 let id = try await service.addedTask(after: mark)
                 try await service.waitForState("completed", of: id)
             }
-            let logins = host.server.requests.map { $0["Authorization"] }
-            #expect(logins == [nil, "Basic bWU6Z2VoZWlt"])
+            let logins = host.requests.map { $0["Authorization"] }
+            #expect(logins == [nil, nil, "Basic bWU6Z2VoZWlt"])
         }
     }
 }

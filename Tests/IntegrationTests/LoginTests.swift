@@ -146,7 +146,8 @@ struct LoginTests {
                 )
                 #expect(kept.succeeded, "\(kept)")
                 #expect(try await keyring.items().count == 1)
-                #expect(server.requests.count == 1)
+                // How it wants to be signed in to, and then whether the password is right.
+                #expect(server.requests.count == 2)
             }
         }
     }

@@ -155,18 +155,20 @@ import iDownloader
     }
 
     @Test func `within an origin they stay`() async throws {
-        try await withServer({ request in
+        let answer = guarded { request in
             guard request.path != "/start" else { return Self.redirect(to: "/file.bin") }
             return Sample.file.answer(to: request)
-        }) { server in
+        }
+        try await withServer(answer) { server in
             try await withSite { site in
                 let url = "http://me:secret@127.0.0.1:\(server.port)/start"
                 let journal = try await site.download(url) {
                     $0.headers = [.init(name: "X-Key", value: "k")]
                 }
                 expectComplete(Sample.content, site, journal)
-                #expect(server.requests.map { $0["X-Key"] } == ["k", "k"])
-                #expect(server.requests.allSatisfy { $0["Authorization"] != nil })
+                // Once without the login, which nobody had asked for yet.
+                #expect(server.requests.map { $0["X-Key"] } == ["k", "k", "k"])
+                #expect(server.requests.dropFirst().allSatisfy { $0["Authorization"] != nil })
             }
         }
     }

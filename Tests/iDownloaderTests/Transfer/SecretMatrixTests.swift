@@ -40,6 +40,10 @@ import iDownloader
         }
     }
 
+    private static let challenge: [Step] = [
+        .head("401 No", [("WWW-Authenticate", "Basic realm=\"r\""), ("Content-Length", "0")])
+    ]
+
     private static func holdsSecret(_ request: RecordedRequest) -> Bool {
         let text = request.target + request.fields.map { $0.name + $0.value }.joined()
         // geheim:geheim in Base64.
@@ -66,6 +70,7 @@ import iDownloader
             let port = other.port
             try await withServer({ request in
                 guard request.path == "/start" else { return Sample.file.answer(to: request) }
+                guard request["Authorization"] != nil else { return Self.challenge }
                 let home = request["Host"]?.split(separator: ":").last.flatMap { UInt16($0) } ?? 0
                 let target = place.url(home: home, other: port)
                 return [.head("302 Found", [("Location", target), ("Content-Length", "0")])]
@@ -75,11 +80,11 @@ import iDownloader
                         let url = home.url("/start?\(Self.secret)")
                         let journal = try await site.download(url, change: choose)
                         expectComplete(Sample.content, site, journal)
-                        let first = try #require(home.requests.first)
+                        let first = try #require(home.requests.dropFirst().first)
                         #expect(first["Authorization"] == "Basic Z2VoZWltOmdlaGVpbQ==")
                         #expect(first["Cookie"] == "kept=geheim")
                         #expect(first["X-Auth-Token"] == Self.secret)
-                        let away = Array(home.requests.dropFirst()) + other.requests
+                        let away = Array(home.requests.dropFirst(2)) + other.requests
                         #expect(away.count == 1)
                         #expect(!away.contains(where: Self.holdsSecret), "\(away)")
                     }

@@ -43,7 +43,7 @@ import iDownloader
     }
 
     @Test func `the client's fields, referrer, agent and login go out`() async throws {
-        try await withServer({ Sample.file.answer(to: $0) }) { server in
+        try await withServer(guarded { Sample.file.answer(to: $0) }) { server in
             try await withSite { site in
                 let url = "http://me:secret@127.0.0.1:\(server.port)/file.bin"
                 let journal = try await site.download(url) { request in
@@ -52,7 +52,7 @@ import iDownloader
                     request.userAgent = "other/2"
                 }
                 expectComplete(Sample.content, site, journal)
-                let request = await server.waitForRequest()
+                let request = await server.waitForRequest(count: 2)
                 #expect(request["X-Key"] == "k")
                 #expect(request["Referer"] == "http://example.org/page")
                 #expect(request["User-Agent"] == "other/2")

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CCurl
+
+/// How one request signs in by HTTP, at its host and at its proxy.
+///
+/// Over TLS a host gets the password with the first request (Basic, RFC 7617); in clear nobody gets
+/// anything before he has said what he takes, and where that is Digest (RFC 7616), he gets no more.
+/// What he said is remembered, so that only the first request is sent twice. libcurl answers a
+/// challenge by itself: the head that held it is kept from the sink, since another one follows.
+///
+/// Belongs to the pool's thread.
+struct HTTPSignIn {
+    /// What becomes of a line of a head.
+    enum Reading {
+        /// It is the sink's.
+        case pass
+        /// It is kept.
+        case held
+        /// All that was kept is the sink's.
+        case release
+        /// The request is to be sent anew, in the way that is asked for.
+        case beginAnew
+    }
+
+    private struct Side {
+        let party: SignInMethods.Party
+        /// What libcurl may do.
+        let methods: SignInMethods
+        let option: CURLoption
+        let offers: CURLINFO
+        var hasAsked = false
+    }
+
+    /// By the status that asks for a login.
+    private var sides: [Int: Side] = [:]
+    /// The status of the head that is being kept.
+    private var asking: Int?
+    private var held: [[UInt8]] = []
+
+    /// - Parameters:
+    ///   - request: what is asked for, of whom, through whom.
+    ///   - known: what hosts and proxies have asked for.
+    init(_ request: TransferRequest, _ known: KnownSignIns) {
+        guard request.url.isHTTP || request.proxy != .direct else { return }
+        if request.signsIn {
+            let party = SignInMethods.Party.host(request.url.origin)
+            let isCovered = request.url.scheme == "https"
+            sides[401] = Side(
+                party: party,
+                methods: known[party] ?? (isCovered ? .basic : .any),
+                option: CURLOPT_HTTPAUTH,
+                offers: CURLINFO_HTTPAUTH_AVAIL
+            )
+        }
+        if case .through(let proxy) = request.proxy, proxy.credentials != nil {
+            let party = SignInMethods.Party.proxy(proxy.address)
+            sides[407] = Side(
+                party: party,
+                methods: known[party] ?? .any,
+                option: CURLOPT_PROXYAUTH,
+                offers: CURLINFO_PROXYAUTH_AVAIL
+            )
+        }
+    }
+
+    func apply(to easy: EasyHandle) throws(CurlFailure) {
+        for side in sides.values { try easy.set(side.option, side.methods.rawValue) }
+    }
+
+    /// Looks at a line of a head, its end included.
+    ///
+    /// - Parameters:
+    ///   - line: the line.
+    ///   - easy: the handle that it came by.
+    ///   - known: is told what was asked for.
+    ///   - mayBeginAnew: whether the request may be sent in another way.
+    /// - Returns: what becomes of it.
+    mutating func read(
+        _ line: UnsafeRawBufferPointer,
+        of easy: EasyHandle,
+        _ known: KnownSignIns,
+        mayBeginAnew: Bool
+    ) -> Reading {
+        guard !sides.isEmpty else { return .pass }
+        if line.starts(with: "HTTP/".utf8) { begin(line, of: easy, known) }
+        guard let asking, let side = sides[asking] else { return .pass }
+        held.append(Array(line))
+        guard line.allSatisfy({ $0 == 0x0D || $0 == 0x0A }) else { return .held }
+        let offered = offers(to: side, of: easy)
+        guard offered.isDisjoint(with: side.methods) else {
+            // What was sent was not good enough; all else libcurl has not tried yet.
+            return side.methods == .basic ? .release : .held
+        }
+        guard mayBeginAnew, !offered.isEmpty else { return .release }
+        known[side.party] = offered.preferred
+        return .beginAnew
+    }
+
+    /// Gives back what was kept, once nothing follows it after all.
+    mutating func release() -> [[UInt8]] {
+        defer { held = [] }
+        asking = nil
+        return held
+    }
+
+    /// Another head begins: what was kept had been answered.
+    private mutating func begin(
+        _ line: UnsafeRawBufferPointer,
+        of easy: EasyHandle,
+        _ known: KnownSignIns
+    ) {
+        _ = release()
+        let status = line.split(separator: 0x20, maxSplits: 2).dropFirst().first
+            .flatMap { Int(String(decoding: $0.prefix(3), as: UTF8.self)) }
+        if let status, let side = sides[status] {
+            guard !side.hasAsked else { return }
+            sides[status]?.hasAsked = true
+            asking = status
+        } else {
+            learn(from: easy, known)
+        }
+    }
+
+    /// Remembers what was asked for by those who are content now.
+    func learn(from easy: EasyHandle, _ known: KnownSignIns) {
+        for side in sides.values {
+            let offered = offers(to: side, of: easy)
+            if !offered.isEmpty { known[side.party] = offered.preferred }
+        }
+    }
+
+    private func offers(to side: Side, of easy: EasyHandle) -> SignInMethods {
+        SignInMethods(rawValue: easy.number(side.offers) ?? 0).intersection(.any)
+    }
+}
+
+extension TransferRequest {
+    /// Whether libcurl may have a login for the host of an HTTP URL; one that is written into a
+    /// field is none of its business.
+    fileprivate var signsIn: Bool {
+        guard url.isHTTP, !headers.contains(where: { $0.isNamed("authorization") }) else {
+            return false
+        }
+        return credentials != nil || url.user != nil || netrcFile != nil
+    }
+}
