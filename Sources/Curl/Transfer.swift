@@ -244,18 +244,44 @@ extension Transfer {
     }
 
     /// The connection stands, perhaps since another request; nothing has been sent for this one.
-    fileprivate func mayBegin(at address: UnsafePointer<CChar>?) -> Bool {
-        if request.mayShare, running.isIntruder(self) {
+    fileprivate func mayBegin(
+        at address: UnsafePointer<CChar>?,
+        port: Int32,
+        localPort: Int32
+    ) -> Bool {
+        let text = address.map { String(cString: $0) } ?? ""
+        let key = ConnectionSockets.Key(address: text, port: port, localPort: localPort)
+        if (request.mayShare && running.isIntruder(self)) || hasLeftovers(key) {
             wasIntruder = true
             return false
         }
-        let text = address.map { String(cString: $0) } ?? ""
         return admits(SocketAddress(text) ?? .other(family: AF_UNSPEC))
     }
 
+    /// Whether the connection, which has served another request, is not clean.
+    private func hasLeftovers(_ key: ConnectionSockets.Key) -> Bool {
+        guard request.url.isHTTP else { return false }
+        guard easy.number(CURLINFO_NUM_CONNECTS) == 0 else {
+            sockets.note(key, madeOn: opened)
+            return false
+        }
+        let tls = easy.tls
+        // There what comes says itself which request it answers.
+        guard ccurl_speaks_http2(tls) == 0 else { return false }
+        return sockets.hasLeftovers(key, tls: tls)
+    }
+
     /// Nothing but the very key that is known is trusted, and none is added.
-    fileprivate func trusts(_ match: curl_khmatch) -> Bool {
-        guard match != CURLKHMATCH_OK else { return true }
+    ///
+    /// `known` is that key as it stands in the file, in Base64.
+    fileprivate func trusts(_ match: curl_khmatch, _ known: curl_khkey?) -> Bool {
+        guard match != CURLKHMATCH_OK else {
+            guard let key = known?.key, known?.len == 0,
+                RevokedKeys.hold(String(cString: key), in: request.ssh.knownHostsFile)
+            else { return true }
+            hostKeyDoubt = .revoked
+            return false
+        }
         hostKeyDoubt = match == CURLKHMATCH_MISMATCH ? .changed : .unknown
         return false
     }
@@ -316,5 +342,6 @@ private func judgeHostKey(
     let reject = Int32(bitPattern: CURLKHSTAT_REJECT.rawValue)
     guard let context else { return reject }
     let transfer = Unmanaged<Transfer>.fromOpaque(context).takeUnretainedValue()
-    return transfer.trusts(match) ? Int32(bitPattern: CURLKHSTAT_FINE.rawValue) : reject
+    return transfer.trusts(match, known?.pointee)
+        ? Int32(bitPattern: CURLKHSTAT_FINE.rawValue) : reject
 }

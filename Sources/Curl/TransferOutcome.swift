@@ -20,6 +20,8 @@ public struct TransferOutcome: Hashable, Sendable {
         case unknown
         /// Another key of the host is known.
         case changed
+        /// The key is one that the host is known not to have any more (`@revoked`, sshd(8)).
+        case revoked
     }
 
     /// ``CurlCode/ok``, or why it failed.

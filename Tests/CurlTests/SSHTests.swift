@@ -109,6 +109,16 @@ struct SSHTests {
             var request = try host.request()
             request.ssh.knownHostsFile = nil
             #expect(await host.pool.run(request).result == .badRequest)
+
+            let right = try host.server.knownHost()
+            let key = right.drop { $0 != " " }
+            for hosts in ["*", "[127.0.0.1]:\(host.server.port)"] {
+                let revoked = try await outcome(right + "@revoked \(hosts)\(key)")
+                #expect(revoked.result == .peerVerification)
+                #expect(revoked.hostKeyDoubt == .revoked)
+            }
+            let other = try host.server.knownHost(isRight: false).drop { $0 != " " }
+            #expect(try await outcome(right + "@revoked *\(other)").result == .ok)
         }
     }
 

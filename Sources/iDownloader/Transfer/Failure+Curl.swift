@@ -75,6 +75,11 @@ extension Failure {
                 .networkTLS,
                 "the host shows another key than ~/.ssh/known_hosts has for it"
             )
+        case .revoked:
+            return Failure(
+                .networkTLS,
+                "the host shows a key that ~/.ssh/known_hosts has as revoked"
+            )
         case nil: break
         }
         switch outcome.proxyStatus {
