@@ -95,6 +95,13 @@ static inline int ccurl_speaks_http2(void *ssl) {
     return length == 2 && name && name[0] == 'h' && name[1] == '2';
 }
 
+// Whether bytes were decrypted that nobody has read; 0 also where nobody knows.
+static inline int ccurl_has_pending(void *ssl) {
+    int (*pending)(const void *);
+    *(void **)(&pending) = dlsym(NULL, "SSL_pending");
+    return ssl && pending && pending(ssl) > 0;
+}
+
 // CURLINFO_PRIVATE: what CURLOPT_PRIVATE set.
 static inline CURLcode ccurl_getinfo_private(CURL *handle, void **value) {
     return (curl_easy_getinfo)(handle, CURLINFO_PRIVATE, (char **)value);

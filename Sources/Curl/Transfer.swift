@@ -18,7 +18,11 @@ final class Transfer {
     private(set) var isKept = false
     private var received: Int64 = 0
     private let running: RunningTransfers
-    /// It was about to disturb another transfer on its connection, and has sent nothing.
+    private let sockets: ConnectionSockets
+    /// Those that were made for it.
+    private var opened: [Int32] = []
+    /// It was about to disturb another transfer on its connection, or to get what another one has
+    /// left there, and has sent nothing.
     private(set) var wasIntruder = false
     private var wasRefusedAddress = false
     private var hostKeyDoubt: TransferOutcome.HostKeyDoubt?
@@ -37,12 +41,14 @@ final class Transfer {
         sink: any TransferSink,
         handle: TransferHandle,
         among running: RunningTransfers,
+        on sockets: ConnectionSockets,
         knownSignIns: KnownSignIns
     ) throws(CurlFailure) {
         self.knownSignIns = knownSignIns
         signIn = HTTPSignIn(request, knownSignIns)
         self.handle = handle
         self.running = running
+        self.sockets = sockets
         self.easy = easy
         self.sink = sink
         self.request = request
@@ -63,7 +69,7 @@ final class Transfer {
         try easy.set(CURLOPT_HEADERFUNCTION, function: receiveHeader)
         try easy.set(openSocket: openSocket)
         if wasIntruder { try easy.set(CURLOPT_FRESH_CONNECT, 1) }
-        if request.admits != nil || request.mayShare {
+        if request.admits != nil || request.url.isHTTP {
             try easy.set(CURLOPT_PREREQDATA, context)
             try easy.set(beforeRequest: beforeRequest)
         }
@@ -228,11 +234,13 @@ final class Transfer {
         guard admits(SocketAddress(address)) else { return CURL_SOCKET_BAD }
         // libcurl's own socket would be handed on to every program that the process starts.
         let flags = Int32(bitPattern: SOCK_CLOEXEC.rawValue)
-        return socket(
+        let socket = Glibc.socket(
             address.pointee.family,
             address.pointee.socktype | flags,
             address.pointee.protocol
         )
+        opened.append(socket)
+        return socket
     }
 }
 
@@ -329,7 +337,8 @@ private func beforeRequest(
 ) -> Int32 {
     guard let context else { return CURL_PREREQFUNC_ABORT }
     let transfer = Unmanaged<Transfer>.fromOpaque(context).takeUnretainedValue()
-    return transfer.mayBegin(at: address) ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT
+    let mayBegin = transfer.mayBegin(at: address, port: port, localPort: localPort)
+    return mayBegin ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT
 }
 
 private func judgeHostKey(

@@ -25,6 +25,7 @@ public actor TransferPool {
     private nonisolated let thread: PoolThread
     private var transfers: [ObjectIdentifier: Transfer] = [:]
     private let running = RunningTransfers()
+    private let sockets = ConnectionSockets()
     private let knownSignIns = KnownSignIns()
     private var spares: [EasyHandle] = []
     private var isShutDown = false
@@ -154,6 +155,7 @@ extension TransferPool {
                 sink: sink,
                 handle: handle,
                 among: running,
+                on: sockets,
                 knownSignIns: knownSignIns
             )
             try multi.add(easy)

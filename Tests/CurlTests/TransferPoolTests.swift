@@ -101,6 +101,33 @@ struct TransferPoolTests {
         }
     }
 
+    @Test func `what a server sends too much is no answer to the next request`() async throws {
+        let (isRead, isSent) = (FaultServer.Gate(), FaultServer.Gate())
+        let answer = { @Sendable (text: String) -> [FaultServer.Step] in
+            [.head("200 OK", [("Content-Length", "5")]), .text(text)]
+        }
+        let server = try FaultServer(
+            script: .init { request in
+                guard request.path == "/first" else { return answer("right") }
+                return answer("first") + [.wait(for: isRead)] + answer("wrong") + [.open(isSent)]
+            }
+        )
+        defer { server.stop() }
+        try await withPool { pool in
+            #expect(
+                await pool.run(.init(url: try URLReference(server.url("/first")))).result == .ok
+            )
+            isRead.open()
+            await isSent.waitUntilOpen()
+            let sink = RecordingSink()
+            let url = try URLReference(server.url("/second"))
+            let outcome = await pool.run(.init(url: url), sink: sink)
+            #expect(outcome.result == .ok, "\(outcome)")
+            #expect(String(decoding: sink.body, as: UTF8.self) == "right")
+            #expect(outcome.openedConnections == 1)
+        }
+    }
+
     @Test func `three hundred transfers run at once`() async throws {
         // Both ends of each are in this process, which may have no more than 1024 descriptors.
         let arrived = FaultServer.Gate()
