@@ -13,6 +13,8 @@ package enum FileError: Error, Sendable {
     case vanished
     /// Something else stands under the name of our file.
     case notOurs
+    /// Our file is shorter than what was written to it: somebody has cut it.
+    case shortened
     /// The folder's path leads somewhere else than when it was judged.
     case folderMoved
 }
@@ -39,6 +41,8 @@ extension FileError {
             Failure(.fileVanished, "the file or its folder is not there any more")
         case .notOurs:
             Failure(.fileVanished, "another file has taken the place of the partial one")
+        case .shortened:
+            Failure(.fileVanished, "another program has cut the partial file")
         case .folderMoved:
             Failure(.fileVanished, "the path of the folder now leads somewhere else")
         case .system(let code, let operation):

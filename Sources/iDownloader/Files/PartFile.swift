@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Glibc
+import Synchronization
 package import iDownState
 
 /// A file while it is being downloaded, open for reading and writing.
@@ -11,6 +12,8 @@ package final class PartFile: Sendable {
     package let file: LocalFile
     package let folder: OpenFolder
     let descriptor: Descriptor
+    /// The end of what was written so far.
+    private let extent = Atomic<Int64>(0)
 
     init(_ file: LocalFile, _ folder: OpenFolder, _ descriptor: Descriptor) {
         self.file = file
@@ -79,7 +82,9 @@ package final class PartFile: Sendable {
         guard status.isRegular, status.linkCount == 1, status.identity == FileIdentity(file) else {
             throw .notOurs
         }
-        return PartFile(file, folder, descriptor)
+        let part = PartFile(file, folder, descriptor)
+        part.extent.store(status.size, ordering: .relaxed)
+        return part
     }
 
     var fileSystem: FileSystem { folder.fileSystem }
@@ -111,8 +116,20 @@ package final class PartFile: Sendable {
     }
 
     /// Writes all bytes from `offset` on.
+    ///
+    /// - Throws: `shortened` where the file has lost bytes: behind what is written now they would
+    ///   be a hole, and look like zeros that the server has sent.
     package func write(_ bytes: UnsafeRawBufferPointer, at offset: Int64) throws(FileError) {
+        try expectAllWritten()
         try fileSystem.write(bytes, to: number, at: offset)
+        extent.max(offset + Int64(bytes.count), ordering: .relaxed)
+    }
+
+    /// Makes sure that nobody has cut the file.
+    package func expectAllWritten() throws(FileError) {
+        let extent = extent.load(ordering: .relaxed)
+        guard extent > 0 else { return }
+        guard try size() >= extent else { throw .shortened }
     }
 
     /// Reads from `offset` on until the buffer is full or the file ends; the count of bytes.
@@ -126,6 +143,7 @@ package final class PartFile: Sendable {
     /// Cuts the file, or lets it grow by a hole.
     package func truncate(to length: Int64) throws(FileError) {
         try fileSystem.truncate(number, to: length)
+        extent.store(length, ordering: .relaxed)
     }
 
     /// Brings the bytes to the disk.

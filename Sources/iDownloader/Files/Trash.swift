@@ -40,7 +40,7 @@ package struct Trash: Sendable {
         } catch {
             switch error {
             case .vanished, .folderMoved: return false
-            case .system, .nameTaken, .notOurs: throw error
+            case .system, .nameTaken, .notOurs, .shortened: throw error
             }
         }
         guard let status = try folder.status(of: file.name), status.isRegular,

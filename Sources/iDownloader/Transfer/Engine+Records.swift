@@ -16,7 +16,7 @@ extension Engine {
             } catch {
                 switch error {
                 case .vanished, .folderMoved: return
-                case .system, .nameTaken, .notOurs: throw error
+                case .system, .nameTaken, .notOurs, .shortened: throw error
                 }
             }
         }
@@ -69,7 +69,7 @@ extension Engine {
         } catch {
             switch error {
             case .vanished, .notOurs: return .partialFound(size: nil)
-            case .system, .nameTaken, .folderMoved: return nil
+            case .system, .nameTaken, .shortened, .folderMoved: return nil
             }
         }
     }
@@ -91,7 +91,7 @@ extension Engine {
         } catch {
             switch error {
             case .vanished, .notOurs, .folderMoved: return .partialFound(size: nil)
-            case .system, .nameTaken: return nil
+            case .system, .nameTaken, .shortened: return nil
             }
         }
     }
@@ -140,7 +140,7 @@ extension Engine {
                 names.restore(file.name, in: directory, for: record.id)
                 return await measure(file, of: record)
             case .vanished, .notOurs, .folderMoved: return .partialFound(size: nil)
-            case .system: return nil
+            case .system, .shortened: return nil
             }
         }
     }

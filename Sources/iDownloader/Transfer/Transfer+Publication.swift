@@ -94,6 +94,7 @@ extension Transfer {
         let (origin, referrer) = engine.origins(of: home, referrer: job.request.referrer)
         try await synchronize { part throws(TransferEnd) in
             try await onDisk(syncing: .file(part)) { () throws(FileError) in
+                try part.expectAllWritten()
                 if try part.size() != size { try part.truncate(to: size) }
                 try part.setFinalPermissions()
                 part.recordOrigin(url: origin, referrer: referrer)
