@@ -4,24 +4,25 @@ import iDownState
 
 // What the file is held against before it is published.
 extension Transfer {
-    /// What the bytes must come to, as the client and as the server say.
-    private var expected: [Checksum] {
-        [job.request.checksum, known.checksum].compactMap(\.self)
-    }
+    /// What the bytes must come to.
+    ///
+    /// What the client says is the last word: servers give digests of what they have stored in
+    /// another form, or of an older file.
+    private var expected: Checksum? { job.request.checksum ?? known.checksum }
 
     /// Whether a wrong byte will show at the end, wherever it came from.
-    var hasDigest: Bool { !expected.isEmpty || job.request.hasPieceHashes }
+    var hasDigest: Bool { expected != nil || job.request.hasPieceHashes }
 
     /// What is known of a complete file: it is complete only once it was held against its digests.
     var provenIntegrity: Integrity { hasDigest ? .checksum : known.provenIntegrity }
 
     /// Has the digests that will be asked for computed as far as the file goes; returns at once.
     func followDigests() {
-        let algorithms = Set(expected.map(\.algorithm))
-        guard let part, !algorithms.isEmpty else {
+        guard let part, let expected else {
             digests = nil
             return
         }
+        let algorithms: Set = [expected.algorithm]
         if digests?.part !== part || digests?.algorithms != algorithms {
             digests = DigestFollower(part, algorithms, on: engine.disk.digests)
         }
@@ -37,7 +38,7 @@ extension Transfer {
         live.activity = .verifying
         try check(size: stored.prefixLength)
         let mismatch = try await mismatch()
-        guard mismatch != nil || expected.isEmpty, job.request.hasPieceHashes else {
+        guard mismatch != nil || expected == nil, job.request.hasPieceHashes else {
             if let mismatch { throw .failed(mismatch) }
             return []
         }
@@ -60,12 +61,12 @@ extension Transfer {
             }
         }
         guard !brake.isPulled else { throw .stopped }
-        let values = digests.values
-        guard let checksum = expected.first(where: { !values.contains($0) }) else { return nil }
-        let found = values.first { $0.algorithm == checksum.algorithm }
+        guard let expected else { return nil }
+        let found = digests.values.first { $0.algorithm == expected.algorithm }
+        guard found != expected else { return nil }
         return Failure(
             .checksumMismatch,
-            "the file is \(found?.description ?? ""), and should be \(checksum)"
+            "the file is \(found?.description ?? ""), and should be \(expected)"
         )
     }
 
