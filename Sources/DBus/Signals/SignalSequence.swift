@@ -58,10 +58,15 @@ final class SignalSubscriber: Sendable {
 }
 
 /// Signals between the connection, which puts, and one task, which takes.
+///
+/// The task is resumed after the lock is given back: where it is being cancelled at that moment the
+/// runtime holds the task, and waits for the lock (see `withTaskCancellationHandler`).
 final class SignalQueue: Sendable {
+    private typealias Taker = CheckedContinuation<Signal?, Never>
+
     private struct State {
         var waiting: ArraySlice<Signal> = []
-        var taker: CheckedContinuation<Signal?, Never>?
+        var taker: Taker?
         var isFinished = false
         var failure: BusError?
     }
@@ -70,51 +75,45 @@ final class SignalQueue: Sendable {
 
     /// Adds a signal; answers false if that was one too many and the sequence has ended.
     func put(_ signal: Signal) -> Bool {
-        state.withLock { state in
-            guard !state.isFinished else { return false }
-            if let taker = state.taker {
-                state.taker = nil
-                taker.resume(returning: signal)
-                return true
-            }
+        let (isKept, taker) = state.withLock { state -> (Bool, Taker?) in
+            guard !state.isFinished else { return (false, nil) }
+            if let taker = state.taker.take() { return (true, taker) }
             guard state.waiting.count < SignalSequence.maximumWaiting else {
                 state.isFinished = true
                 state.failure = .limitsExceeded("more signals wait than are kept")
-                return false
+                return (false, nil)
             }
             state.waiting.append(signal)
-            return true
+            return (true, nil)
         }
+        taker?.resume(returning: signal)
+        return isKept
     }
 
     /// Ends the sequence after what already waits.
     func finish() {
-        state.withLock { state in
+        let taker = state.withLock { state in
             state.isFinished = true
-            state.taker?.resume(returning: nil)
-            state.taker = nil
+            return state.taker.take()
         }
+        taker?.resume(returning: nil)
     }
 
     func next(isolation actor: isolated (any Actor)?) async throws(BusError) -> Signal? {
         let signal = await withTaskCancellationHandler {
-            await withCheckedContinuation(isolation: actor) {
-                (continuation: CheckedContinuation<Signal?, Never>) in
-                state.withLock { state in
-                    if let signal = state.waiting.popFirst() {
-                        continuation.resume(returning: signal)
-                    } else if state.isFinished || Task.isCancelled || state.taker != nil {
-                        continuation.resume(returning: nil)
-                    } else {
-                        state.taker = continuation
+            await withCheckedContinuation(isolation: actor) { (taker: Taker) in
+                let known = state.withLock { state -> Signal?? in
+                    if let signal = state.waiting.popFirst() { return signal }
+                    if state.isFinished || Task.isCancelled || state.taker != nil {
+                        return .some(nil)
                     }
+                    state.taker = taker
+                    return nil
                 }
+                if let known { taker.resume(returning: known) }
             }
         } onCancel: {
-            state.withLock { state in
-                state.taker?.resume(returning: nil)
-                state.taker = nil
-            }
+            state.withLock { $0.taker.take() }?.resume(returning: nil)
         }
         guard signal == nil, let failure = state.withLock({ $0.failure }) else { return signal }
         throw failure
