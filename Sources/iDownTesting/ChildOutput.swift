@@ -15,6 +15,9 @@ final class ChildOutput: Sendable {
         var isFinished = false
     }
 
+    private typealias LineWaiter = CheckedContinuation<String?, Never>
+
+    /// Nobody is resumed under the lock, which the end of a wait by cancellation takes as well.
     private let state = Mutex(State())
 
     var standardError: String {
@@ -28,23 +31,26 @@ final class ChildOutput: Sendable {
     // MARK: The supervisor's side
 
     func start(_ processIdentifier: Int32) {
-        state.withLock { state in
+        let waiter = state.withLock { state in
             state.processIdentifier = processIdentifier
-            state.startWaiter?.resume(returning: processIdentifier)
-            state.startWaiter = nil
+            return state.startWaiter.take()
         }
+        waiter?.resume(returning: processIdentifier)
     }
 
     func append(standardOutput bytes: UnsafeRawBufferPointer) {
-        state.withLock { state in
+        let deliveries = state.withLock { state in
+            var deliveries: [(LineWaiter, String)] = []
             for byte in bytes {
                 guard byte == UInt8(ascii: "\n") else {
                     state.unfinishedLine.append(byte)
                     continue
                 }
-                Self.deliver(&state)
+                if let delivery = Self.endLine(&state) { deliveries.append(delivery) }
             }
+            return deliveries
         }
+        for (waiter, line) in deliveries { waiter.resume(returning: line) }
     }
 
     func append(standardError bytes: UnsafeRawBufferPointer) {
@@ -52,24 +58,26 @@ final class ChildOutput: Sendable {
     }
 
     func finish() {
-        state.withLock { state in
+        let (last, starting, waiters) = state.withLock { state in
             state.isFinished = true
-            if !state.unfinishedLine.isEmpty { Self.deliver(&state) }
-            state.startWaiter?.resume(returning: nil)
-            state.startWaiter = nil
-            for waiter in state.lineWaiters { waiter.continuation.resume(returning: nil) }
-            state.lineWaiters = []
+            let last = state.unfinishedLine.isEmpty ? nil : Self.endLine(&state)
+            defer { state.lineWaiters = [] }
+            return (last, state.startWaiter.take(), state.lineWaiters.map(\.continuation))
         }
+        if let (waiter, line) = last { waiter.resume(returning: line) }
+        starting?.resume(returning: nil)
+        for waiter in waiters { waiter.resume(returning: nil) }
     }
 
-    private static func deliver(_ state: inout State) {
+    /// The line is complete; it is kept unless somebody waits for it.
+    private static func endLine(_ state: inout State) -> (LineWaiter, String)? {
         let line = String(decoding: state.unfinishedLine, as: UTF8.self)
         state.unfinishedLine.removeAll(keepingCapacity: true)
-        if state.lineWaiters.isEmpty {
-            state.lines.append(line)
-        } else {
-            state.lineWaiters.removeFirst().continuation.resume(returning: line)
+        guard state.lineWaiters.isEmpty else {
+            return (state.lineWaiters.removeFirst().continuation, line)
         }
+        state.lines.append(line)
+        return nil
     }
 
     // MARK: The test's side
@@ -77,13 +85,14 @@ final class ChildOutput: Sendable {
     /// The process id once there is one; nil if the child ended before it had one.
     func started() async -> Int32? {
         await withCheckedContinuation { continuation in
-            state.withLock { state in
+            let known = state.withLock { state -> Int32?? in
                 if state.processIdentifier != nil || state.isFinished {
-                    continuation.resume(returning: state.processIdentifier)
-                } else {
-                    state.startWaiter = continuation
+                    return .some(state.processIdentifier)
                 }
+                state.startWaiter = continuation
+                return nil
             }
+            if let known { continuation.resume(returning: known) }
         }
     }
 
@@ -94,23 +103,22 @@ final class ChildOutput: Sendable {
         }
         return await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
-                state.withLock { state in
-                    if !state.lines.isEmpty {
-                        continuation.resume(returning: state.lines.removeFirst())
-                    } else if state.isFinished || Task.isCancelled {
-                        continuation.resume(returning: nil)
-                    } else {
-                        state.lineWaiters.append((id, continuation))
-                    }
+                let known = state.withLock { state -> String?? in
+                    if !state.lines.isEmpty { return state.lines.removeFirst() }
+                    if state.isFinished || Task.isCancelled { return .some(nil) }
+                    state.lineWaiters.append((id, continuation))
+                    return nil
                 }
+                if let known { continuation.resume(returning: known) }
             }
         } onCancel: {
-            state.withLock { state in
+            let waiter = state.withLock { state -> LineWaiter? in
                 guard let index = state.lineWaiters.firstIndex(where: { $0.id == id }) else {
-                    return
+                    return nil
                 }
-                state.lineWaiters.remove(at: index).continuation.resume(returning: nil)
+                return state.lineWaiters.remove(at: index).continuation
             }
+            waiter?.resume(returning: nil)
         }
     }
 }

@@ -75,26 +75,28 @@ package final class SignalLog: Sendable {
 extension SignalLog {
     /// What the reader's task and the test share.
     private final class Shared: Sendable {
+        /// Nobody is resumed under the lock, which the end of a wait by cancellation takes as well.
         private let state = Mutex(State())
 
         var signals: [Signal] { state.withLock(\.signals) }
 
         func add(_ signal: Signal) {
-            state.withLock { state in
+            let waiters = state.withLock { state in
                 state.signals.append(signal)
-                for waiter in state.waiters where waiter.matches(signal) {
-                    waiter.continuation.resume(returning: signal)
-                }
+                let waiters = state.waiters.filter { $0.matches(signal) }
                 state.waiters.removeAll { $0.matches(signal) }
+                return waiters
             }
+            for waiter in waiters { waiter.continuation.resume(returning: signal) }
         }
 
         func end() {
-            state.withLock { state in
+            let waiters = state.withLock { state in
                 state.hasEnded = true
-                for waiter in state.waiters { waiter.continuation.resume(returning: nil) }
-                state.waiters = []
+                defer { state.waiters = [] }
+                return state.waiters
             }
+            for waiter in waiters { waiter.continuation.resume(returning: nil) }
         }
 
         func first(
@@ -107,29 +109,25 @@ extension SignalLog {
             }
             return await withTaskCancellationHandler {
                 await withCheckedContinuation { continuation in
-                    state.withLock { state in
+                    let waiter = Waiter(id: id, matches: matches, continuation: continuation)
+                    let known = state.withLock { state -> Signal?? in
                         if let signal = state.signals.dropFirst(mark).first(where: matches) {
-                            continuation.resume(returning: signal)
-                        } else if state.hasEnded || Task.isCancelled {
-                            continuation.resume(returning: nil)
-                        } else {
-                            state.waiters.append(
-                                Waiter(
-                                    id: id,
-                                    matches: matches,
-                                    continuation: continuation
-                                )
-                            )
+                            return signal
                         }
+                        if state.hasEnded || Task.isCancelled { return .some(nil) }
+                        state.waiters.append(waiter)
+                        return nil
                     }
+                    if let known { continuation.resume(returning: known) }
                 }
             } onCancel: {
-                state.withLock { state in
+                let waiter = state.withLock { state -> Waiter? in
                     guard let index = state.waiters.firstIndex(where: { $0.id == id }) else {
-                        return
+                        return nil
                     }
-                    state.waiters.remove(at: index).continuation.resume(returning: nil)
+                    return state.waiters.remove(at: index)
                 }
+                waiter?.continuation.resume(returning: nil)
             }
         }
     }
