@@ -66,7 +66,13 @@ import iDownTesting
         let lanes = makeLanes(1)
         let gate = DispatchSemaphore(value: 0)
         let tally = Tally()
-        lanes.submit { gate.wait() }
+        // Before it is under way it would be one of those that wait, and the last of them.
+        await withCheckedContinuation { begun in
+            lanes.submit {
+                begun.resume()
+                gate.wait()
+            }
+        }
         let given: [(Int, UInt8)] = [(3, 9), (1, 21), (4, 9), (2, 21), (0, 25)]
         for (number, priority) in given {
             lanes.submit(
