@@ -15,8 +15,9 @@ package enum TransferEvent: Hashable, Sendable {
     case checkpointed(SegmentMap)
     /// All bytes are on disk and synced; the file is about to be renamed to this name.
     case publishing(name: String)
-    /// The file stands under its final name, and the folder is synced.
-    case completed(name: String, size: Int64, Integrity)
+    /// The file stands under its final name, and the folder is synced; `movedTo` is where that
+    /// folder is now, if somebody has moved it meanwhile.
+    case completed(name: String, size: Int64, Integrity, movedTo: String? = nil)
     /// It is over without the file.
     case failed(Failure)
     /// It is over, and what it met is not the task's fault.

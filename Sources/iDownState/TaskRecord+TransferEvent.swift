@@ -14,8 +14,9 @@ extension TaskRecord {
         case .arrived(let file, let remote): return arrive(file, remote)
         case .checkpointed(let segments): return checkpoint(segments)
         case .publishing(let name): return beginPublication(name)
-        case .completed(let name, let size, let integrity):
+        case .completed(let name, let size, let integrity, let folder):
             guard case .publish = intent else { return [] }
+            if let folder { request.directory = folder }
             return complete(name, size, integrity, at: now)
         case .failed(let failure): return fail(failure, at: now, jitter: jitter)
         case .held(let obstacle): return stepAside(for: obstacle, at: now)

@@ -65,6 +65,15 @@ package final class OpenFolder: Sendable {
         try fileSystem.status(of: number).identity
     }
 
+    /// Where it stands now, if that is another place than when it was opened.
+    package var newPath: String? {
+        guard let now = try? fileSystem.path(of: number), now != path,
+            let found = try? OpenFolder(now, fileSystem: fileSystem),
+            let there = try? found.identity(), let here = try? identity(), there == here
+        else { return nil }
+        return now
+    }
+
     /// What stands under the name; nil for nothing.
     package func status(of name: String) throws(FileError) -> FileStatus? {
         try fileSystem.status(of: name, in: number)

@@ -86,7 +86,9 @@ extension Transfer {
             try await complete(size)
             name = try await rename(file, in: folder)
         }
-        try await commit(.completed(name: name, size: size, provenIntegrity))
+        try await commit(
+            .completed(name: name, size: size, provenIntegrity, movedTo: folder.newPath)
+        )
     }
 
     /// Gives the file what every complete one has, and brings all of it to the disk.

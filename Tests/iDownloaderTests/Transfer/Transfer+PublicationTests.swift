@@ -27,6 +27,30 @@ import iDownloader
         }
     }
 
+    @Test func `a folder that is moved meanwhile keeps its file, and the path is told`()
+        async throws
+    {
+        let hold = ServedFile.Hold(afterBytes: Sample.cut)
+        let held = Sample.file.with { $0.hold = hold }
+        try await withServer({ held.answer(to: $0) }) { server in
+            try await withSite { site in
+                #expect(mkdir(site.path("here"), 0o700) == 0)
+                let journal = try site.task(server.url("/file.bin")) {
+                    $0.directory = site.path("here")
+                }
+                let transfer = try site.start(journal)
+                await hold.reached.waitUntilOpen()
+                await journal.waitUntil { $0.file != nil }
+                #expect(Glibc.rename(site.path("here"), site.path("there")) == 0)
+                hold.until.open()
+                await transfer.ended()
+                #expect(journal.record.state == .completed)
+                #expect(journal.record.path == site.path("there/file.bin"))
+                #expect(site.bytes(of: "there/file.bin") == Sample.content.bytes)
+            }
+        }
+    }
+
     // MARK: A partial file that somebody else cuts
 
     @Test(arguments: [0, 5000], [1 << 20, Large.content.count - 1])
