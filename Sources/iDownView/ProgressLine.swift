@@ -21,54 +21,89 @@ package struct ProgressLine: Sendable {
     }
 
     /// The line for a terminal: at most `width` cells, without its end.
+    ///
+    /// Where there is little room the bar shrinks and goes, then what stands behind it; a name stays
+    /// as long as there is any.
     package func text(width: Int, style: Style) -> String {
         let ink = Style.Ink(summary.task.state)
-        let tail = tail(isAligned: true)
-        let nameWidth = max(0, min(summary.name.width, width / 3))
-        let barWidth = min(Self.longestBar, width - nameWidth - tail.width - 2)
-        guard barWidth >= Self.shortestBar else {
-            return style.paint(tail.cut(to: max(0, width)).description, ink)
+        let least = min(summary.shortName.width, Self.readableName)
+        for tail in tails {
+            let room = width - tail.width - 1
+            let besideBar = min(summary.name.width, width / 3, room - Self.shortestBar - 1)
+            if besideBar >= least {
+                let name = name(within: besideBar)
+                let barWidth = min(Self.longestBar, room - name.width - 1)
+                let bar = ProgressBar(fraction: summary.fraction, width: barWidth, step: step)
+                return "\(name) \(style.paint(bar.text, ink)) \(tail)"
+            }
+            if room >= least {
+                let name = name(within: room).padded(to: room)
+                return "\(name) \(style.paint(tail.description, ink))"
+            }
         }
-        let bar = ProgressBar(fraction: summary.fraction, width: barWidth, step: step)
-        let name = summary.name.cut(to: nameWidth).description
-        return "\(name) \(style.paint(bar.text, ink)) \(tail)"
+        let name = name(within: max(0, min(least, width / 2)))
+        let tail = (tails.last ?? CellText("")).cut(to: max(0, width - name.width - 1))
+        return name.width == 0 ? "" : "\(name) \(style.paint(tail.description, ink))"
+    }
+
+    /// Of a URL that is cut all that is left is the server: its end tells more.
+    private func name(within cells: Int) -> CellText {
+        summary.name.width > cells ? summary.shortName.cut(to: cells) : summary.name
     }
 
     /// The line for a pipe: no bar, nothing cut.
     package var plainText: String {
-        "\(summary.name) \(tail(isAligned: false))"
+        "\(summary.name) \(parts(isAligned: false).joined(separator: Self.gap))"
     }
 
     private static let shortestBar = 8
     private static let longestBar = 42
+    /// A name shorter than this is hard to tell from others.
+    private static let readableName = 12
+    private static let gap = "  "
+
+    /// What may stand behind the bar, the widest first.
+    private var tails: [CellText] {
+        let parts = parts(isAligned: true)
+        let choices: [ArraySlice<String>] =
+            switch summary.task.state {
+            // How much of it and how fast tell more than the rest.
+            case .downloading:
+                [
+                    parts[...], parts.dropLast(),
+                    parts.prefix(1) + parts.dropFirst(2).prefix(1), parts.prefix(1),
+                ]
+            default: [parts[...], parts.prefix(1)]
+            }
+        return choices.map { CellText($0.joined(separator: Self.gap)) }
+    }
 
     /// What stands behind the bar.
     ///
     /// Aligned, each part has a column of its own, so that the bar
     /// does not change its length with every digit.
-    private func tail(isAligned: Bool) -> CellText {
+    private func parts(isAligned: Bool) -> [String] {
         let task = summary.task
+        let parts: [String]
         switch task.state {
         case .downloading:
             func column(_ text: String, _ cells: Int) -> String {
                 isAligned ? CellText(text).paddedLeft(to: cells) : text
             }
             let total = task.knownTotal.map { " / \(ByteCount($0))" } ?? ""
-            let parts = [
+            parts = [
                 percent,
                 column(ByteCount(task.downloadedBytes).description, Self.byteCells) + total,
                 column(summary.speed, Self.byteCells + 2),
                 column(summary.timeLeft(bytesPerSecond: rate), Self.timeCells),
             ]
-            return CellText(parts.filter { !$0.isEmpty }.joined(separator: "  "))
         case .failed, .waiting:
-            let parts = [task.state.rawValue, summary.reason.description]
-            return CellText(parts.filter { !$0.isEmpty }.joined(separator: ": "))
-        case .completed:
-            return CellText("\(percent)  \(summary.bytes)")
-        default:
-            return CellText("\(task.state)  \(summary.bytes)")
+            let reason = summary.reason.description
+            parts = [reason.isEmpty ? task.state.rawValue : "\(task.state.rawValue): \(reason)"]
+        case .completed: parts = [percent, summary.bytes]
+        default: parts = [task.state.rawValue, summary.bytes]
         }
+        return parts.filter { !$0.isEmpty }
     }
 
     /// As wide as the widest of their kind: `1023.9 KiB` and `59m59s`.

@@ -43,6 +43,37 @@ import iDownView
         }
     }
 
+    @Test func `a long name keeps its beginning at any width, and leaves room for the rest`() {
+        var task = TaskProperties.running
+        task.fileName = "a-name-that-is-longer-than-most.tar.gz"
+        #expect(
+            text(task, 79)
+                == "a-name-that-is-lon… [>     ]  25%    50.0 MiB / 200.0 MiB     2.0 MiB/s   1m15s"
+        )
+        #expect(
+            text(task, 64)
+                == "a-name-that-…  25%    50.0 MiB / 200.0 MiB     2.0 MiB/s   1m15s"
+        )
+        #expect(text(task, 39) == "a-name-that-is-long…  25%     2.0 MiB/s")
+        #expect(text(task, 19) == "a-name-that-i…  25%")
+        #expect(text(task, 9) == "a-n…  25%")
+        for task in [task, .finished, .broken] {
+            for width in 6...200 {
+                let line = text(task, width)
+                let name = TaskSummary(task).shortName.description.prefix(1)
+                #expect(line.hasPrefix(name) || line.hasPrefix(task.url), "\(width): \(line)")
+            }
+        }
+    }
+
+    @Test func `a URL that does not fit is named by its end`() {
+        #expect(text(.broken, 60).hasPrefix("gone "))
+        #expect(
+            text(.broken, 60).hasSuffix("failed: Server.NotFound: the server answered HTTP 404")
+        )
+        #expect(text(.broken, 40).hasPrefix("gone failed: Server.NotFound"))
+    }
+
     @Test func `an unknown whole has a wandering mark and no percent`() {
         var task = TaskProperties.running
         task.totalBytes = -1
