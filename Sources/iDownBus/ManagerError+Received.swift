@@ -24,10 +24,22 @@ extension ManagerError {
             self.init(
                 name: error.name,
                 message: "the download service cannot be started: \(error.message)"
+                    + Self.meaning(ofEnd: error.message)
             )
         case .some, nil:
             self = plain
         }
+    }
+
+    /// What the service says by its exit status, where the bus tells only the number.
+    private static func meaning(ofEnd text: String) -> String {
+        if text.hasSuffix(" exited with status 74") {
+            return "; the list of downloads cannot be opened, see: idown doctor"
+        }
+        if text.hasSuffix(" exited with status 75") {
+            return "; the service of another session has the list of downloads"
+        }
+        return ""
     }
 
     private init(name: ErrorName, message: String) {

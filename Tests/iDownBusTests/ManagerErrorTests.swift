@@ -2,7 +2,8 @@
 
 import DBus
 import Testing
-import iDownBus
+
+@testable import iDownBus
 
 @Suite struct ManagerErrorTests {
     @Test(arguments: ManagerError.Code.allCases)
@@ -44,6 +45,16 @@ import iDownBus
     )
     func `a service that is not there is unreachable`(name: ErrorName) {
         #expect(ManagerError(BusError(name, "")).isUnreachable)
+    }
+
+    @Test func `why the service ended is said in words, where the bus tells a number`() {
+        func message(_ end: String) -> String {
+            let name: ErrorName = "org.freedesktop.DBus.Error.Spawn.ChildExited"
+            return ManagerError(received: BusError(name, "Process x exited with \(end)")).message
+        }
+        #expect(message("status 75").contains("another session"))
+        #expect(message("status 74").contains("idown doctor"))
+        #expect(message("status 1").hasSuffix("Process x exited with status 1"))
     }
 
     @Test func `an error without text is described by its name`() {
