@@ -10,6 +10,8 @@ struct ListWatch {
         case quit
         case signal(CInt)
         case failed(String)
+        /// Nobody can be asked any more.
+        case lost(String)
     }
 
     private enum News: Sendable {
@@ -123,10 +125,10 @@ struct ListWatch {
                 screen.fail(error.description)
                 redrawSoon()
             case .redraw: draw(terminal)
-            case .lost(let reason): return .failed(reason)
+            case .lost(let reason): return .lost(reason)
             }
         }
-        return .failed("the session bus went away; the downloads go on without it")
+        return .lost("the session bus went away; the downloads go on without it")
     }
 
     /// An Esc alone reads as nothing while it may be a key's beginning.

@@ -47,6 +47,9 @@ struct WatchCommand: AsyncParsableCommand {
             case .failed(let text):
                 Output.complain(text)
                 throw ExitStatus.failed.exit
+            case .lost(let text):
+                Output.complain(text)
+                throw ExitStatus.unreachable.exit
             }
         }
     }

@@ -210,6 +210,19 @@ struct WatchTests {
         }
     }
 
+    @Test func `without its bus the list ends as other commands do`() async throws {
+        try await withService { service in
+            _ = try await service.add("http://127.0.0.1:9/resting.bin") { $0.paused = true }
+            try await withTerminal(service) { terminal in
+                try await terminal.wait(for: "resting.bin")
+                await service.bus.kill()
+                let screen = try await terminal.wait(for: "over")
+                #expect(screen.contains("ended with 69"), "\(screen)")
+                #expect(screen.contains("the session bus went away"), "\(screen)")
+            }
+        }
+    }
+
     @Test func `the smallest terminal is lived with, and a larger one shows the list again`()
         async throws
     {
