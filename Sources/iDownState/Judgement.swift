@@ -121,6 +121,11 @@ extension ResponseFacts {
         if likeness != .same, standsInForFile(of: known, onDisk: onDisk) {
             return .fail(.linkExpired)
         }
+        if total == 0, !onDisk.isEmpty, entityTag == nil, lastModified == nil {
+            // What scripts say that fail; a file that is empty now has a date or a tag.
+            let text = "the server brings nothing in place of the file"
+            return .fail(Failure(.serverTruncated, text, isTransient: true))
+        }
         if contentEncoding != nil, ask != .decoded { return .askAgain(.decoded, known) }
         guard ask.isPartial else { return judgeProbe(ask, version, known, onDisk) }
         switch likeness {

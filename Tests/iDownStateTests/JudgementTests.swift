@@ -267,4 +267,29 @@ import iDownState
         )
         #expect(judgement == .compare(Heads.known.withoutRanges))
     }
+
+    @Test func `nothing is no newer version of what is on disk, unless it has a validator`() {
+        let half = SegmentMap(ByteRange(first: 0, length: 50).map { [$0] } ?? [])
+        let known = RemoteVersion(total: 100, servesRanges: true)
+        for ask in [Ask.whole, .rest(from: 50, ifRange: nil)] {
+            var facts = ResponseFacts(status: 200, contentLength: .bytes(0))
+            let judgement = facts.judge(asked: ask, known: known, onDisk: half)
+            guard case .fail(let failure) = judgement else {
+                Issue.record("\(judgement)")
+                continue
+            }
+            #expect(failure.code == .serverTruncated)
+            #expect(failure.isTransient)
+            let fresh = facts.judge(asked: .whole, known: RemoteVersion(), onDisk: SegmentMap())
+            guard case .begin = fresh else {
+                Issue.record("\(fresh)")
+                continue
+            }
+            facts.entityTag = EntityTag(opaque: "\"v2\"", isWeak: false)
+            guard case .begin = facts.judge(asked: ask, known: known, onDisk: half) else {
+                Issue.record("a new version was refused")
+                continue
+            }
+        }
+    }
 }
