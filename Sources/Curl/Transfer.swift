@@ -148,6 +148,17 @@ final class Transfer {
         sink.bodyPauses()
     }
 
+    /// Whether its connection is from an address that is not among these, so that no answer can
+    /// come any more.
+    func isCutOff(from addresses: Set<SocketAddress>) -> Bool {
+        guard let text = easy.text(CURLINFO_LOCAL_IP), let address = SocketAddress(text) else {
+            return false
+        }
+        // Of 127.0.0.0/8 an interface names one alone.
+        if address.isLoopback, addresses.contains(where: \.isLoopback) { return false }
+        return !addresses.contains(address)
+    }
+
     // MARK: From the callbacks
 
     /// Tells of an empty file, for which no byte comes.

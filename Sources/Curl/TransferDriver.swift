@@ -10,6 +10,14 @@ package protocol TransferDriver: Sendable {
 
     /// Ends a transfer that has not ended yet.
     func cancel(_ handle: TransferHandle)
+
+    /// Ends those whose connections are from none of these addresses of this computer.
+    func endTransfers(cutOffFrom addresses: Set<SocketAddress>)
+}
+
+extension TransferDriver {
+    /// Does nothing, for networks that have no addresses.
+    package func endTransfers(cutOffFrom addresses: Set<SocketAddress>) {}
 }
 
 extension TransferPool: TransferDriver {}

@@ -88,6 +88,18 @@ public actor TransferPool {
         await thread.join()
     }
 
+    /// Ends the transfers whose connections are from addresses that this computer no longer has:
+    /// what is sent to them reaches nobody, and without this only silence would tell.
+    ///
+    /// - Parameter addresses: those that it has.
+    public nonisolated func endTransfers(cutOffFrom addresses: Set<SocketAddress>) {
+        _ = thread.post { pool in
+            for transfer in pool.transfers.values where transfer.isCutOff(from: addresses) {
+                pool.end(transfer, .aborted, message: "this computer has another address now")
+            }
+        }
+    }
+
     package nonisolated func resume(_ handle: TransferHandle) {
         _ = thread.post { pool in pool.unpause(handle) }
     }

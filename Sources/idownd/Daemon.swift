@@ -134,7 +134,10 @@ struct Daemon {
         }
         await coordinator.begin()
         let listening = Task {
-            for await isOnline in network.states { await coordinator.setOnline(isOnline) }
+            for await isOnline in network.states {
+                engine.heedNetworkChange()
+                await coordinator.setOnline(isOnline)
+            }
         }
         defer { listening.cancel() }
         let keeping = Task {

@@ -24,6 +24,34 @@ struct AddressTests {
         }
     }
 
+    @Test func `what runs over an address that is gone is ended, and nothing else`() async throws {
+        let isLetGo = FaultServer.Gate()
+        let server = try FaultServer(
+            script: .init { _ in
+                [.head("200 OK", [("Content-Length", "2")]), .text("a"), .wait(for: isLetGo)]
+                    + [.text("b")]
+            }
+        )
+        defer { server.stop() }
+        let here = try #require(SocketAddress.local)
+        #expect(here.contains(.ipv4(127, 0, 0, 1)))
+        for addresses in [[], here] {
+            try await withPool { pool in
+                let sink = RecordingSink(at: 0)
+                let url = try URLReference(server.url())
+                let handle = pool.begin(TransferRequest(url: url), sink: sink)
+                await sink.reachedPoint.waitUntilOpen()
+                pool.endTransfers(cutOffFrom: addresses)
+                if addresses.isEmpty {
+                    #expect(await handle.outcome().result == .aborted)
+                } else {
+                    isLetGo.open()
+                    #expect(await handle.outcome().result == .ok)
+                }
+            }
+        }
+    }
+
     @Test func `each address of a name is asked about`() async throws {
         let server = try FaultServer.serving(file: [1])
         defer { server.stop() }

@@ -18,6 +18,8 @@ package final class Engine: Sendable {
     /// The hosts that asked to be left alone.
     package let rests: HostRestTable
     let awakening = AwakeningClock()
+    /// The addresses that this computer had when they were last looked at.
+    private let addresses = Mutex(SocketAddress.local ?? [])
     let userAgent: String
     private let storedNetwork: Mutex<NetworkConfiguration>
     private let logins: (any StoredLogins)?
@@ -131,6 +133,20 @@ package final class Engine: Sendable {
 
     /// The computer has slept: connections of before are not used again.
     package func distrustConnections() { awakening.strike() }
+
+    /// The network is not what it was: what runs over an address that is gone ends at once, to be
+    /// tried again, and no connection of before is used a second time.
+    package func heedNetworkChange() {
+        guard let now = SocketAddress.local else { return }
+        let isLost = addresses.withLock { known in
+            defer { known = now }
+            return !known.isSubset(of: now)
+        }
+        guard isLost else { return }
+        awakening.strike()
+        pool.endTransfers(cutOffFrom: now)
+        filePool.endTransfers(cutOffFrom: now)
+    }
 
     /// The most bytes a second of all tasks together; 0 for no limit.
     package func setSpeedLimit(_ limit: Int64) { rates.setLimit(limit) }
