@@ -40,6 +40,21 @@ private final class Door: Sendable {
     }
 }
 
+extension Site {
+    /// Runs a download; once it is under way somebody else has a say.
+    fileprivate func download(
+        _ url: String,
+        connections: Int,
+        meanwhile: () async throws -> Void
+    ) async throws -> RecordingJournal {
+        let journal = try task(url) { $0.connections = connections }
+        let transfer = try start(journal)
+        try await meanwhile()
+        await transfer.ended()
+        return journal
+    }
+}
+
 /// Connections that join the first one, and those that are turned away.
 @Suite(.timeLimit(.minutes(2))) struct TransferJoiningTests {
     // MARK: Servers that do not want it
@@ -61,13 +76,15 @@ private final class Door: Sendable {
     @Test(arguments: Refusal.allCases)
     func `a host that forbids a third connection gets two`(refusal: Refusal) async throws {
         let door = Door(width: 2)
-        let slow = Large.file.with { $0.bytesPerSecond = 4_000_000 }
+        let hold = ServedFile.Hold(afterBytes: 64 << 10)
+        let held = Large.file.with { $0.hold = hold }
         try await withServer({ request in
-            door.lets(request) ? slow.answer(to: request) : refusal.steps
+            door.lets(request) ? held.answer(to: request) : refusal.steps
         }) { server in
             try await withSite { site in
-                let journal = try await site.download(server.url("/file.bin")) {
-                    $0.connections = 6
+                let journal = try await site.download(server.url("/file.bin"), connections: 6) {
+                    await server.waitForRequest(count: 3)
+                    hold.until.open()
                 }
                 expectComplete(Large.content, site, journal)
                 #expect(door.most == 2)
@@ -96,17 +113,19 @@ private final class Door: Sendable {
         silence: Silence
     ) async throws {
         let door = Door(width: 2)
-        let slow = Large.file.with { $0.bytesPerSecond = 8_000_000 }
+        let hold = ServedFile.Hold(afterBytes: 64 << 10)
+        let held = Large.file.with { $0.hold = hold }
         // Whoever waits for the silent ones waits longer than this test may take.
         var network = NetworkConfiguration()
         network.silenceTimeout = .seconds(3600)
         network.connectTimeout = .seconds(3600)
         try await withServer({ request in
-            door.lets(request) ? slow.answer(to: request) : silence.steps(request)
+            door.lets(request) ? held.answer(to: request) : silence.steps(request)
         }) { server in
             try await withSite(network: network) { site in
-                let journal = try await site.download(server.url("/file.bin")) {
-                    $0.connections = 4
+                let journal = try await site.download(server.url("/file.bin"), connections: 4) {
+                    await server.waitForRequest(count: 3)
+                    hold.until.open()
                 }
                 expectComplete(Large.content, site, journal)
                 #expect(door.most == 2)
@@ -319,15 +338,17 @@ private final class Door: Sendable {
     // MARK: Redirects
 
     @Test func `those that join ask where the redirects led`() async throws {
-        let slow = Large.file.with { $0.bytesPerSecond = 4_000_000 }
+        let hold = ServedFile.Hold(afterBytes: 64 << 10)
+        let held = Large.file.with { $0.hold = hold }
         try await withServer({ request in
             request.path == "/file.bin"
                 ? [.head("302 Found", [("Location", "/cdn/1"), ("Content-Length", "0")])]
-                : slow.answer(to: request)
+                : held.answer(to: request)
         }) { server in
             try await withSite { site in
-                let journal = try await site.download(server.url("/file.bin")) {
-                    $0.connections = 4
+                let journal = try await site.download(server.url("/file.bin"), connections: 4) {
+                    await server.waitForRequest(count: 5)
+                    hold.until.open()
                 }
                 #expect(journal.record.state == .completed)
                 let homes = server.requests.filter { $0.path == "/file.bin" }
@@ -340,12 +361,13 @@ private final class Door: Sendable {
     @Test func `a link that is good for once is got anew from the task's own URL`() async throws {
         let used = Mutex<Set<String>>([])
         let tickets = Mutex(0)
-        let slow = Large.file.with { $0.bytesPerSecond = 4_000_000 }
+        let hold = ServedFile.Hold(afterBytes: 64 << 10)
+        let held = Large.file.with { $0.hold = hold }
         let other = try FaultServer(
             script: .init { request in
                 let isFresh = used.withLock { $0.insert(request.target).inserted }
                 return isFresh
-                    ? slow.answer(to: request)
+                    ? held.answer(to: request)
                     : [.head("403 Forbidden", [("Content-Length", "0")])]
             }
         )
@@ -359,8 +381,9 @@ private final class Door: Sendable {
             return [.head("302 Found", [("Location", url), ("Content-Length", "0")])]
         }) { server in
             try await withSite { site in
-                let journal = try await site.download(server.url("/file.bin")) {
-                    $0.connections = 3
+                let journal = try await site.download(server.url("/file.bin"), connections: 3) {
+                    await server.waitForRequest(count: 3)
+                    hold.until.open()
                 }
                 #expect(journal.record.state == .completed)
                 #expect(site.holds(Large.content, as: journal.record.file?.name ?? ""))
