@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What happens between two kills, and what must hold after each."""
 
+import os
 import signal
 import time
 
@@ -11,8 +12,12 @@ from disk import SmallDisk
 # The service makes safe what it has every five seconds (a crash costs no more), or every 64 MiB.
 CHECKPOINT = 5
 LARGEST_LOSS = 64 << 20
-# What a loaded machine may be late with a timer, a sync and a look at the list.
-PATIENCE = 5
+# How late a quiet machine may be with that: a timer, a sync of the data and one of the list.
+PATIENCE = 1
+# Each of the three may be as late as the slowest of our own looks and syncs in the same life.
+STEPS = 3
+# Between two looks.
+PAUSE = 0.2
 UNFINISHED = ("waiting", "downloading", "paused", "failed")
 # What the bus says in the place of a service that is gone.
 GONE = tuple(
@@ -31,6 +36,9 @@ class Campaign:
         self.names = {}
         # Per unfinished task what it had, and when, in this life of the service: (moment, bytes).
         self.history = {}
+        # How late the slowest turn in this life of the service was.
+        self.late = 0
+        self.probe = open(work / "probe", "wb", buffering=0)
         # The names whose file is not the first any more: a task of it may rightly begin anew.
         self.changed = set()
         # The unfinished tasks' states as last seen.
@@ -42,6 +50,8 @@ class Campaign:
         self.pending = None
         self.replaced = self.clocks = self.fills = 0
         self.losses = []
+        # How old the oldest byte was that a kill has cost, in seconds.
+        self.ages = []
         # Kills while something was downloading, and how often one of them could have cost too much.
         self.hits = self.weighed = 0
 
@@ -58,13 +68,13 @@ class Campaign:
         # They come one after the other, so that the last kill finds some under way as the first.
         self.most_tasks = 6 + kill // 2
         # Most lives are too short for a checkpoint, some long enough to demand one.
-        lengths = [(0, 2)] * 12 + [(2, 9)] * 6 + [(CHECKPOINT + PATIENCE + 1, 15)] * 2
+        lengths = [(0, 2)] * 12 + [(2, 9)] * 6 + [(11, 15)] * 2
+        self.late = 0
         killer = self.service.kill_after(self.dice.uniform(*self.dice.choice(lengths)))
         try:
             while self.service.runs:
                 self.act()
-                self.look()
-                time.sleep(0.2)
+                self.turn()
         except dbus.exceptions.DBusException as error:
             # The call under way when the kill comes has no answer: nothing was promised by it.
             if error.get_dbus_name() not in GONE:
@@ -137,12 +147,24 @@ class Campaign:
             if not error.get_dbus_name().startswith("org.idown.Error.InvalidState"):
                 raise
 
+    def turn(self):
+        """A look at the list, a sync of the same disk, a timer: what they take, all who do so bear."""
+        start = time.monotonic()
+        try:
+            self.look()
+            self.probe.write(b".")
+            os.fdatasync(self.probe.fileno())
+            time.sleep(PAUSE)
+        finally:
+            self.late = max(self.late, time.monotonic() - start - PAUSE)
+
     # What must hold
 
     def look(self, after_kill=False):
         """Holds the list against what was promised, and remembers what each task has."""
-        now = time.monotonic()
         tasks = {str(task["Id"]): task for task in self.service.tasks()}
+        # What is in the answer was there when it came, and perhaps not much before.
+        now = time.monotonic()
         for id in self.names.keys() - tasks.keys():
             self.complain(f"task {id} is lost")
             del self.names[id]
@@ -171,11 +193,16 @@ class Campaign:
         start = max((i for i in range(1, len(past)) if past[i][1] < past[i - 1][1]), default=0)
         past = past[start:]
         self.losses.append(max(0, past[-1][1] - bytes))
-        due = self.service.killed_at - CHECKPOINT - PATIENCE
+        patience = PATIENCE + STEPS * self.late
+        due = self.service.killed_at - CHECKPOINT - patience
         safe = max((entry[1] for entry in past if entry[0] <= due), default=0)
         self.weighed += safe > 0
+        lost = [self.service.killed_at - moment for moment, had in past if had > bytes]
+        self.ages += lost[:1]
         if bytes < safe:
-            self.complain(f"task {id} had {safe} bytes {CHECKPOINT} s before, now {bytes}")
+            self.complain(
+                f"task {id} had {safe} bytes {CHECKPOINT + patience:.1f} s before, now {bytes}"
+            )
         elif bytes < past[-1][1] - LARGEST_LOSS:
             self.complain(f"task {id} had {past[-1][1]} bytes before the kill, now {bytes}")
 
