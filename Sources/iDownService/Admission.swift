@@ -29,14 +29,25 @@ struct Admission {
 
     /// Starts a candidate, or holds it, or passes it over with all its kind.
     ///
+    /// - Parameters:
+    ///   - candidate: the task.
+    ///   - order: the number of the start.
+    ///   - arrival: what its transfer, which began ahead, waits to have recorded.
     /// - Returns: what changed; nil where the candidate stays in the queue.
-    mutating func admit(_ candidate: Candidate, order: Int64) throws -> Change? {
+    /// - Throws: `StoreFailure`.
+    mutating func admit(
+        _ candidate: Candidate,
+        order: Int64,
+        arrival: TransferEvent?
+    ) throws -> Change? {
         let obstacle = surroundings.obstacle(
             for: candidate.origin,
             directory: candidate.directory,
             hasFile: candidate.hasFile
         )
-        guard let obstacle else { return try change(candidate, .slotGranted(order: order)) }
+        guard let obstacle else {
+            return try change(candidate, .slotGranted(order: order), then: arrival)
+        }
         let room = try self.room ?? Self.mostHeld - transaction.countOfHeld()
         self.room = room - 1
         guard room <= 0 else { return try change(candidate, .held(by: obstacle)) }
@@ -54,9 +65,18 @@ struct Admission {
     }
 
     /// A record that cannot be read is passed over.
-    private mutating func change(_ candidate: Candidate, _ event: Event) throws -> Change? {
+    private mutating func change(
+        _ candidate: Candidate,
+        _ event: Event,
+        then arrival: TransferEvent? = nil
+    ) throws -> Change? {
         let changes = try transaction.changeIfReadable(candidate.id) {
-            $0.apply(event, at: date, jitter: 0)
+            let effects = $0.apply(event, at: date, jitter: 0)
+            // One change: it is stored and told of once.
+            if let arrival, $0.state == .downloading {
+                _ = $0.apply(.transfer(arrival, of: $0.attempt), at: date, jitter: 0)
+            }
+            return effects
         }
         if changes.isEmpty { passedOver.ids.insert(candidate.id) }
         return changes.first

@@ -10,6 +10,9 @@ struct Change: Sendable {
     let after: TaskRecord
     let effects: [Effect]
 
+    /// Whether a transfer begins.
+    var starts: Bool { effects.contains(.startTransfer(after.attempt)) }
+
     /// Whether the number of tasks in some state is another now.
     var changesCounts: Bool {
         before?.state.kind != after.state.kind || effects.contains(.announceRemoved)

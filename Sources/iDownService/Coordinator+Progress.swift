@@ -59,5 +59,7 @@ extension Coordinator {
 
 extension Coordinator {
     /// Whether nothing runs, nothing can start, and nothing waits for its next try.
-    package var isIdle: Bool { running.isEmpty && backOffs.next == nil && committer == nil }
+    package var isIdle: Bool {
+        running.isEmpty && ahead.isEmpty && backOffs.next == nil && committer == nil
+    }
 }

@@ -23,6 +23,7 @@ extension Coordinator {
         clearer?.cancel()
         custody.keeper?.cancel()
         for transfer in running.values { transfer.stop() }
+        for id in ahead.keys.sorted() { drop(id) }
         let deadline = Task {
             guard (try? await time.sleep(for: Self.stoppingTime)) != nil else { return }
             releaseStop()
@@ -32,7 +33,7 @@ extension Coordinator {
             await committer?.value
             releaseStopIfDone()
         }
-        if !running.isEmpty || committer != nil {
+        if !running.isEmpty || !ahead.isEmpty || committer != nil {
             await withCheckedContinuation { stopWaiter = $0 }
         }
         deadline.cancel()
@@ -43,7 +44,7 @@ extension Coordinator {
 
     /// Lets the stop go on once no transfer runs and no commit is under way.
     func releaseStopIfDone() {
-        if running.isEmpty, committer == nil { releaseStop() }
+        if running.isEmpty, ahead.isEmpty, committer == nil { releaseStop() }
     }
 
     private func releaseStop() {

@@ -20,7 +20,10 @@ extension Coordinator: TransferJournal {
         case .failed:
             var dice = time
             jitter = Double.random(in: 0..<1, using: &dice)
-        case .opened, .arrived, .checkpointed, .publishing, .completed, .held: jitter = 0
+        case .arrived, .publishing:
+            jitter = 0
+            if running[task]?.attempt == attempt { arrived.insert(task) }
+        case .opened, .checkpointed, .completed, .held: jitter = 0
         }
         let hasNetwork = conditions.isOnline && !conditions.isCaptive
         return try await commit(answering: .first) { transaction in
@@ -58,6 +61,7 @@ extension Coordinator: TransferJournal {
         running[task] = nil
         releaseTransferWaiters(of: task)
         settled.remove(task)
+        arrived.remove(task)
         meters[task] = nil
         fillHeldSlot(of: task)
         // Its host may have asked to be left alone.

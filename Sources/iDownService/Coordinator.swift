@@ -28,6 +28,10 @@ package actor Coordinator {
     var meters: [TaskID: SpeedMeter] = [:]
     /// Those in `running` whose task is not downloading any more: nothing is told of them.
     var settled: Set<TaskID> = []
+    /// Those in `running` that have their whole file, which only wants its name.
+    var arrived: Set<TaskID> = []
+    /// Transfers of tasks that wait for the slots of those.
+    var ahead: [TaskID: HeadStart] = [:]
     /// Deletions under way, so that the verb that asked for one can wait for it.
     var deletions: [TaskID: Task<Void, Never>] = [:]
     var deletionWaiters: [TaskID: [CheckedContinuation<Void, Never>]] = [:]
@@ -187,7 +191,9 @@ extension Coordinator {
         let entries = queue.takeAll()
         let scheduling = SchedulingPass(
             slots: slots,
-            busy: Set(running.keys),
+            busy: Set(running.keys).union(ahead.keys.filter { ahead[$0]?.isDropped == true }),
+            arrived: arrived,
+            ahead: ahead.filter { !$0.value.isDropped }.mapValues(\.arrival),
             firstOrder: startOrder + 1,
             isWanted: wantsSlots,
             mayStart: hasBegun && !isStopping && !isAsleep,
@@ -208,13 +214,18 @@ extension Coordinator {
         let results = await store.commit(bodies)
         for task in scheduling.heldUp {
             // Its transfer may have come to its end during the commit.
-            if running[task] == nil { wantsSlots = true } else { heldUp.insert(task) }
+            if running[task] == nil, ahead[task] == nil {
+                wantsSlots = true
+            } else {
+                heldUp.insert(task)
+            }
         }
         for case (let entry, .success(let outcome)) in zip(entries, results)
         where entry.turn == .first {
             outcome.reply()
         }
         startAdmitted(by: results)
+        if let next = scheduling.next { keepAhead(next, after: results.last) }
         for (index, result) in results.enumerated() {
             switch result {
             case .success(let outcome):
@@ -255,7 +266,7 @@ extension Coordinator {
         let lists = results.map { (try? $0.get().changes) ?? [] }
         guard lists.reduce(0, { $0 + $1.count }) < Self.changesInARow else { return }
         let changes = lists.flatMap(\.self)
-        for change in changes where change.effects.contains(.startTransfer(change.after.attempt)) {
+        for change in changes where change.starts {
             let isAlone = changes.count { $0.after.id == change.after.id } == 1
             if isAlone { startTransfer(of: change.after) }
         }
@@ -263,6 +274,7 @@ extension Coordinator {
 
     private func carryOut(_ change: Change) async {
         let id = change.after.id
+        if !change.starts { drop(id) }
         if change.after.state != .downloading, running[id] != nil { settled.insert(id) }
         if !change.after.isInBackOff { backOffs.remove(id) }
         for effect in change.effects {
@@ -315,7 +327,8 @@ extension Coordinator {
         startOrder = max(startOrder, record.startOrder)
         // Decided before the stop, committed after it: it starts with the next service.
         guard !isStopping else { return }
-        let transfer = engine.start(TransferJob(record), journal: self)
+        let transfer =
+            takeHeadStart(of: record) ?? engine.start(TransferJob(record), journal: self)
         running[record.id] = transfer
         settled.remove(record.id)
         meters[record.id] = SpeedMeter(bytes: transfer.live.bytes, at: Self.uptime)

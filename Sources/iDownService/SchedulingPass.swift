@@ -9,6 +9,10 @@ final class SchedulingPass: Sendable {
     private let slots: Int
     /// Tasks whose transfer still runs or ends: no second one is started beside it.
     private let busy: Set<TaskID>
+    /// Tasks that run, but have their whole file: nothing more is fetched for them.
+    private let arrived: Set<TaskID>
+    /// Tasks in the queue whose transfer has begun, and what it waits to have recorded.
+    private let ahead: [TaskID: TransferEvent?]
     private let firstOrder: Int64
     /// Not before the service is there for others, and not while it ends.
     private let mayStart: Bool
@@ -17,10 +21,29 @@ final class SchedulingPass: Sendable {
     private let date: @Sendable () -> WallTime
     private let isWanted: Mutex<Bool>
     private let passedOver = Mutex<Set<TaskID>>([])
+    /// Those of `ahead` that are not what they were.
+    private let changed = Mutex<Set<TaskID>>([])
+    private let comesNext = Mutex<[Next]?>(nil)
+
+    /// A task that gets one of the slots that will soon be free.
+    enum Next {
+        /// Its transfer has begun.
+        case known(TaskID)
+        case new(TaskRecord)
+
+        var id: TaskID {
+            switch self {
+            case .known(let id): id
+            case .new(let record): record.id
+            }
+        }
+    }
 
     init(
         slots: Int,
         busy: Set<TaskID>,
+        arrived: Set<TaskID> = [],
+        ahead: [TaskID: TransferEvent?] = [:],
         firstOrder: Int64,
         isWanted: Bool,
         mayStart: Bool,
@@ -29,6 +52,8 @@ final class SchedulingPass: Sendable {
     ) {
         self.slots = slots
         self.busy = busy
+        self.arrived = arrived
+        self.ahead = ahead
         self.firstOrder = firstOrder
         self.mayStart = mayStart
         self.surroundings = surroundings
@@ -38,6 +63,9 @@ final class SchedulingPass: Sendable {
 
     /// Takes note of what the transaction did so far.
     func note(_ changes: [Change]) {
+        for change in changes where ahead[change.after.id] != nil {
+            changed.withLock { _ = $0.insert(change.after.id) }
+        }
         guard changes.contains(where: { $0.effects.contains(.fillSlots) }) else { return }
         isWanted.withLock { $0 = true }
     }
@@ -45,14 +73,20 @@ final class SchedulingPass: Sendable {
     /// Tasks that could not start because their last transfer still ended.
     var heldUp: Set<TaskID> { passedOver.withLock(\.self) }
 
+    /// The tasks whose transfers may begin ahead of their slots; nil where nobody looked.
+    var next: [Next]? { comesNext.withLock(\.self) }
+
     func run(_ transaction: Transaction) throws -> [Change] {
-        guard isWanted.withLock({ $0 }), mayStart else { return [] }
+        guard isWanted.withLock({ $0 }), mayStart else {
+            if !mayStart { comesNext.withLock { $0 = [] } }
+            return []
+        }
         var admission = Admission(transaction, surroundings(), at: date())
         let running = try transaction.running()
         var order = firstOrder
         var changes: [Change] = []
         while true {
-            let started = changes.count { $0.after.state == .downloading }
+            let started = changes.count(where: \.starts)
             let free = slots - running.count - started
             let candidates = try transaction.nextWaiting(
                 limit: max(0, free),
@@ -67,11 +101,14 @@ final class SchedulingPass: Sendable {
             for decision in decisions {
                 switch decision {
                 // Its last transfer still ends; it keeps its turn until that is over.
-                case .start(let id) where busy.contains(id):
+                case .start(let id) where isBusy(id):
                     passedOver.withLock { _ = $0.insert(id) }
                 case .start(let id):
                     let candidate = candidates.first { $0.id == id }
-                    let change = try candidate.flatMap { try admission.admit($0, order: order) }
+                    let arrival = ahead[id] ?? nil
+                    let change = try candidate.flatMap {
+                        try admission.admit($0, order: order, arrival: arrival)
+                    }
                     changes += change.map { [$0] } ?? []
                     if change?.after.state == .downloading {
                         order += 1
@@ -85,8 +122,51 @@ final class SchedulingPass: Sendable {
                     }
                 }
             }
-            if isComplete { return changes }
+            guard isComplete else { continue }
+            let fetching =
+                running.count { !arrived.contains($0.id) }
+                + changes.count { $0.starts && (ahead[$0.after.id] ?? nil) == nil }
+            let finished = running.count + changes.count(where: \.starts) - fetching
+            let next = try next(
+                min(finished, slots - fetching),
+                transaction,
+                admission.passedOver
+            )
+            comesNext.withLock { $0 = next }
+            return changes
         }
+    }
+
+    private func isBusy(_ id: TaskID) -> Bool {
+        busy.contains(id) || changed.withLock { $0.contains(id) }
+    }
+
+    /// The tasks, at most so many, that get the slots of those that have arrived.
+    ///
+    /// None that has a file: only its slot gives the right to touch that.
+    private func next(
+        _ count: Int,
+        _ transaction: Transaction,
+        _ passedOver: PassedOver
+    ) throws -> [Next] {
+        guard count > 0 else { return [] }
+        let surroundings = surroundings()
+        return try transaction.nextWaiting(limit: count, passingOver: passedOver)
+            .compactMap { candidate in
+                let obstacle = surroundings.obstacle(
+                    for: candidate.origin,
+                    directory: candidate.directory,
+                    hasFile: candidate.hasFile
+                )
+                guard obstacle == nil, !candidate.hasFile, !isBusy(candidate.id) else {
+                    return nil
+                }
+                if ahead[candidate.id] != nil { return .known(candidate.id) }
+                guard let record = try? transaction.task(candidate.id), record.intent == nil else {
+                    return nil
+                }
+                return .new(record)
+            }
     }
 }
 

@@ -52,8 +52,8 @@ extension TaskRecord {
         // Without a name a file does not outlive a crash: nothing of it is claimed yet.
         segments = SegmentMap()
         stretchStart = 0
-        // Its end comes at once.
-        return [.persist, .announceLater]
+        // Its end comes at once, and the next one gets ready for its slot.
+        return [.persist, .announceLater, .fillSlots]
     }
 
     /// A stopped transfer's last checkpoint counts too: only its place on disk matters.
@@ -74,7 +74,7 @@ extension TaskRecord {
         guard state == .downloading, file != nil else { return [] }
         // Once more with the next name, when the first turned out to be taken.
         intent = .publish(name: name)
-        return [.persist]
+        return [.persist, .fillSlots]
     }
 
     /// Ends the stretch once enough has come since it began; bytes that came before do not count.

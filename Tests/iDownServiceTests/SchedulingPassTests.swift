@@ -20,12 +20,16 @@ import iDownTesting
     private func pass(
         slots: Int,
         busy: Set<TaskID> = [],
+        arrived: Set<TaskID> = [],
+        ahead: [TaskID: TransferEvent?] = [:],
         firstOrder: Int64 = 1,
         mayStart: Bool = true
     ) -> SchedulingPass {
         SchedulingPass(
             slots: slots,
             busy: busy,
+            arrived: arrived,
+            ahead: ahead,
             firstOrder: firstOrder,
             isWanted: true,
             mayStart: mayStart
@@ -53,6 +57,59 @@ import iDownTesting
             #expect(try await store.commit { try tight.run($0) }.isEmpty)
             let wide = pass(slots: 2, busy: [busy])
             #expect(try await store.commit { try wide.run($0) }.map(\.after.id) == [next])
+        }
+    }
+
+    @Test func `what comes next is told for each that only wants its name`() async throws {
+        try await withStore { store in
+            let running = try await store.insertRunning(4)
+            let busy = try await store.insert(url: "busy", directory: "/")
+            try await store.insert(url: "partial", directory: "/") { record in
+                record.file = LocalFile(name: "partial", device: 1, inode: 1)
+            }
+            let ids = [
+                try await store.insert(url: "1", directory: "/"),
+                try await store.insert(url: "2", directory: "/"),
+            ]
+            let full = pass(slots: 4)
+            #expect(try await store.commit { try full.run($0) }.isEmpty)
+            #expect(full.next?.isEmpty == true)
+            let some = pass(slots: 4, busy: [busy], arrived: Set(running.dropLast()))
+            #expect(try await store.commit { try some.run($0) }.isEmpty)
+            #expect(some.next?.map(\.id) == [ids[0]])
+            let more = pass(slots: 4, busy: [busy], arrived: Set(running), ahead: [ids[0]: nil])
+            #expect(try await store.commit { try more.run($0) }.isEmpty)
+            #expect(more.next?.map(\.id) == ids)
+        }
+    }
+
+    @Test func `what has arrived before its slot starts and arrives in one change`() async throws {
+        try await withStore { store in
+            let id = try await store.insert(url: "1", directory: "/")
+            let next = try await store.insert(url: "2", directory: "/")
+            let file = LocalFile(name: "1", device: 1, inode: 1)
+            let pass = pass(slots: 1, ahead: [id: .arrived(file, RemoteVersion(total: 1))])
+            let changes = try await store.commit { try pass.run($0) }
+            #expect(changes.map(\.after.intent) == [.publish(name: "1")])
+            let start = Effect.startTransfer(AttemptNumber(rawValue: 1))
+            #expect(changes.map(\.effects) == [[.persist, .announce, start]])
+            let record = try await store.read { snapshot throws(StoreFailure) in
+                try snapshot.task(id)
+            }
+            #expect(record == changes.first?.after)
+            #expect(pass.next?.map(\.id) == [next])
+        }
+    }
+
+    @Test func `what has begun ahead and changes does not get its slot in the same breath`()
+        async throws
+    {
+        try await withStore { store in
+            let id = try await store.insert(url: "1", directory: "/")
+            let pass = pass(slots: 1, ahead: [id: nil])
+            pass.note([Change(before: nil, after: .sample(id.rawValue), effects: [.persist])])
+            #expect(try await store.commit { try pass.run($0) }.isEmpty)
+            #expect(pass.heldUp == [id])
         }
     }
 
@@ -104,16 +161,27 @@ import iDownTesting
 
     @Test func `no slots at all displace all that runs`() async throws {
         try await withStore { store in
-            for number in 1...2 {
-                try await store.insert(url: "\(number)", directory: "/") { record in
-                    record.state = .downloading
-                    record.attempt = AttemptNumber(rawValue: 1)
-                }
-            }
+            try await store.insertRunning(2)
             let pass = pass(slots: 0)
             let changes = try await store.commit { try pass.run($0) }
             #expect(changes.count == 2)
             #expect(changes.allSatisfy { $0.after.state == .waiting(.queue) })
         }
+    }
+}
+
+extension Store {
+    /// Inserts tasks that are downloading.
+    @discardableResult
+    fileprivate func insertRunning(_ count: Int) async throws -> [TaskID] {
+        var ids: [TaskID] = []
+        for number in 1...count {
+            let id = try await insert(url: "running \(number)", directory: "/") { record in
+                record.state = .downloading
+                record.attempt = AttemptNumber(rawValue: 1)
+            }
+            ids.append(id)
+        }
+        return ids
     }
 }

@@ -88,7 +88,8 @@ import iDownState
     private static let stop = Effect.stopTransfer(Sample.attempt)
     private static let start = Effect.startTransfer(Sample.attempt.next)
     private static let told: [Effect] = [.persist, .announce]
-    private static let toldLater: [Effect] = [.persist, .announceLater]
+    private static let toldLater: [Effect] = [.persist, .announceLater, .fillSlots]
+    private static let named: [Effect] = [.persist, .fillSlots]
     private static let freed: [Effect] = [.persist, .announce, .fillSlots]
     private static let stopped: [Effect] = [.persist, stop, .announce, .fillSlots]
     private static let stoppedForNow: [Effect] = [
@@ -175,7 +176,7 @@ import iDownState
         row(.downloading, .serviceStarted, queue, told),
         row(.downloading, .opened, .downloading, told),
         row(.downloading, .checkpointed, .downloading, [.persist]),
-        row(.downloading, .publishing, .downloading, [.persist], intent: publishOther),
+        row(.downloading, .publishing, .downloading, named, intent: publishOther),
         row(.downloading, .arrived, .downloading, toldLater, intent: publishOther),
         row(.downloading, .failedForNow, retry, retried),
         row(.downloading, .failedForGood, .failed, freed),
@@ -186,7 +187,7 @@ import iDownState
         row(.downloading, .postponed, retry, retried),
 
         row(.publishing, .serviceStarted, queue, told, intent: publish),
-        row(.publishing, .publishing, .downloading, [.persist], intent: publishOther),
+        row(.publishing, .publishing, .downloading, named, intent: publishOther),
         row(.publishing, .checkpointed, .downloading, [.persist], intent: publish),
         row(.publishing, .completed, .completed, freed),
         row(.publishing, .arrived, .downloading, toldLater, intent: publishOther),

@@ -54,7 +54,8 @@ import iDownState
         var record = try Situation.downloading.record()
         record.file = Sample.otherFile
         let remote = RemoteVersion(total: 20_000)
-        #expect(report(.arrived(Sample.file, remote), to: &record) == [.persist, .announceLater])
+        let effects = report(.arrived(Sample.file, remote), to: &record)
+        #expect(effects == [.persist, .announceLater, .fillSlots])
         #expect(record.file == Sample.file)
         #expect(record.remote == remote)
         #expect(record.segments.isEmpty)
