@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+// sockaddr belongs to whichever of the two the compiler reads first.
+import CCurl
 import Glibc
 
 extension SocketAddress {
