@@ -217,12 +217,12 @@ import iDownloader
     @Test func `a folder that cannot be synced after the name was given costs no second file`()
         async throws
     {
-        // The last call is that sync.
+        // The last call asks where the folder is, the one before it is that sync.
         let count = FaultPlan()
         try await download(faults: count) { _, _ in }
         try await withServer({ _ in Self.atOnce(Self.small) }) { server in
             try await withTemporaryFolder { folder in
-                let plan = FaultPlan(failing: count.calls)
+                let plan = FaultPlan(failing: count.calls - 1)
                 let journal = try await withSite(in: folder, faults: plan) { site in
                     let journal = try await site.download(server.url("/file.bin"))
                     #expect(journal.record.failure?.code == .fileFailed)
