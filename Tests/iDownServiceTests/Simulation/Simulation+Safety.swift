@@ -65,12 +65,13 @@ extension Simulation {
         return isOneVersion ? nil : "task \(record.id) claims \(ranges), which are not on the disk"
     }
 
-    /// Each open connection belongs to the one live attempt of its task.
+    /// Each open connection belongs to the one live attempt of its task, or to its head start.
     func checkConnections() async {
         guard let coordinator, !life.isDead else { return }
         var expected: [Int: Int] = [:]
         let known = clients.tasks
-        for (id, transfer) in await coordinator.running {
+        let transfers = await coordinator.allTransfers
+        for (id, transfer) in transfers {
             guard let url = known[id]?.url, let number = Self.number(in: url) else { continue }
             expected[number, default: 0] += transfer.live.connections
         }
@@ -105,5 +106,12 @@ extension Simulation {
     private static func file(of url: String, _ network: SimulatedNetwork) -> SimulatedFile? {
         let files = network.files
         return number(in: url).flatMap { files.indices.contains($0) ? files[$0] : nil }
+    }
+}
+
+extension Coordinator {
+    /// Those that run and those that have begun ahead; a task may end one while another runs.
+    fileprivate var allTransfers: [(TaskID, RunningTransfer)] {
+        running.map { ($0, $1) } + ahead.map { ($0, $1.transfer) }
     }
 }
