@@ -34,7 +34,10 @@ extension Coordinator {
             releaseStopIfDone()
         }
         if !running.isEmpty || !ahead.isEmpty || committer != nil {
-            await withCheckedContinuation { stopWaiter = $0 }
+            await withCheckedContinuation {
+                stopWaiter = $0
+                releaseStopIfDone()
+            }
         }
         deadline.cancel()
         lastCommit.cancel()

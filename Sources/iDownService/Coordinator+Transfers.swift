@@ -78,7 +78,11 @@ extension Coordinator: TransferJournal {
             guard (try? await time.sleep(for: Self.longestPause)) != nil else { return }
             if running[id] === transfer { releaseTransferWaiters(of: id) }
         }
-        await withCheckedContinuation { transferWaiters[id, default: []].append($0) }
+        await withCheckedContinuation { waiter in
+            // Others may have had a turn on the way here.
+            guard running[id] === transfer else { return waiter.resume() }
+            transferWaiters[id, default: []].append(waiter)
+        }
         limit.cancel()
     }
 
@@ -182,7 +186,10 @@ extension Coordinator: TransferJournal {
     func deletionEnd(of id: TaskID) async throws(ServiceRefusal) {
         guard deletions[id] != nil else { return }
         if isStopping { throw .stopping }
-        await withCheckedContinuation { deletionWaiters[id, default: []].append($0) }
+        await withCheckedContinuation { waiter in
+            guard deletions[id] != nil, !isStopping else { return waiter.resume() }
+            deletionWaiters[id, default: []].append(waiter)
+        }
         if deletions[id] != nil, isStopping { throw .stopping }
     }
 

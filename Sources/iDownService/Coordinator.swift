@@ -339,10 +339,15 @@ extension Coordinator {
 
     /// Waits until the file of a task has its name, or has not.
     ///
-    /// - Returns: false where there is nothing to wait for: nobody is at work on it.
+    /// - Returns: false where there is nothing to wait for: nobody is at work on it, or the service
+    ///   ends, and nobody would tell.
     func publicationEnd(of id: TaskID) async -> Bool {
-        guard publications[id] != nil else { return false }
-        await withCheckedContinuation { publications[id, default: []].append($0) }
+        guard publications[id] != nil, !isStopping else { return false }
+        await withCheckedContinuation { waiter in
+            // Others may have had a turn on the way here: what was released by then is over.
+            guard publications[id] != nil, !isStopping else { return waiter.resume() }
+            publications[id]?.append(waiter)
+        }
         return true
     }
 
