@@ -38,6 +38,8 @@ public struct CurlCode: RawRepresentable, Hashable, Sendable {
     public static let http2 = CurlCode(CURLE_HTTP2)
     /// The connection ended before the announced length.
     public static let partialFile = CurlCode(CURLE_PARTIAL_FILE)
+    /// A command that was to go before the file's was refused (FTP).
+    public static let commandRefused = CurlCode(CURLE_QUOTE_ERROR)
     /// The sink aborted.
     public static let writeError = CurlCode(CURLE_WRITE_ERROR)
     /// No memory.

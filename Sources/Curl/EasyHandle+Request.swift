@@ -23,8 +23,9 @@ extension EasyHandle {
         try applyWay(request)
         try applyStoredLogins(request)
         if !request.url.isHTTP { try applyFileServer(request, signingInBy: login) }
-        try set(headerLines: Self.headerLines(of: request))
-        if let range = request.range {
+        try set(CURLOPT_HTTPHEADER, Self.headerLines(of: request))
+        let readsToEnd = try applyReadingToEnd(request)
+        if let range = request.range, !readsToEnd {
             // Never RESUME_FROM: with it libcurl takes 416, and a 200 of the wrong length, for
             // success.
             try set(CURLOPT_RANGE, range)

@@ -11,7 +11,7 @@ final class EasyHandle {
     /// are (curl_easy_reset(3)).
     private(set) var isReusable = true
     private let funnel: Funnel
-    private var headers: UnsafeMutablePointer<curl_slist>?
+    private var lists: [UnsafeMutablePointer<curl_slist>] = []
     private let errorText: UnsafeMutableBufferPointer<CChar>
 
     /// `curl_easy_init`.
@@ -25,16 +25,20 @@ final class EasyHandle {
     deinit {
         // Also takes the handle out of a multi handle that it is still in.
         curl_easy_cleanup(pointer)
-        curl_slist_free_all(headers)
+        freeLists()
         errorText.deallocate()
     }
 
     /// Forgets the last transfer's options, keeps what makes the next one cheap; `curl_easy_reset`.
     func reset() {
         curl_easy_reset(pointer)
-        curl_slist_free_all(headers)
-        headers = nil
+        freeLists()
         errorText.update(repeating: 0)
+    }
+
+    private func freeLists() {
+        for list in lists { curl_slist_free_all(list) }
+        lists = []
     }
 
     /// Whether the next transfer may have a receive buffer of its own size.
@@ -104,13 +108,19 @@ final class EasyHandle {
         try set(CURLOPT_COOKIEFILE, cookieFile)
     }
 
-    func set(headerLines: [String]) throws(CurlFailure) {
-        for line in headerLines {
-            headers = try funnel.call("curl_slist_append") { curl_slist_append(headers, line) }
+    /// Sets a list of lines, which are copied.
+    func set(_ option: CURLoption, _ lines: [String]) throws(CurlFailure) {
+        var list: UnsafeMutablePointer<curl_slist>?
+        for line in lines {
+            do throws(CurlFailure) {
+                list = try funnel.call("curl_slist_append") { curl_slist_append(list, line) }
+            } catch {
+                curl_slist_free_all(list)
+                throw error
+            }
         }
-        try funnel.call("curl_easy_setopt") {
-            ccurl_setopt_list(pointer, CURLOPT_HTTPHEADER, headers)
-        }
+        if let list { lists.append(list) }
+        try funnel.call("curl_easy_setopt") { ccurl_setopt_list(pointer, option, list) }
     }
 
     /// Keeps the library from waiting for last words of the server when the handle is taken out of

@@ -187,10 +187,11 @@ final class Transfer {
         let known = { (value: Int64?) in value.flatMap { $0 >= 0 ? $0 : nil } }
         let modified = known(easy.offset(CURLINFO_FILETIME_T))
         // Of an empty file over SFTP libcurl says no length, and asks for no byte of it.
-        let length = known(easy.offset(CURLINFO_CONTENT_LENGTH_DOWNLOAD_T)) ?? (isEmpty ? 0 : nil)
+        var length = known(easy.offset(CURLINFO_CONTENT_LENGTH_DOWNLOAD_T)) ?? (isEmpty ? 0 : nil)
         let start = request.rangeStart
-        let end = (start?.isOpen ?? true) ? length.map { (start?.offset ?? 0) + $0 } : nil
         let announced = replies.size(knowsTime: modified != nil)
+        if request.readsToEnd, let announced { length = max(0, announced - (start?.offset ?? 0)) }
+        let end = (start?.isOpen ?? true) ? length.map { (start?.offset ?? 0) + $0 } : nil
         // Where both are known they must say the same.
         let size = announced ?? (request.url.scheme == "sftp" ? end : nil)
         return RemoteFile(

@@ -44,6 +44,12 @@ public struct TransferRequest: Sendable {
     public var headers: [HeaderField]
     /// The bytes to ask for, `first-last` or `first-`; nil asks for all.
     public var range: String?
+    /// By FTP: reads until the server ends the file, whatever it has said to SIZE, and learns so
+    /// whether that was true.
+    ///
+    /// For all of a file, or a range that goes to its end; a server that refuses to restart there
+    /// ends the transfer with ``CurlCode/commandRefused``.
+    public var readsToEnd = false
     /// The User-Agent; none is sent where this is empty.
     public var userAgent: String
     /// The login: over TLS sent with the first request, by HTTP in clear once it is asked for, and

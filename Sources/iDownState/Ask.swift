@@ -18,13 +18,15 @@ package enum Ask: Hashable, Sendable {
     case overlap(from: Int64, resumingAt: Int64, to: Int64?)
     /// Bytes that are on disk, to be compared and nothing else.
     case sample(ByteRange)
+    /// The file's last bytes, which are on disk: to be compared, and nothing is to come after them.
+    case ending(ByteRange)
 
     /// Where the body of a fitting answer starts.
     package var offset: Int64 {
         switch self {
         case .whole, .decoded: 0
         case .rest(let offset, _): offset
-        case .part(let range, _), .sample(let range): range.first
+        case .part(let range, _), .sample(let range), .ending(let range): range.first
         case .overlap(let start, _, _): start
         }
     }
@@ -32,7 +34,7 @@ package enum Ask: Hashable, Sendable {
     /// Where the body of a fitting answer ends at the latest; nil for the file's end.
     package var end: Int64? {
         switch self {
-        case .whole, .decoded, .rest: nil
+        case .whole, .decoded, .rest, .ending: nil
         case .part(let range, _), .sample(let range): range.end
         case .overlap(_, _, let end): end
         }
@@ -42,14 +44,14 @@ package enum Ask: Hashable, Sendable {
     package var isPartial: Bool {
         switch self {
         case .whole, .decoded: false
-        case .rest, .part, .overlap, .sample: true
+        case .rest, .part, .overlap, .sample, .ending: true
         }
     }
 
     /// The condition that goes with the range; nil where there is none.
     package var ifRange: String? {
         switch self {
-        case .whole, .decoded, .overlap, .sample: nil
+        case .whole, .decoded, .overlap, .sample, .ending: nil
         case .rest(_, let ifRange), .part(_, let ifRange): ifRange
         }
     }
@@ -57,7 +59,7 @@ package enum Ask: Hashable, Sendable {
     /// The same without its condition.
     package var unconditional: Ask {
         switch self {
-        case .whole, .decoded, .overlap, .sample: self
+        case .whole, .decoded, .overlap, .sample, .ending: self
         case .rest(let offset, _): .rest(from: offset, ifRange: nil)
         case .part(let range, _): .part(range, ifRange: nil)
         }

@@ -224,7 +224,8 @@ extension ResponseFacts {
             return .prove(known.withRanges, from: ask.offset)
         case (.overlap, .unproven):
             return .prove(known.proven(as: version), from: ask.offset)
-        case (.sample(let sample), .same), (.sample(let sample), .unproven):
+        case (.sample(let sample), .same), (.sample(let sample), .unproven),
+            (.ending(let sample), .same), (.ending(let sample), .unproven):
             guard range == sample else { return refuseRange(ask, "is a 206 for less", known) }
             return .check
         }

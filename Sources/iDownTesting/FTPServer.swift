@@ -19,6 +19,13 @@ package final class FTPServer: Sendable {
         case isFull = "full"
         /// REST is answered with 350, and the file sent from its first byte all the same.
         case ignoresRestart = "whole"
+        /// `next` beside the served folder takes the place of the file that is asked for in parts, once
+        /// its date was told and before it is opened.
+        case replacesLate = "late"
+        /// SIZE is answered with a thousand bytes less than there are.
+        case understatesSize = "less"
+        /// SIZE is answered as if there were no such file.
+        case hidesSize = "hidden"
     }
 
     /// The port on 127.0.0.1.
@@ -137,6 +144,19 @@ extension FTPServer {
                 super().ftp_REST(line)
                 if oddity == "whole":
                     self._restart_position = 0
+
+            def ftp_RETR(self, file):
+                if oddity == "late" and self._restart_position and os.path.exists(root + ".next"):
+                    os.rename(root + ".next", file)
+                return super().ftp_RETR(file)
+
+            def ftp_SIZE(self, path):
+                if oddity == "hidden":
+                    self.respond("550 No such file.")
+                elif oddity == "less":
+                    self.respond(f"213 {os.path.getsize(path) - 1000}")
+                else:
+                    super().ftp_SIZE(path)
 
         if user:
             Handler.authorizer.add_user(user, password, root, perm="elr")

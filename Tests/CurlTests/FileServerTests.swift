@@ -73,6 +73,39 @@ struct FileServerTests {
         }
     }
 
+    @Test
+    func `FTP brings all of a file that is longer than SIZE says, where the end is asked for`()
+        async throws
+    {
+        try await withRoot { root in
+            try await withFTPServer(root: root, oddity: .understatesSize) { server in
+                try await withPool { pool in
+                    let url = try URLReference(server.url("/sub%20folder/f"))
+                    var request = TransferRequest(url: url)
+                    let cut = RecordingSink()
+                    _ = await pool.run(request, sink: cut)
+                    #expect(Int64(cut.body.count) == Self.content.count - 1000)
+
+                    request.readsToEnd = true
+                    for offset in [nil, 250_000] as [Int64?] {
+                        request.range = offset.map { "\($0)-" }
+                        let sink = RecordingSink()
+                        #expect(await pool.run(request, sink: sink).result == .ok)
+                        let start = offset ?? 0
+                        let size = Self.content.count - 1000
+                        #expect(sink.files.map(\.size) == [size])
+                        #expect(sink.files.map(\.offset) == [offset])
+                        #expect(sink.files.map(\.length) == [size - start])
+                        #expect(sink.files.map(\.modified) == [Self.changed])
+                        let isWhole =
+                            sink.body == Self.content.bytes(in: start..<Self.content.count)
+                        #expect(isWhole, "\(sink.body.count) bytes came")
+                    }
+                }
+            }
+        }
+    }
+
     @Test func `what FTP cannot give has a code of its own`() async throws {
         try await withRoot { root in
             try await withFTPServer(root: root, login: ("me", "secret")) { server in

@@ -141,6 +141,8 @@ import iDownState
         #expect(Ask.overlap(from: 3, resumingAt: 5, to: 7).end == 7)
         #expect(Ask.sample(range).offset == 3)
         #expect(Ask.sample(range).end == 5)
+        #expect(Ask.ending(range).offset == 3)
+        #expect(Ask.ending(range).end == nil)
     }
 
     @Test func `the condition can be taken off`() throws {

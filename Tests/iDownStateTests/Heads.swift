@@ -92,7 +92,7 @@ enum Verdict: String, Sendable {
         case .askAgain(.decoded, _): self = .askDecoded
         case .askAgain(.rest, _), .askAgain(.part, _): self = .askPlainRest
         case .askAgain(.overlap, _): self = .askOverlap
-        case .askAgain(.sample, _): self = .askSample
+        case .askAgain(.sample, _), .askAgain(.ending, _): self = .askSample
         case .redirect: self = .redirect
         case .fail: self = .fail
         }

@@ -149,6 +149,15 @@ import iDownState
         #expect(Self.judge(part, ask, older) == .askAgain(.whole, older))
     }
 
+    @Test func `the ending is checked where it is the file's still`() throws {
+        let ending = try #require(ByteRange(from: Self.total - 1000, to: Self.total))
+        let part = Self.part(from: ending.first, to: ending.end, nil)
+        #expect(Self.judge(part, .ending(ending), Self.bare) == .check)
+        let shorter = Self.part(from: ending.first, to: ending.end - 1, nil)
+        let judgement = Self.judge(shorter, .ending(ending), Self.bare)
+        #expect(judgement == .askAgain(.whole, Self.bare.withoutRanges))
+    }
+
     @Test func `a 416 to a proof brings the file as a whole`() {
         let facts = ResponseFacts(status: 416, contentRange: .unsatisfied(total: 10))
         #expect(Self.judge(facts, Self.overlap) == .askAgain(.whole, Self.known))

@@ -148,7 +148,7 @@ extension Ask {
         switch self {
         case .rest(_, .some), .part(_, .some): 4
         case .rest(_, nil), .part(_, nil): 3
-        case .overlap, .sample: 2
+        case .overlap, .sample, .ending: 2
         case .whole: 1
         case .decoded: 0
         }

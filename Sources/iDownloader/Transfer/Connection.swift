@@ -97,6 +97,9 @@ final class Connection {
     /// Whether it has brought anything.
     var isServed: Bool { writer.map { $0.position > $0.start } ?? false }
 
+    /// Whether all has come that there was to come: how it ended after that says nothing.
+    var isSated: Bool { writer.map { $0.end != .max && $0.rest == nil } ?? false }
+
     /// Nothing more is stored.
     func dropWriter() { writer = nil }
 

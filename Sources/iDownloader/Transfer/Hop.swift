@@ -106,7 +106,7 @@ struct Hop {
         // Ranges have connections of their own; what may be small shares one.
         if url.scheme == "https", !ask.isPartial { request.httpVersion = .http2 }
         switch ask {
-        case .whole: break
+        case .whole: request.readsToEnd = true
         case .decoded:
             request.decodesContent = true
             // What one read decodes to is kept while the body waits, and libcurl gives up at
@@ -119,7 +119,14 @@ struct Hop {
             request.range = "\(range.first)-\(range.end - 1)"
             // A connection of its own: streams that share one share its window as well.
             request.httpVersion = .http1
-        case .sample(let range): request.range = "\(range.first)-\(range.end - 1)"
+        case .sample(let range):
+            request.range = "\(range.first)-\(range.end - 1)"
+            // By SFTP four times of it are asked for ahead, beyond the range too (libssh2 1.10).
+            request.receiveBufferSize = Int(OverlapProof.sample)
+        case .ending(let range):
+            request.range = "\(range.first)-"
+            request.readsToEnd = true
+            request.receiveBufferSize = Int(OverlapProof.sample)
         }
         if let ifRange = ask.ifRange {
             request.headers.append(Curl.HeaderField(name: "If-Range", value: ifRange))

@@ -96,6 +96,9 @@ final class SegmentWriter: Sendable {
     /// What is still to come; nil where nothing is.
     var rest: ByteRange? { ByteRange(from: position, to: end) }
 
+    /// Whether more has come than the request asked for: its end is no end of the file's.
+    var isOverfull: Bool { lock.withLock { _ in state.isOverfull } }
+
     /// Whether it has brought the file's beginning in place of its segment.
     var isRepetition: Bool { lock.withLock { _ in state.isRepetition } }
 
@@ -114,7 +117,10 @@ final class SegmentWriter: Sendable {
             var rest = bytes
             let room = max(0, end - state.position - Int64(state.filled))
             var isFull = Int64(rest.count) > room
-            if isFull { rest = UnsafeRawBufferPointer(rebasing: rest[..<Int(room)]) }
+            if isFull {
+                rest = UnsafeRawBufferPointer(rebasing: rest[..<Int(room)])
+                state.isOverfull = end == askedEnd
+            }
             // The server would send on: a segment that was shortened ends with its last byte.
             if Int64(rest.count) == room, end < askedEnd { isFull = true }
             if let step = state.doubt(of: rest, isLast: Int64(rest.count) == room) { return step }
@@ -197,6 +203,7 @@ extension SegmentWriter {
         /// What is compared is a proof, and what follows it waits for somebody to draw the sum.
         var awaitsVerdict: Bool
         var failure: FileError?
+        var isOverfull = false
         /// What the next bytes are not to be: what follows in the file's beginning those that have
         /// come, as long as all of them are the same.
         private var beginning: ArraySlice<UInt8>

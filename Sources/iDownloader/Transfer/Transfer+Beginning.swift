@@ -40,6 +40,7 @@ extension Transfer {
     func admit(_ connection: Connection) {
         guard let writer = connection.writer else { return }
         guard takesOver(connection) else { return connection.cut() }
+        isOfOneAnswer = false
         writer.release()
     }
 

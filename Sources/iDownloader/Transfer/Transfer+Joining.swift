@@ -82,7 +82,9 @@ extension Transfer {
                 joining?.failed(after: 0, at: engine.hosts.now)
                 return connection.cut()
             }
-        } else if !takesOver(connection) {
+        } else if takesOver(connection) {
+            isOfOneAnswer = false
+        } else {
             return connection.cut()
         }
         let writer = SegmentWriter(part, from: range.first, to: range.end, unlike: beginning)

@@ -113,8 +113,11 @@ extension Transfer {
             known = version
             return .success(.ended(.complete))
         case .begin, .resume, .compare, .prove, .check, nil:
+            let isAll = connection.isSated
+            let isMore = showsAnotherSize(connection)
             try await settle(connection)
-            let isWhole = outcome.result == .ok || sink.isFull || connection.isCut
+            if isMore { return .success(.ended(.again(.whole, RemoteVersion()))) }
+            let isWhole = outcome.result == .ok || sink.isFull || connection.isCut || isAll
             if let end = proofEnd(of: connection, isWhole: isWhole) {
                 return .success(.ended(end))
             }

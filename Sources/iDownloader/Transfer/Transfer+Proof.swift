@@ -52,6 +52,7 @@ extension Transfer {
             resumePoint = askedPoint
             end = askedEnd ?? end
         }
+        isOfOneAnswer = start == 0
         connection.proof = .rest(version, from: start, to: resumePoint)
         return SegmentWriter(
             part,
@@ -65,7 +66,11 @@ extension Transfer {
     /// Makes the comparison of a sample ready: nothing of it is written.
     func check(_ connection: Connection) throws(TransferEnd) -> SegmentWriter? {
         guard let part else { throw .failed(FileError.vanished.failure) }
-        guard case .sample(let range) = connection.ask else { return nil }
+        let range: ByteRange
+        switch connection.ask {
+        case .sample(let sample), .ending(let sample): range = sample
+        case .whole, .decoded, .rest, .part, .overlap: return nil
+        }
         connection.proof = .sample(range)
         return SegmentWriter(
             part,

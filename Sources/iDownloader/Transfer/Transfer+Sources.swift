@@ -44,6 +44,7 @@ extension Transfer {
     private func bringFromSource() async -> Result<[ByteRange], TransferEnd> {
         do throws(TransferEnd) {
             try await fetch()
+            try await lookBack()
             return .success(try await verify())
         } catch {
             return .failure(error)
@@ -114,6 +115,10 @@ extension Transfer {
     /// A head as it is judged: a mirror that is vouched for is taken to have the version on record.
     func facts(of head: ResponseHead, from source: Int) -> ResponseFacts {
         var facts = head.facts
+        if bringsInOneAnswer, !sources.urls[source].isHTTP {
+            facts = facts.inOneAnswer
+            if distrustsSize { facts.contentLength = .unknown }
+        }
         guard isVouchedFor(source), known.total != nil else { return facts }
         facts.entityTag = known.entityTag
         facts.lastModified = known.lastModified

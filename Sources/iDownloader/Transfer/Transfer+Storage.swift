@@ -106,6 +106,7 @@ extension Transfer {
         try check(size: version.total)
         try await checkSpace(for: version.total, keeping: 0)
         forget()
+        isOfOneAnswer = true
         known = version
         if let part, let file {
             // The record gives up the old bytes before the first of them is overwritten.
@@ -127,6 +128,7 @@ extension Transfer {
     ) async throws(TransferEnd) -> SegmentWriter {
         guard let part, let file else { throw .failed(FileError.vanished.failure) }
         try check(size: version.total)
+        isOfOneAnswer = start == 0 && compared == stored
         known = version
         if version != recordedVersion {
             try await commit(.opened(file, version, keeping: synced))

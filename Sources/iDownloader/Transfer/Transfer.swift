@@ -57,6 +57,12 @@ actor Transfer {
     var joining: Joining?
     /// Whether parts of the file may have come from several sources.
     var isMixed: Bool
+    /// Whether all that is on disk has come in one answer, or was compared with one.
+    var isOfOneAnswer = false
+    /// Several answers were not of one version, so that one alone has to bring all.
+    var bringsInOneAnswer = false
+    /// The server has sent more than it had announced.
+    var distrustsSize = false
     /// How many connections have brought bytes at once, where others were not answered at all.
     var mostServed: Int?
     /// All header bytes of this attempt, redirects and trailers counted.

@@ -85,6 +85,50 @@ import iDownloader
         }
     }
 
+    @Test func `a file that is replaced while connections join is not mixed`() async throws {
+        let next = TestContent(seed: 46, count: Self.content.count)
+        try await withRoot { root in
+            try next.write(toFile: root + ".next")
+            try await withFTPServer(root: root, holdAfter: 1 << 20, oddity: .replacesLate) {
+                server in
+                try await withSite(checkpointInterval: .milliseconds(50)) { site in
+                    let journal = try site.task(server.url("/file.bin")) { $0.connections = 3 }
+                    let transfer = try site.start(journal)
+                    // The first stands still, and another has bytes of the new file.
+                    await journal.waitUntil { $0.segments.ranges.count >= 2 }
+                    server.letGo()
+                    await transfer.ended()
+                    expectComplete(next, site, journal)
+                }
+            }
+        }
+    }
+
+    @Test(arguments: [1, 3])
+    func `a file that is longer than its FTP server says comes as a whole`(
+        connections: Int
+    ) async throws {
+        try await withRoot { root in
+            let hold: Int64? = connections > 1 ? 1 << 20 : nil
+            try await withFTPServer(root: root, holdAfter: hold, oddity: .understatesSize) {
+                server in
+                try await withSite(checkpointInterval: .milliseconds(50)) { site in
+                    let journal = try site.task(server.url("/file.bin")) {
+                        $0.connections = connections
+                    }
+                    let transfer = try site.start(journal)
+                    if hold != nil {
+                        await journal.waitUntil { $0.segments.ranges.count >= connections }
+                        server.letGo()
+                    }
+                    await transfer.ended()
+                    expectComplete(Self.content, site, journal)
+                    #expect(journal.record.integrity == Integrity.none)
+                }
+            }
+        }
+    }
+
     @Test func `SFTP brings a file by several connections, and goes on in its gaps`()
         async throws
     {

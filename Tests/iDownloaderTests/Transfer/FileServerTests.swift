@@ -94,6 +94,19 @@ import iDownloader
         }
     }
 
+    @Test func `an FTP server that knows no size of the file brings it all the same`() async throws
+    {
+        try await withRoot { root in
+            try await withFTPServer(root: root, oddity: .hidesSize) { server in
+                try await withSite { site in
+                    let journal = try await site.download(server.url("/file.bin"))
+                    expectComplete(Self.content, site, journal)
+                    #expect(journal.record.integrity == Integrity.none)
+                }
+            }
+        }
+    }
+
     @Test func `one that has shrunk as well`() async throws {
         let small = TestContent(seed: 43, count: 1000)
         try await withRoot { root in
