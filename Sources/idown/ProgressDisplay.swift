@@ -48,7 +48,12 @@ struct ProgressDisplay {
             height: (terminal.height ?? 24) - 1,
             style: style
         )
-        Output.draw(lines.update(lasting: frame.lasting, live: frame.live))
+        guard terminal.isInBackground else {
+            return Output.draw(lines.update(lasting: frame.lasting, live: frame.live))
+        }
+        // Somebody types there now: nothing above that is drawn again.
+        lines = LiveLines()
+        Output.draw(lines.update(lasting: frame.lasting, live: []))
     }
 
     /// A line a state and a line every tenth, so that a log stays short.

@@ -19,6 +19,12 @@ struct Terminal {
     /// Who reads what is written there.
     var reader: LineReader { isTerminal ? .terminal : .program }
 
+    /// Whether the shell has given the terminal to somebody else meanwhile: tcgetpgrp(3).
+    var isInBackground: Bool {
+        let group = tcgetpgrp(descriptor)
+        return group >= 0 && group != getpgrp()
+    }
+
     /// Cells in a line; nil if it is no terminal.
     var width: Int? {
         guard isTerminal else { return nil }

@@ -49,4 +49,37 @@ struct GetTerminalTests {
             await terminal.stop()
         }
     }
+
+    @Test func `in the background it draws nothing over what somebody types`() async throws {
+        let host = try ChangingHost(.held(content, after: 100_000))
+        defer { host.stop() }
+        try await withService { service in
+            let program = try BuiltProgram("idown").path
+            let script = """
+                set -m; '\(program)' get '\(host.url("/held.bin"))' & read line; echo "typed $line"; fg
+                echo "ended with $?"; cat
+                """
+            let terminal = try await TmuxTerminal.start(
+                script,
+                in: service.home.path,
+                size: (80, 24),
+                environment: service.environment
+            )
+            do {
+                try await soon("the download to be under way") {
+                    try await service.client.listTasks().first?.downloadedBytes ?? 0 > 0
+                }
+                try await terminal.press("x", "Enter")
+                let typed = try await terminal.wait(for: "typed x")
+                #expect(!typed.contains("held.bin ["), "\(typed)")
+                host.letGo()
+                let ended = try await terminal.wait(for: "ended with 0")
+                #expect(ended.contains(service.home.download("held.bin")), "\(ended)")
+            } catch {
+                await terminal.stop()
+                throw error
+            }
+            await terminal.stop()
+        }
+    }
 }
