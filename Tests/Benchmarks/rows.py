@@ -110,7 +110,8 @@ class Bench:
             "axel -n4": self.command("axel", "-q", "-n4", url),
         }
         goals = {"curl": "≤ 0.67", "aria2c -x4": "≤ 0.45", "wget2": "≤ 1.11", "axel -n4": "≤ 0.45"}
-        samples = self.interleaved(self.options.rounds, runs, self.options.size << 20)
+        # Single rounds swing by a third in virtual machines, and the goals are close.
+        samples = self.interleaved(self.options.pairs, runs, self.options.size << 20)
         return Group(f"{self.options.size} MiB by HTTP; none but idown syncs", samples, goals)
 
     def tls(self):
