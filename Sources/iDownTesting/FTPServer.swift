@@ -19,6 +19,8 @@ package final class FTPServer: Sendable {
         case isFull = "full"
         /// REST is answered with 350, and the file sent from its first byte all the same.
         case ignoresRestart = "whole"
+        /// REST is a command that it does not know.
+        case refusesRestart = "never"
         /// `next` beside the served folder takes the place of the file that is asked for in parts, once
         /// its date was told and before it is opened.
         case replacesLate = "late"
@@ -141,6 +143,9 @@ extension FTPServer {
                 super().pre_process_command(line, cmd, arg)
 
             def ftp_REST(self, line):
+                if oddity == "never":
+                    self.respond("502 What?")
+                    return
                 super().ftp_REST(line)
                 if oddity == "whole":
                     self._restart_position = 0

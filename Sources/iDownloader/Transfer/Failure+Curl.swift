@@ -40,7 +40,7 @@ extension Failure {
         case .remoteAccessDenied:
             // 550 is FTP's word for a folder that is not there as well.
             self.init(outcome.status == 550 ? .serverNotFound : .serverForbidden, detail)
-        case .couldNotRetrieve:
+        case .couldNotRetrieve, .commandRefused:
             self.init(.serverFailed, detail)
         case .loginDenied:
             self.init(.serverAuthRequired, detail)
@@ -92,7 +92,8 @@ extension Failure {
         // FTP's replies from 400 on ask to come again later (RFC 959 section 4.2).
         let isReply: Bool
         switch outcome.result {
-        case .loginDenied, .remoteAccessDenied, .remoteFileNotFound, .couldNotRetrieve:
+        case .loginDenied, .remoteAccessDenied, .remoteFileNotFound, .couldNotRetrieve,
+            .commandRefused:
             isReply = (400..<500).contains(outcome.status)
         // To libcurl the same reply, instead of a greeting, is a timeout.
         case .weirdServerReply, .timedOut: isReply = outcome.status == 421

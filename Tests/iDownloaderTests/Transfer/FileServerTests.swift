@@ -107,6 +107,28 @@ import iDownloader
         }
     }
 
+    @Test func `a complete file gets its name where the FTP server cannot say what it ends with`()
+        async throws
+    {
+        try await withRoot { root in
+            try await withFTPServer(root: root, oddity: .refusesRestart) { server in
+                try await withSite { site in
+                    let journal = try site.task(server.url("/file.bin"))
+                    journal.before { event, _ in
+                        if case .publishing = event { throw RecordingJournal.NotWritten() }
+                        return true
+                    }
+                    try await site.run(journal)
+                    #expect(journal.record.segments.covers(Self.content.count))
+                    journal.before { _, _ in true }
+                    try await site.run(journal)
+                    expectComplete(Self.content, site, journal)
+                    #expect(server.commands.contains { $0.hasPrefix("REST ") })
+                }
+            }
+        }
+    }
+
     @Test func `one that has shrunk as well`() async throws {
         let small = TestContent(seed: 43, count: 1000)
         try await withRoot { root in
