@@ -26,7 +26,7 @@ package struct TaskOffer: Hashable, Sendable {
             let name = CellText(offer.name).cut(to: longestName).description
             guard !name.isEmpty else { return offer.word }
             return switch shell {
-            case .bash: fitting.count == 1 ? offer.word : "\(offer.word)  \(name)"
+            case .bash: fitting.count == 1 ? offer.word : "\(offer.word)  \(quoted(name))"
             case .zsh: "\(offer.word):\(name.replacing(":", with: "\\:"))"
             case .fish: "\(offer.word)\t\(name)"
             }
@@ -34,4 +34,17 @@ package struct TaskOffer: Hashable, Sendable {
     }
 
     private static let longestName = 50
+
+    /// A text that bash's `compgen -W` makes the same again: it expands each word as it does those
+    /// of a command, `$(…)` included (bash(1), "Programmable Completion").
+    private static func quoted(_ text: String) -> String {
+        var quoted = String.UnicodeScalarView()
+        for scalar in text.unicodeScalars {
+            if scalar.isASCII, !scalar.properties.isAlphabetic, !("0"..."9").contains(scalar) {
+                quoted.append("\\")
+            }
+            quoted.append(scalar)
+        }
+        return String(quoted)
+    }
 }

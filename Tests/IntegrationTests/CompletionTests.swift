@@ -40,7 +40,9 @@ struct CompletionTests {
     func `a shell completes ids with their names`(shell: String) async throws {
         let command = try #require(Self.shells.first { $0.name == shell }?.command)
         try await withService { service in
-            for name in ["first.iso", "second.iso"] {
+            // The last one is a name that a web page may choose.
+            for name in ["first.iso", "second.iso", "c%24%28touch%20made%29%60touch%20made%60.iso"]
+            {
                 _ = try await service.add("http://127.0.0.1:9/\(name)") { $0.paused = true }
             }
             let documents = try await documents(in: service.home.path)
@@ -61,7 +63,9 @@ struct CompletionTests {
                 try await terminal.press("idown show ", "Tab", "Tab")
                 try await terminal.wait(for: "ids and names") {
                     $0.contains("first.iso") && $0.contains("second.iso") && $0.contains("failed")
+                        && $0.contains("c$(touch made)`touch made`.iso")
                 }
+                #expect(!TestFile.names(in: service.home.path).contains("made"))
             } catch {
                 await terminal.stop()
                 throw error
