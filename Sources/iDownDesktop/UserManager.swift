@@ -55,8 +55,10 @@ struct UserManager: Sendable {
 
     /// The arguments of `StartTransientUnit`: `ssa(sv)a(sa(sv))`.
     static func start(_ unit: String, _ arguments: [String], untilEnd: Bool) -> [Value] {
+        // systemd puts variables in for `$` (systemd.service(5), "Command lines").
+        let literal = arguments.map { $0.replacing("$", with: "$$") }
         let command = Value.structure([
-            .string(arguments[0]), arguments.busValue,
+            .string(arguments[0]), literal.busValue,
             // Its failure is one.
             .boolean(false),
         ])

@@ -112,8 +112,9 @@ import iDownTesting
             #expect(log.all.contains("Subscribe"))
             #expect(log.all.contains(#"fail string("oneshot") true"#))
             #expect(log.all.last?.contains("/sh") == true)
-            try await programs.start(["true"], named: "test")
+            try await programs.start(["true", "a$b${HOME}"], named: "test")
             #expect(log.all.contains(#"fail string("exec") true"#))
+            #expect(log.all.last?.contains("a$$b$${HOME}") == true)
             await client.close()
             await connection.close()
         }
