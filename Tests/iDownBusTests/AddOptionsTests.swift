@@ -59,6 +59,7 @@ import iDownBus
             ("priority", .uint32(1)), ("connections", .int32(1)), ("headers", .string("a: b")),
             ("referrer", .int32(1)), ("user-agent", .int32(1)), ("token", .int32(1)),
             ("on-existing", .boolean(true)), ("speed-limit", .int64(1)), ("mirrors", .string("a")),
+            ("mirrors", .array(of: "i", [])),
             ("checksum", .array(of: "y", [])), ("expected-size", .uint32(1)),
         ] as [(String, Value)]
     )

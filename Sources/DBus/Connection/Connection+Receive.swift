@@ -59,7 +59,12 @@ extension Connection {
             let arguments = try Self.arguments(of: message, for: method, call)
             switch method.body {
             case .task(let body):
-                start(wantsReply ? reply : nil) { await Self.run(body, call, arguments) }
+                let isOfAll = interfaceName == Interface.propertiesName
+                let subtree = isOfAll ? objects.subtree(around: path) : nil
+                start(wantsReply ? reply : nil) {
+                    let outcome = await Self.run(body, call, arguments)
+                    return await subtree?.judged(outcome, at: path) ?? outcome
+                }
             case .answering(let body):
                 let id = makeID()
                 handlers.begin(id, reply: wantsReply ? reply : nil)

@@ -25,6 +25,25 @@ public struct Subtree: Sendable {
         self.children = children
     }
 
+    /// What a handler that is the same for all objects has answered, where its object is there.
+    ///
+    /// Handlers of its own know; these may refuse, or tell nothing, before they have looked.
+    func judged(
+        _ outcome: Result<[Value], BusError>,
+        at path: ObjectPath
+    ) async -> Result<[Value], BusError> {
+        switch outcome {
+        case .failure(let error): return .failure(await refusal(error, at: path))
+        case .success(let values):
+            guard case .dictionary(_, _, let entries) = values.first, entries.isEmpty else {
+                return outcome
+            }
+            let nothing = BusError.failed("nothing is told")
+            let error = await refusal(nothing, at: path)
+            return error == nothing ? outcome : .failure(error)
+        }
+    }
+
     /// The subtree's answer to a member that its objects do not have.
     ///
     /// - Returns: `UnknownObject` where there is no such object, else the error as it is.

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension Interface {
+    static let propertiesName: InterfaceName = "org.freedesktop.DBus.Properties"
+
     /// `org.freedesktop.DBus.Properties` for the properties of some interfaces.
     static func properties(of interfaces: [Interface]) -> Interface {
-        let name: InterfaceName = "org.freedesktop.DBus.Properties"
-        let table = PropertyTable(interfaces + [Interface(name, [])])
+        let table = PropertyTable(interfaces + [Interface(propertiesName, [])])
         return Interface(
-            name,
+            propertiesName,
             [
                 .method("Get", in: ["interface_name", "property_name"], out: ["value"]) {
                     (call: Call, interface: String, name: String) async throws -> Value in

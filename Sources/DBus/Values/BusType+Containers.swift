@@ -6,7 +6,10 @@ extension Array: BusType where Element: BusType {
 
     /// Takes an array whose elements all decode.
     public init(busValue: Value) throws(DecodingFailure) {
-        guard case .array(_, let values) = busValue else {
+        // Elements tell their types themselves.
+        guard case .array(let element, let values) = busValue,
+            !values.isEmpty || element == Element.signature
+        else {
             throw DecodingFailure(expected: Self.signature, found: busValue)
         }
         self = []
@@ -28,7 +31,9 @@ extension Dictionary: BusType where Key: BasicBusType, Value: BusType {
 
     /// Takes a dictionary; of a key that comes twice the last value counts.
     public init(busValue: DBus.Value) throws(DecodingFailure) {
-        guard case .dictionary(_, _, let entries) = busValue else {
+        guard case .dictionary(let key, let value, let entries) = busValue,
+            !entries.isEmpty || (key == Key.signature && value == Value.signature)
+        else {
             throw DecodingFailure(expected: Self.signature, found: busValue)
         }
         self = [:]

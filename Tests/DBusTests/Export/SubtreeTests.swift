@@ -72,6 +72,36 @@ import iDownTesting
         }
     }
 
+    @Test func `properties of what is not there are an unknown object's`() async throws {
+        try await withRooms { room, _, _ in
+            let absent = room(try parent.appending("3"))
+            let calls: [(Proxy) async throws -> Void] = [
+                { _ = try await $0.get("Colour", as: String.self) },
+                { try await $0.set("Name", to: "x") },
+            ]
+            for call in calls {
+                let error = await #expect(throws: BusError.self) { try await call(absent) }
+                #expect(error?.name == unknownObject)
+            }
+        }
+        try await withServiceAndClient { service, client, _ in
+            try await service.export(rooms, below: parent)
+            // An interface without properties.
+            let peer: (String) async throws -> [String: Value] = { room in
+                let path = try parent.appending(room)
+                return try await Proxy(
+                    client,
+                    await service.uniqueName,
+                    path,
+                    "org.freedesktop.DBus.Peer"
+                ).getAll()
+            }
+            #expect(try await peer("1") == [:])
+            let error = await #expect(throws: BusError.self) { try await peer("3") }
+            #expect(error?.name == unknownObject)
+        }
+    }
+
     private let unknownObject: ErrorName = "org.freedesktop.DBus.Error.UnknownObject"
 
     @Test func `the tree leads to every object`() async throws {
