@@ -47,6 +47,8 @@ extension StoreAccess {
 
     private func arguments(of search: TaskSearch) -> StatementArguments {
         guard let text = search.text else { return StatementArguments() }
-        return [FoldedText.fold(text), FoldedText.foldURL(text)]
+        let (name, url) = (FoldedText.fold(text), FoldedText.foldURL(text))
+        // The empty text, which `%00` comes to, is found everywhere.
+        return [name, url.isEmpty ? name : url]
     }
 }

@@ -92,7 +92,8 @@ import iDownState
         arguments: [
             ("ISO", [1, 2, 3, 6]), ("äpfel", [3]), ("a\u{308}PFEL", [3]), ("STRASSE", [1]),
             ("grüße", [2]), ("GR%C3%BC", [2]), ("σίσυφοσ", [4]), ("ΣΊΣΥΦΟΣ", [4]), ("100%", [5]),
-            ("%", [5]), ("_", [5]), ("'", []), ("SECRET", []), ("http://b/", [3, 4, 5, 6]),
+            ("%", [5]), ("_", [5]), ("%00", []), ("'", []), ("SECRET", []),
+            ("http://b/", [3, 4, 5, 6]),
         ] as [(String, [Int64])]
     )
     func `a text is found however it is written, and stands for itself`(
