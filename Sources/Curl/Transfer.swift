@@ -191,7 +191,8 @@ final class Transfer {
         let start = request.rangeStart
         let announced = replies.size(knowsTime: modified != nil)
         if request.readsToEnd, let announced { length = max(0, announced - (start?.offset ?? 0)) }
-        let end = (start?.isOpen ?? true) ? length.map { (start?.offset ?? 0) + $0 } : nil
+        let end =
+            (start?.isOpen ?? true) ? length.flatMap { Self.sum(start?.offset ?? 0, $0) } : nil
         // Where both are known they must say the same.
         let size = announced ?? (request.url.scheme == "sftp" ? end : nil)
         return RemoteFile(
@@ -200,6 +201,12 @@ final class Transfer {
             offset: start?.offset,
             length: length
         )
+    }
+
+    /// Nil for what no file can be as long as: a reply may name any number.
+    private static func sum(_ offset: Int64, _ length: Int64) -> Int64? {
+        let (sum, overflow) = offset.addingReportingOverflow(length)
+        return overflow ? nil : sum
     }
 
     fileprivate func receive(header bytes: UnsafeRawBufferPointer) -> Int {

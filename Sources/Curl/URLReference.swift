@@ -7,7 +7,8 @@
 /// its ASCII form, scheme and host are lowercase, a default port, dot segments and the fragment
 /// are gone. Two values are equal when their normal forms are.
 public struct URLReference: Sendable {
-    /// The longest text that is read, in bytes.
+    /// The longest text that is read, and the longest normal form, in bytes: what was read can be
+    /// read again.
     public static let maximumLength = 64 * 1024
 
     /// Lowercase, any scheme with a valid form.
@@ -56,6 +57,8 @@ public struct URLReference: Sendable {
         path = Self.path(parts.path, scheme: parts.scheme)
         query = parts.query
         userInfo = parts.userInfo
+        // Blanks and what is beyond ASCII take three times the room.
+        guard text.utf8.count <= Self.maximumLength else { throw .malformed(.tooLong) }
     }
 
     /// The whole URL, with its secrets.

@@ -28,6 +28,8 @@ package final class FTPServer: Sendable {
         case understatesSize = "less"
         /// SIZE is answered as if there were no such file.
         case hidesSize = "hidden"
+        /// SIZE is a command that it does not know, and the reply to RETR names the greatest number there is.
+        case boastsOfSize = "boast"
     }
 
     /// The port on 127.0.0.1.
@@ -155,9 +157,16 @@ extension FTPServer {
                     os.rename(root + ".next", file)
                 return super().ftp_RETR(file)
 
+            def respond(self, resp, *arguments, **options):
+                if oddity == "boast" and resp[:3] in ("125", "150"):
+                    resp = f"150 Opening the file ({2**63 - 1} bytes)."
+                super().respond(resp, *arguments, **options)
+
             def ftp_SIZE(self, path):
                 if oddity == "hidden":
                     self.respond("550 No such file.")
+                elif oddity == "boast":
+                    self.respond("502 What?")
                 elif oddity == "less":
                     self.respond(f"213 {os.path.getsize(path) - 1000}")
                 else:

@@ -106,6 +106,21 @@ struct FileServerTests {
         }
     }
 
+    @Test func `a length that no file has is none`() async throws {
+        try await withRoot { root in
+            try await withFTPServer(root: root, oddity: .boastsOfSize) { server in
+                try await withPool { pool in
+                    let url = try URLReference(server.url("/sub%20folder/f"))
+                    let sink = RecordingSink()
+                    _ = await pool.run(TransferRequest(url: url, range: "300000-"), sink: sink)
+                    #expect(sink.files.map(\.length) == [.max])
+                    #expect(sink.files.map(\.size) == [nil])
+                    #expect(sink.body == Self.content.bytes(in: 300_000..<Self.content.count))
+                }
+            }
+        }
+    }
+
     @Test func `what FTP cannot give has a code of its own`() async throws {
         try await withRoot { root in
             try await withFTPServer(root: root, login: ("me", "secret")) { server in

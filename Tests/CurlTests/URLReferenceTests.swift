@@ -72,6 +72,16 @@ struct URLReferenceTests {
         #expect(throws: URLFailure.malformed(.tooLong)) { try URLReference(start + path + "a") }
     }
 
+    @Test func `what was read can be read again, or is too long`() throws {
+        let start = "http://host/"
+        let count = (URLReference.maximumLength - start.utf8.count) / 6
+        let read = try URLReference(start + String(repeating: "é", count: count))
+        #expect(try URLReference(read.text) == read)
+        #expect(throws: URLFailure.malformed(.tooLong)) {
+            try URLReference(start + String(repeating: "é", count: count + 1))
+        }
+    }
+
     @Test func `a URL is taken apart`() throws {
         let url = try URLReference("http://me:p%40ss@host:8080/a?b=c")
         #expect(url.scheme == "http")
