@@ -54,7 +54,7 @@ extension ResponseFacts {
         }
         switch status {
         case 200, 203:
-            if isPartInDisguise(ask) {
+            if isPartInDisguise(ask, of: known) {
                 return refuseRange(ask, "is a part of the file and no 206", known)
             }
             return judgeWhole(ask, known, onDisk, total: contentLength.bytes)
@@ -87,15 +87,20 @@ extension ResponseFacts {
             .allSatisfy { known.contains($0) || $0 == "identity" }
     }
 
-    /// Whether a 200 brings a part: scripts that serve ranges forget to say so in the status.
-    private func isPartInDisguise(_ ask: Ask) -> Bool {
+    /// Whether a 200 brings a part: scripts that serve ranges forget to say so in the status, or
+    /// at all, and then the length is that of the part.
+    private func isPartInDisguise(_ ask: Ask, of known: RemoteVersion) -> Bool {
         switch contentRange {
         case .satisfied(let range, let total):
             guard range.first == 0 else { return true }
             guard let total, let length = contentLength.bytes else { return false }
             return length < total
         case .unsatisfied: return ask.isPartial
-        case nil: return ask.isPartial && hasUnreadableRange
+        case nil:
+            guard ask.isPartial else { return false }
+            if hasUnreadableRange { return true }
+            guard let length = contentLength.bytes, length != known.total else { return false }
+            return (ask.end ?? known.total).map { length == $0 - ask.offset } ?? false
         }
     }
 

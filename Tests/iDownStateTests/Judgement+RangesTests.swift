@@ -80,6 +80,18 @@ import iDownState
         #expect(Verdict(row.judgement) == row.verdict)
     }
 
+    @Test func `a 200 as long as the part that was asked for is that part`() throws {
+        let sample = try #require(ByteRange(from: 0, to: 3))
+        let rows = [
+            Row("the rest", Heads.rest, Heads.whole(length: .bytes(5)), .askWhole),
+            Row("a new tag", Heads.rest, Heads.whole(Heads.otherTag, length: .bytes(5)), .askWhole),
+            Row("a sample", .sample(sample), Heads.whole(length: .bytes(3)), .askWhole),
+            Row("all of it", .ending(sample), Heads.whole(length: .bytes(8)), .compare),
+            Row("neither", Heads.rest, Heads.whole(Heads.otherTag, length: .bytes(6)), .begin),
+        ]
+        for row in rows { #expect(Verdict(row.judgement) == row.verdict, "\(row)") }
+    }
+
     private static func part(
         _ range: ContentRange?,
         _ length: Int64?,

@@ -192,7 +192,9 @@ import iDownState
         record.segments = SegmentMap()
         for round in 1...Int(RetryPolicy.tries) {
             record.state = .downloading
-            report(.opened(Sample.file, Sample.otherRemote, keeping: SegmentMap()), to: &record)
+            var remote = Sample.otherRemote
+            remote.lastModified = LastModified(field: "the time of day, \(round)", isStrong: false)
+            report(.opened(Sample.file, remote, keeping: SegmentMap()), to: &record)
             report(.checkpointed(Sample.first(Sample.half / 2)), to: &record)
             report(.checkpointed(Sample.first(Sample.half)), to: &record)
             report(.failed(Sample.reset), to: &record)

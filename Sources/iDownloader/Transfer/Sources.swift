@@ -49,6 +49,9 @@ struct Sources {
         return true
     }
 
+    /// Asks the client's URL again.
+    mutating func returnHome() { position = 0 }
+
     /// Goes on to the next one, and behind the last begins anew.
     mutating func rotate() { position = (position + 1) % urls.count }
 }

@@ -29,6 +29,7 @@ extension Transfer {
             where failure.code.spoilsContent && isMixed && !brake.isPulled:
                 // Which of them was it? Each is heard alone now.
                 sources.stopMixing()
+                sources.returnHome()
                 isMixed = false
                 giveUpEverything()
             case .failure(.failed(let failure)) where failure.code.isOfSource && !brake.isPulled:
@@ -113,13 +114,25 @@ extension Transfer {
     }
 
     /// A head as it is judged: a mirror that is vouched for is taken to have the version on record.
+    ///
+    /// Whoever answers without a length may bring a page in place of the file, and a digest of the
+    /// client's own server goes before a mirror's.
     func facts(of head: ResponseHead, from source: Int) -> ResponseFacts {
         var facts = head.facts
+        if source != 0 {
+            facts.checksum = homeDigest ?? facts.checksum
+            // Of another host a date that differs tells nothing: its tag or its bytes do.
+            if facts.lastModified?.field != known.lastModified?.field { facts.lastModified = nil }
+        } else if [200, 206].contains(facts.status) {
+            homeDigest = facts.checksum
+        }
         if bringsInOneAnswer, !sources.urls[source].isHTTP {
             facts = facts.inOneAnswer
             if distrustsSize { facts.contentLength = .unknown }
         }
-        guard isVouchedFor(source), known.total != nil else { return facts }
+        guard isVouchedFor(source), known.total != nil,
+            facts.status != 200 || facts.contentLength.bytes != nil
+        else { return facts }
         facts.entityTag = known.entityTag
         facts.lastModified = known.lastModified
         facts.checksum = known.checksum
@@ -137,7 +150,7 @@ extension Transfer {
         }
         guard let itsTotal, itsTotal != total else { return nil }
         return Failure(
-            .serverContentChanged,
+            .serverBadResponse,
             "a mirror has a file of \(itsTotal) bytes, not of \(total)"
         )
     }

@@ -33,6 +33,8 @@ actor Transfer {
             if stored.prefixLength < oldValue.prefixLength { digests?.restart() }
         }
     }
+    /// What the server of the client's URL says that the file comes to.
+    var homeDigest: Checksum?
     /// Computes what the file will be held against; nil where nothing is known.
     var digests: DigestFollower?
     var folder: OpenFolder?
@@ -91,6 +93,7 @@ actor Transfer {
         self.brake = brake
         self.choice = choice
         known = job.remote
+        homeDigest = job.remote.checksum
         synced = job.segments
         recorded = job.segments
         recordedVersion = job.remote

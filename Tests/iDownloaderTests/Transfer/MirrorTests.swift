@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import FoundationEssentials
 import Testing
 import iDownState
 import iDownTesting
@@ -103,6 +104,83 @@ import iDownloader
         ) { site, journal, _, _ in
             #expect(journal.record.state != .completed)
             #expect(site.files == ["file.bin.part"])
+        }
+    }
+
+    @Test func `a mirror of another length is not asked again, and what is there stays`()
+        async throws
+    {
+        let other = ServedFile(TestContent(seed: 1, count: 500_000))
+        try await withServer({ request in
+            request.number == 1
+                ? Sample.file.cutOff() : [.head("503 Busy", [("Content-Length", "0")])]
+        }) { home in
+            try await withServer({ other.answer(to: $0) }) { mirror in
+                try await withSite { site in
+                    let journal = try await site.download(home.url("/file.bin")) {
+                        $0.mirrors = [mirror.url("/mirror.bin")]
+                    }
+                    // Parts may have come from both by now, as far as the second attempt knows.
+                    try await site.run(journal)
+                    expectFailure(.serverBusy, isTransient: true, site, journal)
+                    #expect(site.files == ["file.bin.part"])
+                    #expect(journal.record.segments.byteCount == Sample.cut)
+                }
+            }
+        }
+    }
+
+    @Test func `a digest of the server is kept whatever the mirrors bring`() async throws {
+        let digest = Checksum.Algorithm.sha256.digest(of: Sample.content.bytes)
+        let field = ("Repr-Digest", "sha-256=:\(Data(digest).base64EncodedString()):")
+        let other = ServedFile(Sample.replaced, entityTag: nil)
+        try await withServer({ request in
+            request.number == 1
+                ? Sample.file.with { $0.fields = [field] }.cutOff()
+                : [.head("503 Busy", [("Content-Length", "0")])]
+        }) { home in
+            try await withServer({ other.answer(to: $0) }) { mirror in
+                try await withSite { site in
+                    let journal = try await site.download(home.url("/file.bin")) {
+                        $0.mirrors = [mirror.url("/mirror.bin")]
+                    }
+                    expectFailure(.checksumMismatch, isTransient: false, site, journal)
+                }
+            }
+        }
+    }
+
+    @Test func `a mirror with a date of its own goes on where the bytes are equal`() async throws {
+        let file = Sample.file.with {
+            $0.entityTag = nil
+            $0.lastModified = "Sat, 01 Aug 2026 10:00:00 GMT"
+        }
+        let other = file.with { $0.lastModified = "Sun, 02 Aug 2026 10:00:00 GMT" }
+        try await download(
+            from: { _ in file.cutOff() },
+            mirror: { other.answer(to: $0) }
+        ) { site, journal, _, mirror in
+            expectComplete(Sample.content, site, journal)
+            #expect(mirror.requests.allSatisfy { $0["Range"] != nil })
+        }
+    }
+
+    @Test func `a page of a mirror, with a digest, costs no bytes`() async throws {
+        try await download(
+            from: { _ in Sample.file.cutOff() },
+            mirror: { _ in
+                [
+                    .head(
+                        "200 OK",
+                        [("Content-Type", "text/html"), ("Transfer-Encoding", "chunked")]
+                    ),
+                    .chunk(Array("gone".utf8)), .lastChunk(),
+                ]
+            },
+            change: { $0.checksum = Self.checksum }
+        ) { site, journal, _, _ in
+            #expect(journal.record.state != .completed)
+            #expect(journal.record.segments.byteCount == Sample.cut)
         }
     }
 
