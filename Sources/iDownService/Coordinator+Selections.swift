@@ -53,23 +53,35 @@ extension Coordinator {
     /// - Returns: how many tasks it changed.
     /// - Throws: `ServiceRefusal.noSuchTask`, and nothing has changed, where one is not there.
     package func carryOut(_ command: Command, on ids: [TaskID]) async throws -> Int {
+        try await carryOut(command, on: ids, sparingFinishedBut: nil).changed
+    }
+
+    /// The same, where of the finished tasks only some are meant.
+    ///
+    /// - Parameter meant: those; nil for all.
+    /// - Returns: how many tasks it changed, and the finished ones that were not meant.
+    func carryOut(
+        _ command: Command,
+        on ids: [TaskID],
+        sparingFinishedBut meant: Set<TaskID>?
+    ) async throws -> (changed: Int, spared: [TaskID]) {
         var publishing: [TaskID] = []
         // A file that is just being given its name is worth a short wait.
         for round in 0..<3 {
             try refuseWhileStopping()
             let mayPassOver = round == 2
             let outcome = try await commit(answering: .afterSignals) { transaction in
-                try transaction.select(ids, for: command, mayPassOver: mayPassOver)
+                try transaction.select(ids, for: command, meant, mayPassOver: mayPassOver)
             }
             publishing = outcome.publishing
             guard !publishing.isEmpty else {
                 try await finish(command, on: outcome.changed)
-                return outcome.changed.count
+                return (outcome.changed.count, outcome.spared)
             }
             for id in publishing { _ = await publicationEnd(of: id) }
             await settlePublications(of: Set(publishing))
         }
-        return 0
+        return (0, [])
     }
 
     /// Gives a task another place in the queue; returns once that is durable.
@@ -123,6 +135,8 @@ extension Coordinator {
 /// What a verb did to a selection.
 private struct Selection: Sendable {
     var changed: [TaskID] = []
+    /// Finished, and not meant.
+    var spared: [TaskID] = []
     /// With any of these nothing has changed yet.
     var publishing: [TaskID] = []
 }
@@ -131,6 +145,7 @@ extension Transaction {
     fileprivate func select(
         _ ids: [TaskID],
         for command: Command,
+        _ meant: Set<TaskID>?,
         mayPassOver: Bool
     ) throws -> (Selection, [Change]) {
         var selection = Selection()
@@ -148,6 +163,10 @@ extension Transaction {
             return (selection, [])
         }
         for id in ids where seen.remove(id) != nil {
+            if let meant, !meant.contains(id), try task(id)?.state == .completed {
+                selection.spared.append(id)
+                continue
+            }
             do {
                 guard let change = try change(id, { try $0.apply(command) }) else { continue }
                 guard !change.effects.isEmpty else { continue }

@@ -16,19 +16,47 @@ extension Coordinator {
     /// - Throws: `ServiceRefusal.noSuchTask`, and nothing has changed, where one is not there.
     package func remove(_ ids: [TaskID], trashingWith dataHome: String) async throws -> Int {
         try refuseWhileStopping()
-        var records: [TaskRecord] = []
-        for id in ids { records.append(try await task(id).record) }
+        for id in ids { _ = try await task(id) }
+        var (left, trashed, count) = (ids, Set<TaskID>(), 0)
+        repeat {
+            let kept = await moveToTrash(left, dataHome, noting: &trashed)
+            left.removeAll(where: kept.contains)
+            do {
+                let outcome = try await carryOut(.remove, on: left, sparingFinishedBut: trashed)
+                count += outcome.changed
+                // What was finished in the meantime goes there as well.
+                left = outcome.spared
+            } catch ServiceRefusal.noSuchTask where !trashed.isEmpty {
+                // Files have moved: who has removed one of the tasks meanwhile keeps none of them.
+                var present: [TaskID] = []
+                for id in left where (try? await task(id)) != nil { present.append(id) }
+                left = present
+            }
+        } while !left.isEmpty
+        return count
+    }
+
+    /// Moves the files of those that are finished.
+    ///
+    /// - Returns: those whose files stay.
+    private func moveToTrash(
+        _ ids: [TaskID],
+        _ dataHome: String,
+        noting trashed: inout Set<TaskID>
+    ) async -> Set<TaskID> {
         var kept: Set<TaskID> = []
-        for record in records where record.state == .completed {
+        for id in Set(ids).subtracting(trashed).sorted() {
+            guard let record = try? await task(id).record, record.state == .completed else {
+                continue
+            }
             do {
                 try await engine.moveToTrash(fileOf: record, dataHome: dataHome)
+                trashed.insert(id)
             } catch {
-                log.warning(
-                    "the file of task \(record.id) stays: \(error.failure.message)"
-                )
-                kept.insert(record.id)
+                log.warning("the file of task \(id) stays: \(error.failure.message)")
+                kept.insert(id)
             }
         }
-        return try await carryOut(.remove, on: ids.filter { !kept.contains($0) })
+        return kept
     }
 }

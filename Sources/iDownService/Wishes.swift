@@ -104,11 +104,15 @@ struct Wishes: Sendable {
     static func reference(_ text: String, place: String = "") throws(ManagerError)
         -> URLReference
     {
-        let scheme = URLReference.scheme(of: text)
-        if let scheme, !URLReference.servedSchemes.contains(scheme) {
+        // Before an `@` it may as well be a user's name.
+        if text.utf8.count <= URLReference.maximumLength,
+            let scheme = URLReference.scheme(of: text),
+            !URLReference.servedSchemes.contains(scheme)
+        {
+            let shown = text.utf8.contains(UInt8(ascii: "@")) ? "this" : "\(scheme.prefix(40)):"
             throw ManagerError(
                 .unsupportedScheme,
-                "\(place)\(scheme): is not a scheme that idown downloads; "
+                "\(place)\(shown) is not a scheme that idown downloads; "
                     + "\(URLReference.servedSchemes.joined(separator: ", ")) are"
             )
         }
@@ -155,12 +159,16 @@ struct Wishes: Sendable {
 
     /// A bad URL as an error may show it: without what stands before an `@` or behind `?` or `#`.
     ///
-    /// By scalars, since a mark that combines would make another character of them; and the `@`
-    /// first, since a password may hold the other two.
+    /// By scalars, since a mark that combines would make another character of them. An `@` may
+    /// stand in a query, and the other two in a password: behind both nothing is shown.
     static func shown(_ text: String) -> String {
         var shown = text.unicodeScalars[...]
-        if let at = shown.lastIndex(of: "@") { shown = shown[shown.index(after: at)...] }
-        shown = shown.prefix { $0 != "?" && $0 != "#" }
+        let end = shown.firstIndex { $0 == "?" || $0 == "#" } ?? shown.endIndex
+        if let at = shown.lastIndex(of: "@") {
+            shown = at < end ? shown[shown.index(after: at)..<end] : shown[end...].prefix(1)
+        } else {
+            shown = shown[..<end]
+        }
         let printable = shown.prefix(100).map { scalar in
             scalar.properties.generalCategory == .control ? "\u{FFFD}" : scalar
         }

@@ -172,6 +172,16 @@ import iDownloader
         }
     }
 
+    @Test func `a file that turns out to be finished goes to the trash with its task`() async throws
+    {
+        try await withUntoldPublication(.paused) { hub, id, _ throws in
+            let home = hub.files + "/home"
+            #expect(try await hub.coordinator.remove([id], trashingWith: home) == 1)
+            #expect(try await hub.record(id) == nil)
+            #expect(hub.names == ["home"])
+        }
+    }
+
     @Test(arguments: [TaskState.failed, .paused])
     func `what turns out to be partial goes with its task`(state: TaskState) async throws {
         try await withUntoldPublication(state, named: "b.part") { hub, id, _ throws in

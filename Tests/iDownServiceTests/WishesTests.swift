@@ -100,8 +100,19 @@ import iDownloader
         #expect(await refusal(of: [url])?.code == .unsupportedScheme)
     }
 
-    @Test func `a URL that is too long is LimitExceeded, shortly`() async {
-        let error = await refusal(of: ["http://e.org/" + String(repeating: "a", count: 70_000)])
+    @Test func `what may be a user's name is no scheme that is shown`() async {
+        let error = await refusal(of: ["SECRET:x@e.org/f"])
+        #expect(error?.code == .unsupportedScheme)
+        #expect(error?.message.lowercased().contains("secret") == false)
+    }
+
+    @Test(arguments: [
+        "http://e.org/" + String(repeating: "a", count: 70_000),
+        "http://e.org/" + String(repeating: "é", count: 20_000),
+        String(repeating: "a", count: 70_000) + ":x",
+    ])
+    func `a URL that is too long is LimitExceeded, shortly`(url: String) async {
+        let error = await refusal(of: [url])
         #expect(error?.code == .limitExceeded)
         #expect((error?.message.utf8.count ?? 0) < 1000)
     }
@@ -120,7 +131,9 @@ import iDownloader
         "http://me:SECRET@e.org:x/", "http://me:pa?SECRET@e.org:x/", "http://me:pa#SECRET@e.org:x/",
         "http://e.org:x/?token=SECRET", "http://e.org:x/#SECRET",
         "http://e.org:x/?\u{301}token=SECRET", "http://me:SECRET@\u{301}e.org:x/",
-        "http://e.org:x/a@b?SECRET", "http://SECRET@a@e.org:x/", "http://e.org:x/#\u{301}SECRET",
+        "http://e.org:x/a@b?SECRET", "e.org/f?mail=me@x.org&token=SECRET",
+        "http:/e.org/?a@b&SECRET", "e.org/#a@b&SECRET", "http://SECRET@a@e.org:x/",
+        "http://e.org:x/#\u{301}SECRET",
     ])
     func `a refused URL never shows a secret`(_ url: String) async {
         let error = await refusal(of: [url])
