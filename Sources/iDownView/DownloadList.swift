@@ -14,6 +14,8 @@ package struct DownloadList: Hashable, Sendable {
         package var url: String
         /// `directory` as it was written: a relative one is the reader's to complete.
         package var options: AddOptions
+        /// The folder below `directory` that stands before the file's name; nil for none.
+        package var subfolder: String?
 
         package init(line: Int, url: String, options: AddOptions) {
             self.line = line
@@ -133,12 +135,14 @@ extension DownloadList {
                 // aria2 takes folders here too.
                 guard let slash = value.lastIndex(of: "/") else {
                     entry.options.filename = value
+                    entry.subfolder = nil
                     return
                 }
-                let folder = value[..<slash]
-                entry.options.directory = (entry.options.directory.map { $0 + "/" } ?? "") + folder
+                entry.subfolder = slash == value.startIndex ? "/" : String(value[..<slash])
                 entry.options.filename = String(value[value.index(after: slash)...])
-            case .dir: entry.options.directory = value
+            case .dir:
+                guard !value.isEmpty else { throw Reason(text: "is a folder") }
+                entry.options.directory = value
             case .checksum: entry.options.checksum = value
             // An asterisk is aria2's word for the URL itself.
             case .referer: entry.options.referrer = value == "*" ? entry.url : value
@@ -153,7 +157,7 @@ extension DownloadList {
                 guard let choice = ["true": true, "false": false][value] else {
                     throw Reason(text: "is true or false")
                 }
-                entry.options.paused = choice ? true : nil
+                entry.options.paused = choice
             case .split, .connections:
                 guard let count = UInt32(value), count > 0 else {
                     throw Reason(text: "is a number from 1 on")

@@ -55,6 +55,11 @@ struct AddCommand: AsyncParsableCommand {
         if inputFile == nil, urls.isEmpty {
             throw ValidationError("give URLs, or a list of them with --input-file")
         }
+        if inputFile != nil, adding.token != nil {
+            throw ValidationError(
+                "--token is not for a list: there it stands below its URL, token="
+            )
+        }
         // With a list there may be many.
         try adding.check(urlCount: inputFile == nil ? urls.count : 2)
     }
@@ -62,20 +67,20 @@ struct AddCommand: AsyncParsableCommand {
     func run() async throws {
         try URLArgument.check(urls)
         let options = try adding.options(isPaused: paused)
-        let list = try inputFile.map { try ListFile.read($0) }
+        let list = try inputFile.map { try ListImport(ListFile.read($0), defaults: options) }
         try await Service.use { client in
             var ids: [String] = []
-            if !urls.isEmpty { ids = try await add(options, client) }
-            if let list {
-                let reading = ListImport(list: list, defaults: options)
-                let (added, failure) = try await reading.run(client)
-                ids += added
-                if let failure {
-                    try print(ids)
-                    throw failure.exit
-                }
+            var failure: ExitStatus?
+            do {
+                if !urls.isEmpty { ids = try await add(options, client) }
+                failure = try await list?.run(client, into: &ids)
+            } catch {
+                // What was added is told, whatever came after it.
+                if !ids.isEmpty { try print(ids) }
+                throw error
             }
             try print(ids)
+            if let failure { throw failure.exit }
         }
     }
 

@@ -20,8 +20,9 @@ struct CancelCommand: TaskVerb {
 
     @OptionGroup var selection: SelectionArguments
 
-    func apply(to id: String, _ client: ManagerClient) async throws(ManagerError) {
+    func apply(to id: String, _ client: ManagerClient) async throws(ManagerError) -> ExitStatus? {
         try await client.cancel(id)
+        return nil
     }
 
     func apply(

@@ -13,6 +13,7 @@ extension Idown {
         signal(SIGPIPE, SIG_IGN)
         do {
             try await ByteCount.$decimalSign.withValue(UserLocale.adopt()) {
+                try checkText()
                 try checkHelp(CommandLine.arguments.dropFirst())
                 var command = try await asyncParseAsRoot()
                 if var command = command as? any AsyncParsableCommand {
@@ -24,6 +25,16 @@ extension Idown {
         } catch {
             tell(error)
             Glibc.exit(exitCode(for: error).rawValue)
+        }
+    }
+
+    /// What is no text would be taken for another one: another folder, another URL.
+    private static func checkText() throws {
+        for place in 1..<max(1, Int(CommandLine.argc)) {
+            guard let argument = CommandLine.unsafeArgv[place],
+                String(validatingCString: argument) == nil
+            else { continue }
+            throw ValidationError("argument \(place) is no text in UTF-8")
         }
     }
 

@@ -6,18 +6,24 @@ import iDownView
 
 /// Hands a list of downloads over, in as few calls as may be.
 struct ListImport {
-    let list: DownloadList
-    /// The command line's own options, for what the list says nothing of.
-    let defaults: AddOptions
+    private let batches: [DownloadList.Batch]
+
+    /// - Parameters:
+    ///   - list: What is to be added.
+    ///   - defaults: The command line's own options, for what the list says nothing of.
+    /// - Throws: ``ExitStatus`` over a URL that is none, which has been told.
+    init(_ list: DownloadList, defaults: AddOptions) throws {
+        batches = try Self.complete(list, defaults).batches
+    }
 
     /// Adds what can be added, says which lines cannot, and goes on with the others.
     ///
-    /// - Returns: The ids in the order of the list, and the code of the first refusal.
-    func run(_ client: ManagerClient) async throws -> (ids: [String], failure: ExitStatus?) {
-        var ids: [String] = []
+    /// - Parameter ids: Gets the ids in the order of the list.
+    /// - Returns: The code of the first refusal.
+    func run(_ client: ManagerClient, into ids: inout [String]) async throws -> ExitStatus? {
         var failure: ExitStatus?
         // One after the other: the order of the list is the order of the queue.
-        for batch in try complete().batches {
+        for batch in batches {
             do throws(ManagerError) {
                 ids += try await add(batch, client)
             } catch {
@@ -26,7 +32,7 @@ struct ListImport {
                 failure = failure ?? ExitStatus(error)
             }
         }
-        return (ids, failure)
+        return failure
     }
 
     private func add(
@@ -47,15 +53,25 @@ struct ListImport {
     }
 
     /// The list with the options of the command line filled in and its folders from `/` on.
-    private func complete() throws -> DownloadList {
+    private static func complete(
+        _ list: DownloadList,
+        _ defaults: AddOptions
+    ) throws -> DownloadList {
         var list = list
         try list.change { entry in
             if let mistake = URLArgument.mistake(in: entry.url) {
                 Output.complain("line \(entry.line): \(mistake)")
                 throw ExitStatus.refusedURL.exit
             }
-            entry.options.directory =
+            let folder =
                 try entry.options.directory.map(WorkingFolder.absolute) ?? defaults.directory
+            entry.options.directory =
+                try entry.subfolder.map { below in
+                    guard let folder, !below.hasPrefix("/") else {
+                        return try WorkingFolder.absolute(below)
+                    }
+                    return folder + "/" + below
+                } ?? folder
             entry.options.fill(from: defaults)
         }
         return list

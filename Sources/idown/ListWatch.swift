@@ -248,7 +248,9 @@ extension ManagerClient {
             case .retry: try await retry(id)
             case .cancel: try await cancel(id)
             case .remove: try await remove(id)
-            case .trash: _ = try await removeTasks([id], options: .trashing)
+            case .trash:
+                let isGone = try await removeTasks([id], options: .trashing) > 0
+                return isGone ? "" : "the file stays: no trash took it"
             }
             return ""
         }

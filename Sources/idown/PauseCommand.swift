@@ -20,8 +20,9 @@ struct PauseCommand: TaskVerb {
 
     @OptionGroup var selection: SelectionArguments
 
-    func apply(to id: String, _ client: ManagerClient) async throws(ManagerError) {
+    func apply(to id: String, _ client: ManagerClient) async throws(ManagerError) -> ExitStatus? {
         try await client.pause(id)
+        return nil
     }
 
     func apply(

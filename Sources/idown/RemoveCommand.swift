@@ -23,9 +23,16 @@ struct RemoveCommand: TaskVerb {
 
     @OptionGroup var selection: SelectionArguments
 
-    func apply(to id: String, _ client: ManagerClient) async throws(ManagerError) {
-        guard trash else { return try await client.remove(id) }
-        _ = try await client.removeTasks([id], options: options)
+    func apply(to id: String, _ client: ManagerClient) async throws(ManagerError) -> ExitStatus? {
+        guard trash else {
+            try await client.remove(id)
+            return nil
+        }
+        if try await client.removeTasks([id], options: options) > 0 { return nil }
+        Output.complain(
+            "the file of download \(id) stays, and so does the download: no trash took it"
+        )
+        return .fileFailure
     }
 
     func apply(

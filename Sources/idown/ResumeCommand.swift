@@ -19,8 +19,9 @@ struct ResumeCommand: TaskVerb {
 
     @OptionGroup var selection: SelectionArguments
 
-    func apply(to id: String, _ client: ManagerClient) async throws(ManagerError) {
+    func apply(to id: String, _ client: ManagerClient) async throws(ManagerError) -> ExitStatus? {
         try await client.resume(id)
+        return nil
     }
 
     func apply(

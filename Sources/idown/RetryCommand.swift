@@ -22,8 +22,9 @@ struct RetryCommand: TaskVerb {
 
     @OptionGroup var selection: SelectionArguments
 
-    func apply(to id: String, _ client: ManagerClient) async throws(ManagerError) {
+    func apply(to id: String, _ client: ManagerClient) async throws(ManagerError) -> ExitStatus? {
         try await client.retry(id)
+        return nil
     }
 
     /// There is no call for many: what Resume does as well goes in one, the rest one by one.

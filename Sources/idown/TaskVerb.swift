@@ -9,7 +9,9 @@ protocol TaskVerb: AsyncParsableCommand {
     var selection: SelectionArguments { get }
 
     /// Applies the verb to one task, which was named by its id.
-    func apply(to id: String, _ client: ManagerClient) async throws(ManagerError)
+    ///
+    /// - Returns: The code where the task stays as it is without an error, which has been told.
+    func apply(to id: String, _ client: ManagerClient) async throws(ManagerError) -> ExitStatus?
 
     /// Applies the verb to those of a selection that can take it, in as few calls as may be.
     ///
@@ -41,7 +43,7 @@ extension TaskVerb {
         var first: ExitStatus?
         for id in ids {
             do throws(ManagerError) {
-                try await apply(to: id, client)
+                first = try await apply(to: id, client) ?? first
             } catch {
                 guard !error.isUnreachable else { throw error }
                 Output.complain(error.description)

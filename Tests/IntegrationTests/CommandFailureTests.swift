@@ -146,6 +146,29 @@ struct CommandFailureTests {
         }
     }
 
+    @Test func `what is no text is not taken for another one`() async throws {
+        try await withService { service in
+            let program = try BuiltProgram("idown").path
+            let odd = "$(printf 'x\\377')"
+            let url = "http://127.0.0.1:9/"
+            let scripts = [
+                "'\(program)' add -d /tmp/\"\(odd)\" \(url)", "'\(program)' add \(url)\"\(odd)\"",
+                "mkdir \"\(odd)\" && cd \"\(odd)\" && '\(program)' add -d . \(url)",
+                "'\(program)' add -d '' \(url)", "'\(program)' config download-directory ''",
+            ]
+            for script in scripts {
+                let ended = try await ChildProcess.run(
+                    "sh",
+                    ["-c", script],
+                    environment: service.environment,
+                    workingDirectory: service.home.path
+                )
+                #expect(ended.status == .exited(64), "\(script): \(ended)")
+            }
+            #expect(try await service.client.listTasks().isEmpty)
+        }
+    }
+
     @Test func `an unknown id is said, with 3`() async throws {
         try await withService { service in
             let commands: [[String]] = [

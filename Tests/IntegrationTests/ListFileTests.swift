@@ -92,6 +92,19 @@ struct ListFileTests {
               pause=true
             """
         try await withService { service in
+            let folder = "\(service.home.path)/base"
+            let below = try await idown(
+                "add",
+                "-d",
+                folder,
+                "--paused",
+                "-i",
+                "-",
+                in: service,
+                input: "http://127.0.0.1:9/c\n  out=sub/c"
+            )
+            #expect(try await service.client.listTasks().map(\.directory) == [folder + "/sub"])
+            #expect(try await idown("remove", below.standardOutput, in: service).succeeded)
             let added = try await idown("add", "-i", "-", in: service, input: list)
             #expect(added.status == .exited(0), "\(added)")
             #expect(added.standardError.contains("bt-tracker has no effect"), "\(added)")
@@ -139,6 +152,11 @@ struct ListFileTests {
                 #expect(refused.standardError.contains(words), "\(list): \(refused)")
                 #expect(!refused.standardError.contains("secret"))
             }
+            let url = "http://127.0.0.1:9/first"
+            let both = try await idown("add", "-i", "-", url, in: service, input: "example.org/x")
+            #expect(both.status == .exited(5) && both.standardOutput == "", "\(both)")
+            let token = try await idown("add", "--token", "t", "-i", "-", in: service, input: url)
+            #expect(token.status == .exited(64), "\(token)")
             #expect(try await idown("add", "-i", "missing", in: service).status == .exited(12))
             #expect(try await service.client.listTasks().isEmpty)
             // What only the service can refuse is told with its line, and the others are added.

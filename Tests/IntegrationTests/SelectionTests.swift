@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import DBus
+import Glibc
 import Testing
 import iDownBus
 import iDownTesting
@@ -97,6 +98,18 @@ struct SelectionTests {
             #expect(TestFile.names(in: trash + "/files") == ["done.bin"])
             let info = try TestFile.text(of: trash + "/info/done.bin.trashinfo")
             #expect(info.contains("Path=\(service.home.downloads)/done.bin\n"), "\(info)")
+        }
+    }
+
+    @Test func `a finished file that no trash takes stays, and the command says so`() async throws {
+        try await withTasks { service, ids async throws in
+            mkdir(service.home.path + "/.local/share", 0o700)
+            try TestFile.write("in the way", to: service.home.path + "/.local/share/Trash")
+            let refused = try await idown("remove", "--trash", ids[3], in: service)
+            #expect(refused.status == .exited(12), "\(refused)")
+            #expect(refused.standardError.contains("no trash took it"), "\(refused)")
+            #expect(try await service.state(of: ids[3]) == "completed")
+            #expect(TestFile.names(in: service.home.downloads).contains("done.bin"))
         }
     }
 

@@ -40,8 +40,21 @@ struct DownloadListTests {
         #expect(list.entries.last?.options == AddOptions())
     }
 
+    @Test(arguments: ["out=sub/x\n dir=/d", "dir=/d\n out=sub/x"])
+    func `a folder before the name is kept apart, whatever comes first`(options: String) throws {
+        let entry = try #require(try DownloadList("http://a/\n \(options)").entries.first)
+        #expect(entry.subfolder == "sub" && entry.options.directory == "/d")
+        #expect(entry.options.filename == "x")
+    }
+
+    @Test func `what a list says of pausing goes before the command line`() throws {
+        let list = try DownloadList("http://a/\n pause=false\nhttp://b/\n pause=true\nhttp://c/")
+        #expect(list.entries.map(\.options.paused) == [false, true, nil])
+    }
+
     @Test(arguments: [
-        "  out=x", "http://a/\n out", "http://a/\n pause=1", "http://a/\n split=0",
+        "http://a/\n dir=", "  out=x", "http://a/\n out", "http://a/\n pause=1",
+        "http://a/\n split=0",
         "http://a/\n header=x", "http://a/\n max-download-limit=fast", "http://a/\n priority=high",
     ])
     func `a mistake names its line and no value`(text: String) {
