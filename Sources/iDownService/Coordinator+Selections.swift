@@ -58,8 +58,12 @@ extension Coordinator {
 
     /// The same, where of the finished tasks only some are meant.
     ///
-    /// - Parameter meant: those; nil for all.
+    /// - Parameters:
+    ///   - command: The verb.
+    ///   - ids: The selection.
+    ///   - meant: The finished ones that are; nil for all.
     /// - Returns: how many tasks it changed, and the finished ones that were not meant.
+    /// - Throws: as above.
     func carryOut(
         _ command: Command,
         on ids: [TaskID],

@@ -18,8 +18,11 @@ struct ListImport {
 
     /// Adds what can be added, says which lines cannot, and goes on with the others.
     ///
-    /// - Parameter ids: Gets the ids in the order of the list.
+    /// - Parameters:
+    ///   - client: The service.
+    ///   - ids: Gets the ids in the order of the list.
     /// - Returns: The code of the first refusal.
+    /// - Throws: ``ManagerError`` where nobody answers any more.
     func run(_ client: ManagerClient, into ids: inout [String]) async throws -> ExitStatus? {
         var failure: ExitStatus?
         // One after the other: the order of the list is the order of the queue.
