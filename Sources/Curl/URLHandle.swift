@@ -69,6 +69,10 @@ final class URLHandle {
     /// The host in lowercase ASCII.
     private func normalizedHost() throws(URLFailure) -> String {
         guard let given = try get(CURLUPART_HOST), !given.isEmpty else { throw .malformed(.noHost) }
+        // It is decoded by now: what is encoded still would come to another host the next time.
+        guard !given.utf8.contains(UInt8(ascii: "%")) || given.hasPrefix("[") else {
+            throw .malformed(.host)
+        }
         let host = given.utf8.allSatisfy { $0 < 0x80 } ? given : try asciiHost()
         let name = try address(host.lowercased())
         guard name != "." else { throw .malformed(.host) }

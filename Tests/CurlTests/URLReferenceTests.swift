@@ -57,7 +57,8 @@ struct URLReferenceTests {
         ("http://host:0/", .port), ("http://host:99999/", .port), ("http://host:x/", .port),
         ("http://host:65536/", .port), ("http://host:-1/", .port),
         ("http://ho st/", .host), ("http://[::g]/", .host), ("http://[::1/", .host),
-        ("http://a%2fb/", .host), ("http://a%00b/", .host), ("http://a<b/", .host),
+        ("http://a%2fb/", .host), ("http://%%389/", .host), ("http://a%2541/", .host),
+        ("http://a%00b/", .host), ("http://a<b/", .host),
         ("http://./", .host), ("http://\u{FFFF}/", .host),
         ("http://a%00b:c@host/", .userInfo),
     ])
