@@ -19,7 +19,8 @@ extension Connection {
             if let name = subscription.followedName { try await follow(name, for: id) }
             _ = try await callBus("AddMatch", [.string(text)])
         } catch {
-            subscriptions[id] = nil
+            // The bus may know the rules by now, although nobody waited for its answer.
+            unsubscribe(id)
             throw error
         }
         let subscriber = SignalSubscriber(queue: subscription.queue) {
