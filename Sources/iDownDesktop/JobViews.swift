@@ -59,8 +59,9 @@ actor JobViews {
 
     private func serverIs(there isThere: Bool) {
         self.isThere = isThere
-        // A new server knows nothing of the old one's views.
+        // A new server knows nothing of the old one's views, and the news was not followed.
         views = [:]
+        wanted = [:]
         ended = []
         work()
     }
@@ -121,7 +122,7 @@ actor JobViews {
             case .waiting, .downloading, .paused, .cancelled, nil: (1, "")
             }
         let arguments: [Value] = [
-            .uint32(code), .string(message), [String: Value]().busValue,
+            .uint32(code), .string(NotificationText.escape(message)), [String: Value]().busValue,
         ]
         return
             (try? await server.call("terminate", arguments, at: view.path, of: Self.view)) != nil
@@ -131,7 +132,8 @@ actor JobViews {
     static func look(of task: DesktopTask) -> [String: Value] {
         var look: [String: Value] = [
             "title": .string("Downloading"),
-            "infoMessage": .string(task.title),
+            // Plasma shows it as rich text.
+            "infoMessage": .string(NotificationText.escape(task.title)),
             "destUrl": .string(FileURI.text(of: task.directory)),
             "processedBytes": .uint64(UInt64(clamping: task.bytes)),
             "suspended": .boolean(task.state != .downloading),

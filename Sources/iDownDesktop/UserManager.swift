@@ -36,7 +36,7 @@ struct UserManager: Sendable {
             let ends = try await manager.connection.signals(
                 MatchRule(sender: manager.name, interface: Self.job, member: "JobRemoved")
             )
-            if untilEnd { try await manager.call("Subscribe") }
+            if untilEnd { try await subscribe() }
             let unit = "app-idown-\(name)-\(UInt64.random(in: .min ... .max)).service"
             let answer = try await manager.call(
                 "StartTransientUnit",
@@ -51,6 +51,15 @@ struct UserManager: Sendable {
             throw .notStarted(error.description)
         }
         throw .ended("\(arguments[0]) failed; systemctl --user and the journal tell more")
+    }
+
+    /// A connection subscribes once: every further time is refused, and the first one stands.
+    private func subscribe() async throws(BusError) {
+        do throws(BusError) {
+            try await manager.call("Subscribe")
+        } catch {
+            guard error.name == "org.freedesktop.systemd1.AlreadySubscribed" else { throw error }
+        }
     }
 
     /// The arguments of `StartTransientUnit`: `ssa(sv)a(sa(sv))`.

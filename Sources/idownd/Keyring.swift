@@ -152,9 +152,13 @@ actor Keyring: StoredLogins, LoginVault {
 
     private func connect() async -> Link? {
         if let link { return link }
-        guard let connection = try? await Connection.open(BusAddress.session.ofAnyRun),
-            let signals = try? await connection.signals(Self.comings)
-        else { return nil }
+        guard let connection = try? await Connection.open(BusAddress.session.ofAnyRun) else {
+            return nil
+        }
+        guard let signals = try? await connection.signals(Self.comings) else {
+            await connection.close()
+            return nil
+        }
         // Which of its objects was unlocked matters to nobody: one look tells.
         let changes = try? await connection.signals(
             MatchRule(

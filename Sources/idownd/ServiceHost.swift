@@ -38,6 +38,10 @@ struct ServiceHost: DesktopHost {
             case .cancel: .cancel
             }
         for id in ids.compactMap({ TaskID($0) }) {
+            // A notification may be older than what has become of its downloads.
+            if verb == .retry, (try? await coordinator.task(id).record.state) != .failed {
+                continue
+            }
             // What is gone, or at its end meanwhile, is nothing that anybody could mend.
             try? await coordinator.carryOut(command, on: id)
         }
