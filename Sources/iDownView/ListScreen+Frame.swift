@@ -22,7 +22,7 @@ extension ListScreen {
         putRows(into: &frame)
         putFoot(into: &frame)
         switch mode {
-        case .menu(let id, let place):
+        case .menu(let id, let place, _):
             if let task = list[id] { putMenu(of: task, place, into: &frame) }
         case .details(let id):
             if let task = list[id] {

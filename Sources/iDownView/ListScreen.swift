@@ -33,7 +33,8 @@ package struct ListScreen: Sendable {
         case list
         case search
         case add(String)
-        case menu(id: String, place: Int)
+        /// `state` is the one whose verbs were shown.
+        case menu(id: String, place: Int, of: TaskProperties.State)
         case consent(ListVerb, [String])
         case details(id: String)
         case help
@@ -78,7 +79,7 @@ extension ListScreen {
         case .list: return pressInList(key)
         case .search: pressInSearch(key)
         case .add(let text): return pressInAdd(key, text)
-        case .menu(let id, let place): return pressInMenu(key, id, place)
+        case .menu(let id, let place, let state): return pressInMenu(key, id, place, state)
         case .consent(let verb, let ids): return pressInConsent(key, verb, ids)
         case .details, .help: mode = .list
         }
@@ -132,7 +133,7 @@ extension ListScreen {
         case "O": list.isDescending.toggle()
         case "a": mode = .add("")
         case "m":
-            if let task = current() { mode = .menu(id: task.id, place: 0) }
+            if let task = current() { mode = .menu(id: task.id, place: 0, of: task.state) }
         case "i":
             if let task = current() { mode = .details(id: task.id) }
         case "?", "h": mode = .help
@@ -183,17 +184,27 @@ extension ListScreen {
         return []
     }
 
-    private mutating func pressInMenu(_ key: Key, _ id: String, _ place: Int) -> [ListRequest] {
+    private mutating func pressInMenu(
+        _ key: Key,
+        _ id: String,
+        _ place: Int,
+        _ state: TaskProperties.State
+    ) -> [ListRequest] {
         guard let task = list[id] else {
             mode = .list
+            return []
+        }
+        // The lines mean something else now than what was aimed at.
+        guard task.state == state || key == .escape else {
+            mode = .menu(id: id, place: 0, of: task.state)
             return []
         }
         let entries = Self.menu(of: task)
         let chosen = min(place, entries.count - 1)
         switch key {
-        case .up, .character("k"): mode = .menu(id: id, place: max(0, chosen - 1))
+        case .up, .character("k"): mode = .menu(id: id, place: max(0, chosen - 1), of: state)
         case .down, .character("j"):
-            mode = .menu(id: id, place: min(entries.count - 1, chosen + 1))
+            mode = .menu(id: id, place: min(entries.count - 1, chosen + 1), of: state)
         case .enter:
             mode = .list
             guard let verb = entries[chosen].verb else {
@@ -206,8 +217,8 @@ extension ListScreen {
                 mode = .list
                 return []
             }
-            mode = .menu(id: id, place: digit - 1)
-            return pressInMenu(.enter, id, digit - 1)
+            mode = .menu(id: id, place: digit - 1, of: state)
+            return pressInMenu(.enter, id, digit - 1, state)
         default: mode = .list
         }
         return []

@@ -31,6 +31,8 @@ struct CursesScreen: ~Copyable {
     /// ncurses writes in the set of characters of the user's locale.
     private let showsUnicode = UserLocale.showsUnicode
     private var pasted: String?
+    /// How much of what was typed has been read, whether it came to a key or not.
+    private(set) var reads = 0
 
     /// Takes the terminal over.
     ///
@@ -184,6 +186,7 @@ extension CursesScreen {
             var code = wint_t()
             let kind = get_wch(&code)
             guard kind != ERR else { return nil }
+            reads &+= 1
             if let key = kind == KEY_CODE_YES ? special(CInt(bitPattern: code)) : character(code) {
                 return key
             }

@@ -84,15 +84,14 @@ struct ListWatch {
         for await item in news {
             switch item {
             case .sign(.input):
-                var count = 0
+                let reads = terminal.reads
                 while let key = terminal.nextKey() {
-                    count += 1
                     for request in screen.press(key) {
                         guard request != .quit else { return .quit }
                         ask(request)
                     }
                 }
-                emptyReads = count == 0 ? emptyReads + 1 : 0
+                emptyReads = terminal.reads == reads ? emptyReads + 1 : 0
                 guard emptyReads < Self.mostEmptyReads else { return .signal(SIGHUP) }
                 draw(terminal)
                 signals.resume()

@@ -40,7 +40,8 @@ struct LoginCommand: AsyncParsableCommand {
         guard isOpen else { throw Self.locked() }
         let user = try user ?? place.user ?? Prompt.line("User name at \(place.server): ")
         guard !user.isEmpty else { throw ValidationError("the user's name is empty") }
-        let password = try Prompt.secret("Password of \(user) at \(place.server): ")
+        let shown = CellText(user).cut(to: 60)
+        let password = try Prompt.secret("Password of \(shown) at \(place.server): ")
         if !untried { try attempt(user, password, at: place.server) }
         let isKept = try await Keyring.use { logins throws(BusError) in
             try await logins.keep(Login(user: user, password: password), for: place.server)

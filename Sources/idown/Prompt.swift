@@ -62,6 +62,9 @@ enum Prompt {
             var byte: UInt8 = 0
             let count = read(file, &byte, 1)
             if count < 0, errno == EINTR { continue }
+            guard count == 1 || !bytes.isEmpty else {
+                throw ValidationError("nothing was given")
+            }
             guard count == 1, byte != UInt8(ascii: "\n") else { break }
             bytes.append(byte)
         }

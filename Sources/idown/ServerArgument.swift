@@ -74,7 +74,9 @@ struct ServerArgument {
             bytes.append(value)
             rest = rest.dropFirst(2)
         }
-        guard let text = String(validating: bytes, as: UTF8.self), !text.utf8.contains(0) else {
+        guard let text = String(validating: bytes, as: UTF8.self),
+            !text.utf8.contains(where: { $0 < 0x20 || $0 == 0x7F })
+        else {
             throw ValidationError("the user's name in the URL is no text")
         }
         return text

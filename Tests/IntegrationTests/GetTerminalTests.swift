@@ -56,7 +56,8 @@ struct GetTerminalTests {
         try await withService { service in
             let program = try BuiltProgram("idown").path
             let script = """
-                set -m; '\(program)' get '\(host.url("/held.bin"))' & read line; echo "typed $line"; fg
+                set -m; '\(program)' get '\(host.url("/held.bin"))' & read line; echo "typed $line"
+                read line; fg
                 echo "ended with $?"; cat
                 """
             let terminal = try await TmuxTerminal.start(
@@ -72,6 +73,8 @@ struct GetTerminalTests {
                 try await terminal.press("x", "Enter")
                 let typed = try await terminal.wait(for: "typed x")
                 #expect(!typed.contains("held.bin ["), "\(typed)")
+                try await terminal.press("Enter")
+                try await terminal.wait(for: "held.bin [")
                 host.letGo()
                 let ended = try await terminal.wait(for: "ended with 0")
                 #expect(ended.contains(service.home.download("held.bin")), "\(ended)")

@@ -137,6 +137,9 @@ struct LoginTests {
                 #expect(refused.standardError.contains("refuses"), "\(refused)")
                 #expect(!"\(refused)".contains("falsch"))
                 #expect(try await keyring.items().isEmpty)
+                // Nothing at all is no password.
+                let nothing = try await idown(service, "login", "--untried", "-u", "me", url)
+                #expect(nothing.status == .exited(64), "\(nothing)")
                 let all = ["login", "--untried", "-u", "me", url]
                 let kept = try await ChildProcess.run(
                     try BuiltProgram("idown").path,

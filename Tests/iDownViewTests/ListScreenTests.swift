@@ -94,6 +94,14 @@ struct ListScreenTests {
         #expect(screen.press(.enter) == [])
     }
 
+    @Test func `a menu whose lines mean something else by now is shown anew`() {
+        var screen = screen()
+        _ = type("jm", &screen)
+        screen.list.apply(.changed(id: "7", state: .completed, changed: [:]))
+        #expect(screen.press(.enter) == [])
+        #expect(text(&screen).contains("1  Retry"))
+    }
+
     @Test func `edit mode acts on the choice at once, after consent where something is lost`() {
         var screen = screen()
         _ = type("e*", &screen)
