@@ -168,7 +168,13 @@ struct Salvage {
         )
         var carried = 0
         for row in tokens {
-            try insert.execute(arguments: StatementArguments(row.databaseValues))
+            // Damage can give a value another type, which the table would refuse.
+            let values = Array(row.databaseValues)
+            guard values.count == 3, case .int64 = values[0].storage,
+                String.fromDatabaseValue(values[1]) != nil, case .blob(let ids) = values[2].storage,
+                TaskIDList.ids(Array(ids)) != nil
+            else { continue }
+            try insert.execute(arguments: StatementArguments(values))
             carried += target.changesCount
         }
         return carried

@@ -54,7 +54,8 @@ package struct SettingsFile: Sendable {
 
     /// Writes the settings, durable on return.
     ///
-    /// A file that is wrong is moved aside first, as `settings.json.broken-<date>`.
+    /// A file that is wrong is moved aside first, as `settings.json.broken-<date>`; keys of it that are
+    /// not known stay, and all others are as they are in force.
     package func write(_ settings: Settings, now: WallTime) throws(SettingsFailure) {
         do {
             try files.makePrivateFolder(Files.parent(of: path))
@@ -68,8 +69,9 @@ package struct SettingsFile: Sendable {
         } catch .file(let failure) {
             throw .file(failure)
         } catch {
-            content = [:]
             try moveAside(now: now)
+            // What only the user sets is in force as well.
+            for (key, value) in Self.usersOwn(in: settings) { content[key] = value }
         }
         content[Key.maxConcurrentDownloads] = .integer(Int64(settings.maxConcurrentDownloads))
         content[Key.maxConnectionsPerDownload] =
@@ -112,6 +114,29 @@ package struct SettingsFile: Sendable {
         static let stayAwake = "StayAwake"
         static let whenDoneCommand = "WhenDoneCommand"
         static let logLevel = "LogLevel"
+    }
+
+    /// The keys that stand for no property; nil for what is as it is without a file.
+    private static func usersOwn(in settings: Settings) -> [(String, JSONValue?)] {
+        let usual = Settings()
+        func flag(_ value: Bool, _ usual: Bool) -> JSONValue? {
+            value == usual ? nil : .boolean(value)
+        }
+        func text(_ value: String?, _ usual: String?) -> JSONValue? {
+            value == usual ? nil : value.map { .text($0) }
+        }
+        return [
+            (Key.proxy, text(settings.proxy, usual.proxy)),
+            (Key.noProxy, text(settings.proxyExceptions, usual.proxyExceptions)),
+            (Key.cookieFile, text(settings.cookieFile, usual.cookieFile)),
+            (Key.notifications, flag(settings.notifies, usual.notifies)),
+            (Key.stayAwake, flag(settings.staysAwake, usual.staysAwake)),
+            (
+                Key.whenDoneCommand,
+                settings.whenDoneCommand.map { words in .array(words.map { .text($0) }) }
+            ),
+            (Key.logLevel, text(settings.logLevel, usual.logLevel)),
+        ]
     }
 
     /// The object in the file; nil without a file.

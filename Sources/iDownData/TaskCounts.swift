@@ -14,5 +14,11 @@ package struct TaskCounts: Hashable, Sendable {
         set { counts[kind] = newValue }
     }
 
-    package var total: Int { counts.values.reduce(0, +) }
+    /// A damaged list may count to anything.
+    package var total: Int {
+        counts.values.reduce(0) { total, count in
+            let (sum, overflow) = total.addingReportingOverflow(count)
+            return overflow ? .max : sum
+        }
+    }
 }

@@ -137,6 +137,24 @@ import iDownTesting
         }
     }
 
+    @Test func `what a wrong file does not change stays in force, and strange keys stay`()
+        async throws
+    {
+        try await withTemporaryFolder { folder in
+            let right = #"{"Proxy": "http://p:1/", "StayAwake": true, "Tomorrow": [1]}"#
+            try write(right, in: folder)
+            let file = SettingsFile(folder: folder)
+            var settings = file.read().settings
+            try write(#"{"Proxy": 7, "StayAwake": true, "Tomorrow": [1]}"#, in: folder)
+            settings.speedLimit = 5
+            try file.write(settings, now: .someTime)
+            #expect(file.read().failure == nil)
+            #expect(file.read().settings == settings)
+            #expect(settings.proxy == "http://p:1/" && settings.staysAwake)
+            #expect(try text(in: folder).contains("Tomorrow"))
+        }
+    }
+
     @Test func `a value out of its range is not written`() async throws {
         try await withTemporaryFolder { folder in
             let file = SettingsFile(folder: folder)

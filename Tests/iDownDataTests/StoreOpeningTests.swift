@@ -171,6 +171,44 @@ import iDownTesting
         }
     }
 
+    @Test func `a token whose row has lost its type costs itself alone`() async throws {
+        try await withTemporaryFolder { folder in
+            try await fill(folder, tasks: 3)
+            let store = try Store.open(folder: folder, now: .someTime).store
+            let id = try #require(TaskID(rawValue: 1))
+            try await store.commit { transaction in
+                for number in 1...3 {
+                    try transaction.remember(token: "token \(number)", ids: [id])
+                }
+            }
+            try store.close()
+            let damage = """
+                import sqlite3, sys
+                base = sqlite3.connect(sys.argv[1], isolation_level=None)
+                base.execute("PRAGMA writable_schema = ON")
+                schema = base.execute("SELECT sql FROM sqlite_master WHERE name = 'token'").fetchone()[0]
+                change = "UPDATE sqlite_master SET sql = ? WHERE name = 'token'"
+                base.execute(change, (schema.replace("STRICT", "").rstrip().rstrip(","),))
+                base.close()
+                base = sqlite3.connect(sys.argv[1], isolation_level=None)
+                base.execute("UPDATE token SET ids = 'x' WHERE token = 'token 2'")
+                base.execute("PRAGMA writable_schema = ON")
+                base.execute(change, (schema,))
+                base.close()
+                """
+            let damaged = try await ChildProcess.run(
+                "/usr/bin/python3",
+                ["-c", damage, folder + "/tasks.sqlite"]
+            )
+            try #require(damaged.succeeded, "\(damaged)")
+            let (saved, report) = try Store.open(folder: folder, now: .someTime)
+            let recovery = try #require(report.recovery)
+            #expect(recovery.carriedTasks == 3)
+            #expect(recovery.carriedTokens == 2)
+            try saved.close()
+        }
+    }
+
     @Test func `a truncated database keeps what stands before the cut`() async throws {
         try await withTemporaryFolder { folder in
             try await fill(folder, tasks: 2_000)
