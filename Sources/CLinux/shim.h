@@ -6,6 +6,7 @@
 #include <linux/rtnetlink.h>
 #include <linux/stat.h>
 #include <stddef.h>
+#include <sys/statfs.h>
 
 // What glibc declares under _GNU_SOURCE only, or in headers that Swift's Glibc module leaves out.
 // That module is built without _GNU_SOURCE, so defining it here comes too late: the declarations

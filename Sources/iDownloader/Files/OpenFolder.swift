@@ -9,6 +9,8 @@ package final class OpenFolder: Sendable {
     package let fileSystem: FileSystem
     /// The longest name in bytes that the file system takes.
     package let nameLimit: Int
+    /// Whether its files can have holes.
+    package let hasHoles: Bool
     private let descriptor: Descriptor
 
     /// Opens the folder and makes sure that it is the one that was judged.
@@ -55,6 +57,7 @@ package final class OpenFolder: Sendable {
         self.fileSystem = fileSystem
         self.descriptor = descriptor
         self.nameLimit = fileSystem.nameLimit(of: descriptor.number)
+        self.hasHoles = FileSystem.hasHoles(at: descriptor.number)
     }
 
     /// The folder's descriptor, open for as long as this object lives.

@@ -22,6 +22,8 @@ extension Transfer {
         guard let total = known.total, known.strongValidator != nil, !known.refusesRanges else {
             return false
         }
+        // A first byte in the middle would stop all transfers while the kernel fills what is before.
+        guard folder?.hasHoles != false else { return false }
         return total - stored.byteCount > RampUp.smallestRest
     }
 

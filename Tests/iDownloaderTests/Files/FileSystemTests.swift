@@ -16,6 +16,15 @@ import iDownloader
         }
     }
 
+    @Test func `a file on a stick has no holes`() async throws {
+        try await withTemporaryFolder { path throws in
+            #expect(try OpenFolder(path, fileSystem: FileSystem()).hasHoles)
+        }
+        // FAT and exFAT; ext4 and tmpfs.
+        #expect(!FileSystem.hasHoles(kind: 0x4D44) && !FileSystem.hasHoles(kind: 0x2011_BAB0))
+        #expect(FileSystem.hasHoles(kind: 0xEF53) && FileSystem.hasHoles(kind: 0x0102_1994))
+    }
+
     @Test func `a call that a signal interrupts is made again`() async throws {
         try await withTemporaryFolder { path throws in
             let plan = FaultPlan(failing: 1, with: EINTR, times: 3)
