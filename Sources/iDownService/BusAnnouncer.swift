@@ -76,6 +76,8 @@ package actor BusAnnouncer: Announcing {
             startDraining()
             return
         }
+        // These are newer than what may still wait.
+        untoldCounts = nil
         let new: [MemberName: UInt32] = [
             Contract.Property.taskCount: UInt32(clamping: counts.total),
             Contract.Property.waitingCount: UInt32(clamping: counts[.waiting]),

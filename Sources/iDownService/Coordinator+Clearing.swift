@@ -49,7 +49,17 @@ extension Coordinator {
             let ages = finished.map { now.since($0.at) }
             let due = zip(finished, ages).prefix { $1 >= age }.map(\.0.id)
             guard !due.isEmpty else { return ages.first.map { age - $0 } ?? Self.longestRest }
-            _ = try await carryOut(.remove, on: due)
+            let count = try await commit { transaction in
+                let changes = try due.flatMap { id in
+                    try transaction.changeIfReadable(id) { record in
+                        // Somebody may have begun it anew in the meantime.
+                        record.state == .completed ? try record.apply(.remove) : []
+                    }
+                }
+                return (changes.count, changes)
+            }
+            // What is left of them cannot be read.
+            guard count > 0 else { return Self.longestRest }
         }
     }
 }

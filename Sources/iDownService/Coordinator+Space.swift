@@ -26,13 +26,15 @@ extension Coordinator {
             while (try? await time.sleep(for: spaceInterval)) != nil, await isSpaceWanted() {}
             fullDirectories = []
             spaceWatch = nil
+            // Those that were passed over for the full disk, and never held.
+            fillSlots()
         }
     }
 
     /// Lets go on whoever fits, and says whether anybody still waits.
     private func isSpaceWanted() async -> Bool {
         hasNewSpaceHold = false
-        let waiting = await spaceWaiters()
+        guard let waiting = await spaceWaiters() else { return true }
         let measured = await measure(Set(waiting.map(\.request.directory)))
         let free = Dictionary(measured.values.map { ($0.device, $0.bytes) }) { min($0, $1) }
         let waiters = waiting.map { record in
@@ -51,11 +53,11 @@ extension Coordinator {
         return released.count < waiting.count || hasNewSpaceHold
     }
 
-    private func spaceWaiters() async -> [TaskRecord] {
-        let records = try? await store.read { snapshot throws(StoreFailure) in
+    /// Nil where the list cannot be read for now.
+    private func spaceWaiters() async -> [TaskRecord]? {
+        try? await store.read { snapshot throws(StoreFailure) in
             try snapshot.held(by: .space).compactMap { try? snapshot.task($0) }
         }
-        return records ?? []
     }
 
     /// Asks what is free, and takes note of the folders where not even the reserve is left:

@@ -161,6 +161,8 @@ extension Coordinator: TransferJournal {
         } catch {
             log.error("back-offs that are over could not be recorded: \(error)")
             for id in ids { backOffs.set(id, time.now + Self.storeRetryInterval) }
+            // This timer may have been replaced by one that found nothing to wait for.
+            waitForBackOffs()
         }
     }
 
