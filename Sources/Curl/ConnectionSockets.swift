@@ -23,14 +23,28 @@ final class ConnectionSockets {
     private static let limit = 512
 
     private var sockets: [Key: Int32] = [:]
+    /// Those that lead to servers of files.
+    private var fileServers: Set<Key> = []
 
     /// Takes note of a new connection, which was made on one of these sockets.
-    func note(_ key: Key, madeOn opened: [Int32]) {
+    func note(_ key: Key, madeOn opened: [Int32], isFileServer: Bool) {
         guard let socket = opened.last(where: { Self.isOpen($0, at: key) }) else { return }
         if sockets.count >= Self.limit {
             sockets = sockets.filter { Self.isOpen($0.value, at: $0.key) }
+            fileServers.formIntersection(sockets.keys)
         }
-        if sockets.count < Self.limit { sockets[key] = socket }
+        guard sockets.count < Self.limit else { return }
+        sockets[key] = socket
+        if isFileServer { fileServers.insert(key) }
+    }
+
+    /// Ends the idle connections to servers of files, before libcurl says farewell on them: it
+    /// would wait for each one's last words, for two minutes where nobody is there any more.
+    func hangUp() {
+        for key in fileServers {
+            guard let socket = sockets[key], Self.isOpen(socket, at: key) else { continue }
+            _ = shutdown(socket, Int32(SHUT_RDWR))
+        }
     }
 
     /// Looks whether something has come that nobody has asked for, be it the end.

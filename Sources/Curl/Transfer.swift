@@ -69,10 +69,8 @@ final class Transfer {
         try easy.set(CURLOPT_HEADERFUNCTION, function: receiveHeader)
         try easy.set(openSocket: openSocket)
         if wasIntruder { try easy.set(CURLOPT_FRESH_CONNECT, 1) }
-        if request.admits != nil || request.url.isHTTP {
-            try easy.set(CURLOPT_PREREQDATA, context)
-            try easy.set(beforeRequest: beforeRequest)
-        }
+        try easy.set(CURLOPT_PREREQDATA, context)
+        try easy.set(beforeRequest: beforeRequest)
         if request.url.scheme == "sftp" {
             try easy.set(CURLOPT_SSH_KEYDATA, context)
             try easy.set(judgeHostKey: judgeHostKey)
@@ -287,11 +285,11 @@ extension Transfer {
 
     /// Whether the connection, which has served another request, is not clean.
     private func hasLeftovers(_ key: ConnectionSockets.Key) -> Bool {
-        guard request.url.isHTTP else { return false }
         guard easy.number(CURLINFO_NUM_CONNECTS) == 0 else {
-            sockets.note(key, madeOn: opened)
+            sockets.note(key, madeOn: opened, isFileServer: isFromFileServer)
             return false
         }
+        guard request.url.isHTTP else { return false }
         let tls = easy.tls
         // There what comes says itself which request it answers.
         guard ccurl_speaks_http2(tls) == 0 else { return false }

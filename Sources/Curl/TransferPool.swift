@@ -248,6 +248,7 @@ extension TransferPool {
             end(transfer, .aborted, message: Self.shutDownOutcome.message)
         }
         spares = []
+        sockets.hangUp()
         thread.stop()
     }
 

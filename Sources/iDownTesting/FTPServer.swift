@@ -28,6 +28,8 @@ package final class FTPServer: Sendable {
         case understatesSize = "less"
         /// SIZE is answered as if there were no such file.
         case hidesSize = "hidden"
+        /// QUIT is not answered, and the connection stays.
+        case ignoresQuit = "mute"
         /// SIZE is a command that it does not know, and the reply to RETR names the greatest number there is.
         case boastsOfSize = "boast"
     }
@@ -142,6 +144,8 @@ extension FTPServer {
                 if oddity == "twice" and cmd == "TYPE":
                     oddity = ""
                     self.respond("200 Once.")
+                if oddity == "mute" and cmd == "QUIT":
+                    return
                 super().pre_process_command(line, cmd, arg)
 
             def ftp_REST(self, line):

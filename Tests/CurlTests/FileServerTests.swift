@@ -106,6 +106,18 @@ struct FileServerTests {
         }
     }
 
+    @Test func `nobody waits for the last words of a server at the end`() async throws {
+        try await withRoot { root in
+            try await withFTPServer(root: root, oddity: .ignoresQuit) { server in
+                let pool = try TransferPool()
+                let url = try URLReference(server.url("/f"))
+                let outcome = await pool.run(TransferRequest(url: url), sink: RecordingSink())
+                #expect(outcome.result == .ok, "\(outcome)")
+                try await within("the end of the pool") { await pool.shutDown() }
+            }
+        }
+    }
+
     @Test func `a length that no file has is none`() async throws {
         try await withRoot { root in
             try await withFTPServer(root: root, oddity: .boastsOfSize) { server in
