@@ -129,15 +129,20 @@ extension Coordinator: TransferJournal {
     // MARK: Back-offs
 
     func scheduleRetry(of id: TaskID, after wait: Duration) {
-        backOffs.set(id, time.now + wait)
+        let deadline = time.now + wait
+        backOffs.set(id, deadline)
+        // The earliest of very many is not looked for each time.
+        if let backOffEnd, backOffEnd <= deadline { return }
         waitForBackOffs()
     }
 
     /// Sleeps until the earliest back-off, or the rest of a host, is over.
     func waitForBackOffs() {
         backOffTimer?.cancel()
+        backOffEnd = nil
         let rest = engine.rests.next.map { time.now + $0 }
         guard let next = [backOffs.next, rest].compactMap(\.self).min() else { return }
+        backOffEnd = next
         backOffTimer = Task {
             guard (try? await time.sleep(until: next)) != nil else { return }
             let due = backOffs.takeDue(at: time.now)

@@ -42,6 +42,8 @@ package actor Coordinator {
     var unsettled: [TaskRecord] = []
     var backOffs = BackOffs()
     var backOffTimer: Task<Void, Never>?
+    /// When the timer ends.
+    var backOffEnd: BackOffs.Instant?
     /// What the computer is like; those who know tell.
     var conditions = Conditions()
     /// What the user wants to wait for.
