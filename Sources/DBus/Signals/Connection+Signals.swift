@@ -16,11 +16,18 @@ extension Connection {
         let subscription = Subscription(rule: rule, queue: SignalQueue())
         subscriptions[id] = subscription
         do throws(BusError) {
-            if let name = subscription.followedName { try await follow(name, for: id) }
-            _ = try await callBus("AddMatch", [.string(text)])
+            if let name = subscription.followedName {
+                try await add(match: Self.ownerRule(name))
+                await follow(name, for: id)
+            }
+            do throws(BusError) {
+                try await add(match: text)
+            } catch {
+                if let name = subscription.followedName { forget(match: Self.ownerRule(name)) }
+                throw error
+            }
         } catch {
-            // The bus may know the rules by now, although nobody waited for its answer.
-            unsubscribe(id)
+            subscriptions[id] = nil
             throw error
         }
         let subscriber = SignalSubscriber(queue: subscription.queue) {
@@ -65,9 +72,8 @@ extension Connection {
             + "member='NameOwnerChanged',arg0='\(name)'"
     }
 
-    /// Learns a name's owner and every change of it, before the first signal is asked for.
-    private func follow(_ name: BusName, for id: Int) async throws(BusError) {
-        _ = try await callBus("AddMatch", [.string(Self.ownerRule(name))])
+    /// Learns a name's owner, every change of which is told by now.
+    private func follow(_ name: BusName, for id: Int) async {
         let found = try? await owner(of: name)
         // An announcement that came meanwhile is newer than this answer.
         guard subscriptions[id]?.isOwnerKnown == false else { return }
@@ -81,6 +87,16 @@ extension Connection {
         for (id, subscription) in subscriptions
         where subscription.followedName?.rawValue == name {
             subscriptions[id]?.ownerChanged(to: try? BusName(validating: owner))
+        }
+    }
+
+    /// Has the bus know a rule; where nobody has waited for its answer the rule is taken back.
+    private func add(match text: String) async throws(BusError) {
+        do throws(BusError) {
+            _ = try await callBus("AddMatch", [.string(text)])
+        } catch {
+            if error.name == BusError.noReply("").name { forget(match: text) }
+            throw error
         }
     }
 
