@@ -43,7 +43,8 @@ extension TaskVerb {
         var first: ExitStatus?
         for id in ids {
             do throws(ManagerError) {
-                first = try await apply(to: id, client) ?? first
+                let refused = try await apply(to: id, client)
+                first = first ?? refused
             } catch {
                 guard !error.isUnreachable else { throw error }
                 Output.complain(error.description)
