@@ -167,7 +167,7 @@ extension Coordinator: TransferJournal {
             log.error("back-offs that are over could not be recorded: \(error)")
             for id in ids { backOffs.set(id, time.now + Self.storeRetryInterval) }
             // This timer may have been replaced by one that found nothing to wait for.
-            waitForBackOffs()
+            if !isStopping { waitForBackOffs() }
         }
     }
 

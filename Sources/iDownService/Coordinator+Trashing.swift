@@ -26,7 +26,7 @@ extension Coordinator {
                 count += outcome.changed
                 // What was finished in the meantime goes there as well.
                 left = outcome.spared
-            } catch ServiceRefusal.noSuchTask where !trashed.isEmpty {
+            } catch ServiceRefusal.noSuchTask where !trashed.isEmpty || count > 0 {
                 // Files have moved: who has removed one of the tasks meanwhile keeps none of them.
                 var present: [TaskID] = []
                 for id in left where (try? await task(id)) != nil { present.append(id) }
