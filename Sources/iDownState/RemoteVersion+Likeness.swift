@@ -42,7 +42,7 @@ extension RemoteVersion {
 extension ResponseFacts {
     /// Whether this is what a server says in place of the file, the link having expired: a page
     /// or a message, where bytes of another type were recorded.
-    func standsInForFile(of known: RemoteVersion, onDisk: SegmentMap) -> Bool {
+    package func standsInForFile(of known: RemoteVersion, onDisk: SegmentMap) -> Bool {
         !onDisk.isEmpty && Self.messages.contains(mimeType)
             && !Self.messages.contains(known.mimeType)
     }

@@ -19,7 +19,7 @@ package struct ListedFile: Hashable, Sendable {
         request = TaskRequest(
             url: url,
             directory: metalink.directory,
-            fileName: file.name,
+            fileName: file.knownName,
             headers: isAtHome ? metalink.headers : [],
             referrer: isAtHome ? metalink.referrer : nil,
             userAgent: metalink.userAgent,
@@ -40,7 +40,7 @@ package struct ListedFile: Hashable, Sendable {
         request = TaskRequest(
             url: file.urls.first ?? "",
             directory: directory,
-            fileName: file.name,
+            fileName: file.knownName,
             mirrors: Array(file.urls.dropFirst()),
             checksum: file.checksum,
             expectedSize: file.size,
@@ -48,5 +48,14 @@ package struct ListedFile: Hashable, Sendable {
             usesStoredLogins: false
         )
         pieces = file.pieces
+    }
+}
+
+extension Metalink.File {
+    /// Its name; the URL's where the document gives none that can be used.
+    fileprivate var knownName: String {
+        if let name { return name }
+        let path = urls.first.flatMap { try? URLReference($0) }?.path ?? ""
+        return FileName.suggested(contentDisposition: nil, urlPath: path, mimeType: "").text
     }
 }

@@ -9,11 +9,15 @@ extension Transfer {
     /// Before it gets its name: a crash in between adds them once more, which finds the unfinished
     /// tasks that are there; after it they might never be added.
     ///
+    /// What is listed is no metalink again: two that list each other would go on for ever. So of a
+    /// file that has its name already, as all that are listed have, the name alone tells.
+    ///
     /// - Throws: `Server.BadResponse` where it is none: whoever asks for a metalink wants the files.
     func addListedFiles() async throws(TransferEnd) {
-        guard let part, let file,
-            Metalink.isMeant(mimeType: known.mimeType, name: file.name)
-        else { return }
+        let mimeType = job.request.fileName == nil ? known.mimeType : ""
+        guard let part, let file, Metalink.isMeant(mimeType: mimeType, name: file.name) else {
+            return
+        }
         let size = stored.prefixLength
         let schemes = Self.schemes
         let result = try await onDisk { () throws(FileError) -> Result<Metalink, MetalinkFault> in
@@ -34,7 +38,9 @@ extension Transfer {
         let listed = metalink.files.compactMap { file in
             var file = file
             file.urls = file.urls.filter { mayBeListed($0) }
-            return file.urls.isEmpty ? nil : ListedFile(file, of: request, at: home)
+            let listed = ListedFile(file, of: request, at: home)
+            let isMetalink = Metalink.isMeant(mimeType: "", name: listed.request.fileName ?? "")
+            return file.urls.isEmpty || isMetalink ? nil : listed
         }
         do {
             try await journal.add(listed, listedBy: job.task)

@@ -34,7 +34,7 @@ extension Transfer {
                 giveUpEverything()
             case .failure(.failed(let failure)) where failure.code.isOfSource && !brake.isPulled:
                 failures.append(failure)
-                guard sources.advance() else { throw .failed(Self.verdict(on: failures)) }
+                guard sources.advance() else { throw .failed(verdict(on: failures)) }
                 if failure.code.spoilsContent, hasContent { giveUpEverything() }
             case .failure(let end):
                 throw end
@@ -58,10 +58,10 @@ extension Transfer {
     )
 
     /// What to say where every source has failed: that the file is not the right one, else what
-    /// may pass, else what the client's own URL gave.
-    private static func verdict(on failures: [Failure]) -> Failure {
+    /// may pass, else that another file is all there is, else what the client's own URL gave.
+    private func verdict(on failures: [Failure]) -> Failure {
         failures.first { $0.code.spoilsContent } ?? failures.first(where: \.isTransient)
-            ?? failures.first ?? .badResponse("brings no file")
+            ?? otherFile ?? failures.first ?? .badResponse("brings no file")
     }
 
     private var hasContent: Bool { !stored.isEmpty || known.total != nil }
@@ -122,16 +122,19 @@ extension Transfer {
         if source != 0 {
             facts.checksum = homeDigest ?? facts.checksum
             // Of another host a date that differs tells nothing: its tag or its bytes do.
-            if facts.lastModified?.field != known.lastModified?.field { facts.lastModified = nil }
-        } else if [200, 206].contains(facts.status) {
-            homeDigest = facts.checksum
+            if let date = known.lastModified, facts.lastModified?.field != date.field {
+                facts.lastModified = nil
+            }
+        } else if facts.status == 200 || facts.checksum != nil {
+            // Of an encoded body it tells nothing of the file; a part may not say it again.
+            homeDigest = facts.contentEncoding == nil ? facts.checksum : nil
         }
         if bringsInOneAnswer, !sources.urls[source].isHTTP {
             facts = facts.inOneAnswer
             if distrustsSize { facts.contentLength = .unknown }
         }
         guard isVouchedFor(source), known.total != nil,
-            facts.status != 200 || facts.contentLength.bytes != nil
+            facts.contentLength.bytes != nil || !facts.standsInForFile(of: known, onDisk: stored)
         else { return facts }
         facts.entityTag = known.entityTag
         facts.lastModified = known.lastModified
@@ -149,10 +152,9 @@ extension Transfer {
         case nil: itsTotal = facts.status == 200 ? facts.contentLength.bytes : nil
         }
         guard let itsTotal, itsTotal != total else { return nil }
-        return Failure(
-            .serverBadResponse,
-            "a mirror has a file of \(itsTotal) bytes, not of \(total)"
-        )
+        let text = "a mirror has a file of \(itsTotal) bytes, not of \(total)"
+        otherFile = Failure(.serverContentChanged, text)
+        return Failure(.serverBadResponse, text)
     }
 
     /// Takes note of the mirrors that the server of the client's URL names (RFC 6249).

@@ -35,6 +35,8 @@ actor Transfer {
     }
     /// What the server of the client's URL says that the file comes to.
     var homeDigest: Checksum?
+    /// A mirror has a file of another length.
+    var otherFile: Failure?
     /// Computes what the file will be held against; nil where nothing is known.
     var digests: DigestFollower?
     var folder: OpenFolder?

@@ -52,6 +52,25 @@ import iDownloader
         }
     }
 
+    @Test(arguments: ["b.meta4", "B.METALINK"])
+    func `a metalink in a metalink is not followed`(name: String) async throws {
+        let document = document("http://host.invalid/b", name: name)
+        try await withServer({ _ in
+            whole(document, [("Content-Type", "application/metalink4+xml")])
+        }) { server in
+            try await withSite { site in
+                let journal = try await site.download(server.url("/list"))
+                #expect(journal.record.state == .completed)
+                #expect(journal.listed.isEmpty)
+                // Whatever its server calls it, nor is one of those that were listed.
+                let listed = try site.task(server.url("/b"), id: 2) { $0.fileName = "b" }
+                try await site.run(listed)
+                #expect(listed.record.state == .completed)
+                #expect(listed.listed.isEmpty)
+            }
+        }
+    }
+
     @Test func `what the client gave stays with its server`() async throws {
         try await withServer({ request in
             whole(document("http://\(request["Host"] ?? "")/a.iso"))

@@ -130,6 +130,28 @@ import iDownloader
         }
     }
 
+    @Test func `where only another file is left, that is said, and the next try takes it`()
+        async throws
+    {
+        let other = ServedFile(TestContent(seed: 1, count: 500_000))
+        try await withServer({ request in
+            request.number == 1
+                ? Sample.file.cutOff() : [.head("404 No", [("Content-Length", "0")])]
+        }) { home in
+            try await withServer({ other.answer(to: $0) }) { mirror in
+                try await withSite { site in
+                    let journal = try await site.download(home.url("/file.bin")) {
+                        $0.mirrors = [mirror.url("/mirror.bin")]
+                    }
+                    try await site.run(journal)
+                    expectFailure(.serverContentChanged, isTransient: false, site, journal)
+                    try await site.run(journal)
+                    #expect(journal.record.state == .completed)
+                }
+            }
+        }
+    }
+
     @Test func `a digest of the server is kept whatever the mirrors bring`() async throws {
         let digest = Checksum.Algorithm.sha256.digest(of: Sample.content.bytes)
         let field = ("Repr-Digest", "sha-256=:\(Data(digest).base64EncodedString()):")
