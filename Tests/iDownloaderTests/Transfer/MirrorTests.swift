@@ -107,14 +107,15 @@ import iDownloader
         }
     }
 
-    @Test func `a mirror of another length is not asked again, and what is there stays`()
-        async throws
-    {
+    /// Tries twice: the server breaks off and then gives a status, its mirror has a file of another
+    /// length.
+    private func breakOff(
+        then status: Int,
+        check: (Site, RecordingJournal) async throws -> Void
+    ) async throws {
         let other = ServedFile(TestContent(seed: 1, count: 500_000))
-        try await withServer({ request in
-            request.number == 1
-                ? Sample.file.cutOff() : [.head("503 Busy", [("Content-Length", "0")])]
-        }) { home in
+        try await withServer({ $0.number == 1 ? Sample.file.cutOff() : Self.no(status)($0) }) {
+            home in
             try await withServer({ other.answer(to: $0) }) { mirror in
                 try await withSite { site in
                     let journal = try await site.download(home.url("/file.bin")) {
@@ -122,33 +123,29 @@ import iDownloader
                     }
                     // Parts may have come from both by now, as far as the second attempt knows.
                     try await site.run(journal)
-                    expectFailure(.serverBusy, isTransient: true, site, journal)
-                    #expect(site.files == ["file.bin.part"])
-                    #expect(journal.record.segments.byteCount == Sample.cut)
+                    try await check(site, journal)
                 }
             }
+        }
+    }
+
+    @Test func `a mirror of another length is not asked again, and what is there stays`()
+        async throws
+    {
+        try await breakOff(then: 503) { site, journal async throws in
+            expectFailure(.serverBusy, isTransient: true, site, journal)
+            #expect(site.files == ["file.bin.part"])
+            #expect(journal.record.segments.byteCount == Sample.cut)
         }
     }
 
     @Test func `where only another file is left, that is said, and the next try takes it`()
         async throws
     {
-        let other = ServedFile(TestContent(seed: 1, count: 500_000))
-        try await withServer({ request in
-            request.number == 1
-                ? Sample.file.cutOff() : [.head("404 No", [("Content-Length", "0")])]
-        }) { home in
-            try await withServer({ other.answer(to: $0) }) { mirror in
-                try await withSite { site in
-                    let journal = try await site.download(home.url("/file.bin")) {
-                        $0.mirrors = [mirror.url("/mirror.bin")]
-                    }
-                    try await site.run(journal)
-                    expectFailure(.serverContentChanged, isTransient: false, site, journal)
-                    try await site.run(journal)
-                    #expect(journal.record.state == .completed)
-                }
-            }
+        try await breakOff(then: 404) { site, journal async throws in
+            expectFailure(.serverContentChanged, isTransient: false, site, journal)
+            try await site.run(journal)
+            #expect(journal.record.state == .completed)
         }
     }
 
