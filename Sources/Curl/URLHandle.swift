@@ -73,8 +73,10 @@ final class URLHandle {
         guard !given.utf8.contains(UInt8(ascii: "%")) || given.hasPrefix("[") else {
             throw .malformed(.host)
         }
-        let host = given.utf8.allSatisfy { $0 < 0x80 } ? given : try asciiHost()
-        let name = try address(host.lowercased())
+        let isASCII = given.utf8.allSatisfy { $0 < 0x80 }
+        let host = (isASCII ? given : try asciiHost()).lowercased()
+        // IDNA makes ASCII of what only looks like it: U+037E becomes a semicolon.
+        let name = isASCII ? try address(host) : try readAgain(host)
         guard name != "." else { throw .malformed(.host) }
         guard let zone = try get(CURLUPART_ZONEID), name.hasSuffix("]") else { return name }
         return "\(name.dropLast())%25\(zone)]"
@@ -85,6 +87,11 @@ final class URLHandle {
     /// libcurl looks for numbers (`2130706433`) before it decodes a host that is percent-encoded.
     private func address(_ host: String) throws(URLFailure) -> String {
         guard let first = host.utf8.first, (0x30...0x39).contains(first) else { return host }
+        return try readAgain(host)
+    }
+
+    /// What libcurl takes a host for that it has made itself.
+    private func readAgain(_ host: String) throws(URLFailure) -> String {
         let parser = try URLHandle(funnel)
         try parser.set("http://\(host)/")
         return try parser.get(CURLUPART_HOST) ?? host
