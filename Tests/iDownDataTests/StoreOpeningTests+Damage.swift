@@ -1,0 +1,315 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import Testing
+import iDownState
+import iDownTesting
+
+@testable import iDownData
+
+// What is carried over from a list that is damaged.
+extension StoreOpeningTests {
+    @Test func `garbage is moved aside, and a new database begins`() async throws {
+        try await withTemporaryFolder { folder in
+            try await fill(folder, tasks: 3)
+            let garbage = [UInt8](repeating: 0x5a, count: 20_000)
+            try files.replace(folder + "/tasks.sqlite", with: garbage)
+            let (store, report) = try Store.open(folder: folder, now: .someTime)
+            let recovery = try #require(report.recovery)
+            #expect(recovery.brokenPath == folder + "/tasks.sqlite.broken-20260131-235959")
+            #expect(recovery.carriedTasks == 0)
+            #expect(recovery.lostTasks == nil)
+            #expect(try files.read(recovery.brokenPath, limit: 1 << 30) == garbage)
+            #expect(try mode(recovery.brokenPath) == 0o600)
+            // The ids of the three that are lost do not come again.
+            let next = try await store.commit { try $0.addTask("http://a/new").id.rawValue }
+            #expect(next == 4)
+            try store.close()
+        }
+    }
+
+    @Test(arguments: 2...12)
+    func `of a torn database all that can be read is carried over`(page: Int) async throws {
+        try await withTemporaryFolder { folder in
+            let path = folder + "/tasks.sqlite"
+            // The pages of an empty list hold the header, the schema and where each table begins:
+            // without one of these nothing could be read.
+            try Store.open(folder: folder, now: .someTime).store.close()
+            let first = try #require(try files.read(path, limit: 1 << 30)).count / 4_096
+            try await fill(folder, tasks: 300)
+            var content = try #require(try files.read(path, limit: 1 << 30))
+            // A page of another file, as a failing disk leaves it.
+            let torn = first + (content.count / 4_096 - first) * page / 13
+            content.replaceSubrange(
+                torn * 4_096..<(torn + 1) * 4_096,
+                with: repeatElement(0xa5, count: 4_096)
+            )
+            try files.replace(path, with: content)
+            let (store, report) = try Store.open(folder: folder, now: .someTime)
+            let recovery = try #require(report.recovery)
+            #expect(try files.read(recovery.brokenPath, limit: 1 << 30) == content)
+            let tasks = try await store.read { snapshot throws(StoreFailure) in
+                try snapshot.tasks()
+            }
+            #expect(tasks.count == recovery.carriedTasks)
+            // One page holds about a dozen tasks, or part of an index.
+            #expect(tasks.count >= 250)
+            for task in tasks { #expect(task.request.url == "http://a/\(task.id)") }
+            if let lost = recovery.lostTasks { #expect(lost == 300 - tasks.count) }
+            let next = try await store.commit { try $0.addTask("http://a/new").id.rawValue }
+            #expect(next == 301)
+            try store.close()
+            let again = try Store.open(folder: folder, now: .someTime)
+            #expect(again.report.recovery == nil)
+            try again.store.close()
+        }
+    }
+
+    /// What may stand where the schema stood: nothing, another file's page, or ours but for a part.
+    enum SchemaDamage: CaseIterable, Sendable {
+        case zeros, strange, noHeader, noCells, noLeaves
+    }
+
+    @Test(arguments: SchemaDamage.allCases)
+    func `without a schema all tasks and tokens are carried over`(damage: SchemaDamage) async throws
+    {
+        try await withTemporaryFolder { folder in
+            try await fill(folder, tasks: 300)
+            let path = folder + "/tasks.sqlite"
+            let store = try Store.open(folder: folder, now: .someTime).store
+            try await store.commit { transaction in
+                for number in 1...50 {
+                    let id = try #require(TaskID(rawValue: Int64(number)))
+                    try transaction.remember(token: "token \(number)", ids: [id])
+                }
+            }
+            try store.close()
+            var content = try #require(try files.read(path, limit: 1 << 30))
+            // The schema is longer than a page: the first leads to others, which hold the SQL.
+            #expect(content[100] == 5)
+            let leaves = content.indices.filter { index in
+                index % 4_096 == 0 && index > 0 && content[index] == 13
+                    && content[index..<index + 4_096].firstRange(of: Array("CREATE ".utf8)) != nil
+            }
+            #expect(leaves.count > 1)
+            let (places, byte): ([Range<Int>], UInt8) =
+                switch damage {
+                case .zeros: ([0..<4_096], 0)
+                case .strange: ([0..<4_096], 0xa5)
+                case .noHeader: ([0..<16], 0xa5)
+                case .noCells: ([100..<4_096], 0xa5)
+                case .noLeaves: (leaves.map { $0..<$0 + 4_096 }, 0xa5)
+                }
+            for place in places {
+                content.replaceSubrange(place, with: repeatElement(byte, count: place.count))
+            }
+            try files.replace(path, with: content)
+            let (saved, report) = try Store.open(folder: folder, now: .someTime)
+            let recovery = try #require(report.recovery)
+            #expect(recovery.carriedTasks == 300)
+            #expect(recovery.lostTasks == 0)
+            #expect(recovery.carriedTokens == 50)
+            #expect(try files.read(recovery.brokenPath, limit: 1 << 30) == content)
+            let urls = try await saved.urls()
+            let isComplete = urls == (1...300).map { "http://a/\($0)" }
+            #expect(isComplete)
+            #expect(!TestFile.names(in: folder).contains { $0.contains("graft") })
+            try saved.close()
+        }
+    }
+
+    @Test func `a token whose row has lost its type costs itself alone`() async throws {
+        try await withTemporaryFolder { folder in
+            try await fill(folder, tasks: 3)
+            let store = try Store.open(folder: folder, now: .someTime).store
+            let id = try #require(TaskID(rawValue: 1))
+            try await store.commit { transaction in
+                for number in 1...3 {
+                    try transaction.remember(token: "token \(number)", ids: [id])
+                }
+            }
+            try store.close()
+            let damage = """
+                import sqlite3, sys
+                base = sqlite3.connect(sys.argv[1], isolation_level=None)
+                base.execute("PRAGMA writable_schema = ON")
+                schema = base.execute("SELECT sql FROM sqlite_master WHERE name = 'token'").fetchone()[0]
+                change = "UPDATE sqlite_master SET sql = ? WHERE name = 'token'"
+                base.execute(change, (schema.replace("STRICT", "").rstrip().rstrip(","),))
+                base.close()
+                base = sqlite3.connect(sys.argv[1], isolation_level=None)
+                base.execute("UPDATE token SET ids = 'x' WHERE token = 'token 2'")
+                base.execute("PRAGMA writable_schema = ON")
+                base.execute(change, (schema,))
+                base.close()
+                """
+            let damaged = try await ChildProcess.run(
+                "/usr/bin/python3",
+                ["-c", damage, folder + "/tasks.sqlite"]
+            )
+            try #require(damaged.succeeded, "\(damaged)")
+            let (saved, report) = try Store.open(folder: folder, now: .someTime)
+            let recovery = try #require(report.recovery)
+            #expect(recovery.carriedTasks == 3)
+            #expect(recovery.carriedTokens == 2)
+            try saved.close()
+        }
+    }
+
+    @Test func `a truncated database keeps what stands before the cut`() async throws {
+        try await withTemporaryFolder { folder in
+            try await fill(folder, tasks: 2_000)
+            let path = folder + "/tasks.sqlite"
+            let content = try #require(try files.read(path, limit: 1 << 30))
+            #expect(truncate(path, off_t(content.count / 2)) == 0)
+            let (store, report) = try Store.open(folder: folder, now: .someTime)
+            let recovery = try #require(report.recovery)
+            #expect((500...1_500).contains(recovery.carriedTasks))
+            let urls = try await store.urls()
+            #expect(urls.count == recovery.carriedTasks)
+            try store.close()
+        }
+    }
+
+    @Test func `tokens and a log that was not yet written back are carried over`() async throws {
+        try await withTemporaryFolder { folder in
+            let store = try Store.open(folder: folder + "/a", now: .someTime).store
+            try await store.commit { transaction in
+                for number in 1...300 { _ = try transaction.addTask("http://a/\(number)") }
+            }
+            try await store.commit { transaction in
+                for number in 1...50 {
+                    let id = try #require(TaskID(rawValue: Int64(number)))
+                    try transaction.remember(token: "token \(number)", ids: [id])
+                }
+            }
+            #expect(mkdir(folder + "/b", 0o700) == 0)
+            for name in ["tasks.sqlite", "tasks.sqlite-wal"] {
+                let content = try #require(try files.read("\(folder)/a/\(name)", limit: 1 << 30))
+                try files.replace("\(folder)/b/\(name)", with: content)
+            }
+            try store.close()
+            try await tearARow(folder + "/b")
+            let (copy, report) = try Store.open(folder: folder + "/b", now: .someTime)
+            let recovery = try #require(report.recovery)
+            #expect(recovery.carriedTokens == 50)
+            let ids = try await copy.read { snapshot throws(StoreFailure) in
+                try snapshot.taskIDs(forToken: "token 50")
+            }
+            #expect(ids?.map(\.rawValue) == [50])
+            try copy.close()
+        }
+    }
+
+    /// Where the root of `task` stands, and how the database is left: with all in one file, or with
+    /// changes in the log that are not in the file yet.
+    @Test(arguments: [false, true])
+    func `without the root of the table the pages of the tasks are found all the same`(
+        hasLog: Bool
+    ) async throws {
+        try await withTemporaryFolder { folder in
+            try await fill(folder + "/a", tasks: 300)
+            let store = try Store.open(folder: folder + "/a", now: .someTime).store
+            let id = try #require(TaskID(rawValue: 7))
+            try await store.commit { transaction in
+                for number in [100, 200] {
+                    _ = try transaction.texts("DELETE FROM task WHERE id = \(number)")
+                }
+                let digest = [UInt8](repeating: 7, count: 32)
+                let pieces = PieceHashes(.sha256, length: 1 << 20, digests: digest)
+                try transaction.keep(try #require(pieces), of: id)
+                _ = try transaction.texts("UPDATE task SET hasPieceHashes = 1 WHERE id = 7")
+            }
+            let rows = try await store.read { snapshot throws(StoreFailure) in
+                try snapshot.texts("SELECT rootpage FROM sqlite_schema WHERE name = 'task'")
+            }
+            let root = try #require(rows.first?.first.flatMap { Int($0) })
+            try await store.emptyLog()
+            if hasLog {
+                try await store.commit { transaction in
+                    _ = try transaction.texts("UPDATE task SET priority = 5 WHERE id = 8")
+                }
+            }
+            #expect(mkdir(folder + "/b", 0o700) == 0)
+            for name in ["tasks.sqlite", "tasks.sqlite-wal", "next-id"] {
+                var content = try #require(try files.read("\(folder)/a/\(name)", limit: 1 << 30))
+                if name == "tasks.sqlite" {
+                    content.replaceSubrange(
+                        (root - 1) * 4_096..<root * 4_096,
+                        with: repeatElement(0xa5, count: 4_096)
+                    )
+                }
+                try files.replace("\(folder)/b/\(name)", with: content)
+            }
+            try store.close()
+            let (saved, report) = try Store.open(folder: folder + "/b", now: .someTime)
+            let recovery = try #require(report.recovery)
+            #expect(recovery.carriedTasks == 298)
+            #expect(recovery.lostTasks == 0)
+            let tasks = try await saved.read { snapshot throws(StoreFailure) in
+                try snapshot.tasks()
+            }
+            let expected = (1...300).filter { ![100, 200].contains($0) }.map { "http://a/\($0)" }
+            let isComplete = tasks.map(\.request.url) == expected
+            #expect(isComplete)
+            #expect(tasks.first { $0.id.rawValue == 8 }?.priority == (hasLog ? 5 : 0))
+            let pieces = try await saved.read { snapshot throws(StoreFailure) in
+                try snapshot.pieceHashes(of: id)
+            }
+            #expect(pieces != nil)
+            #expect(!TestFile.names(in: folder + "/b").contains { $0.contains("graft") })
+            try saved.close()
+        }
+    }
+
+    /// What stands in the log is newer; the first page may stand there as well, and then nothing is
+    /// lost.
+    @Test(arguments: [false, true])
+    func `without a header the log that was not yet written back is read too`(
+        logHasHeader: Bool
+    ) async throws {
+        try await withTemporaryFolder { folder in
+            try await fill(folder + "/a", tasks: 20)
+            // A log begins with the first page, until it has once been written back.
+            let store = try Store.open(folder: folder + "/a", now: .someTime).store
+            if !logHasHeader {
+                try await store.emptyLog()
+            }
+            try await store.commit { transaction in
+                _ = try transaction.texts("UPDATE task SET priority = 5 WHERE id = 7")
+            }
+            #expect(mkdir(folder + "/b", 0o700) == 0)
+            for name in ["tasks.sqlite", "tasks.sqlite-wal"] {
+                var content = try #require(try files.read("\(folder)/a/\(name)", limit: 1 << 30))
+                if name == "tasks.sqlite" {
+                    content.replaceSubrange(0..<16, with: repeatElement(0, count: 16))
+                }
+                try files.replace("\(folder)/b/\(name)", with: content)
+            }
+            try store.close()
+            let (saved, report) = try Store.open(folder: folder + "/b", now: .someTime)
+            #expect(report.recovery?.carriedTasks == (logHasHeader ? nil : 20))
+            let tasks = try await saved.read { snapshot throws(StoreFailure) in
+                try snapshot.tasks()
+            }
+            #expect(tasks.map(\.priority) == (1...20).map { $0 == 7 ? 5 : 0 })
+            try saved.close()
+        }
+    }
+
+    /// Breaks the database in a way that only a look at its content finds.
+    private func tearARow(_ folder: String) async throws {
+        let program = """
+            import sqlite3, sys
+            database = sqlite3.connect(sys.argv[1], isolation_level=None)
+            database.execute("PRAGMA writable_schema = ON")
+            database.execute("UPDATE sqlite_master SET rootpage = 2 WHERE name = 'taskByState'")
+            database.close()
+            """
+        let done = try await ChildProcess.run(
+            "/usr/bin/python3",
+            ["-c", program, folder + "/tasks.sqlite"]
+        )
+        #expect(done.succeeded, "\(done.standardError)")
+    }
+}
