@@ -76,18 +76,23 @@ final class URLHandle {
         let isASCII = given.utf8.allSatisfy { $0 < 0x80 }
         let host = (isASCII ? given : try asciiHost()).lowercased()
         // IDNA makes ASCII of what only looks like it: U+037E becomes a semicolon.
-        let name = isASCII ? try address(host) : try readAgain(host)
+        let name = isASCII && isPlain(host) ? host : try readAgain(host)
         guard name != "." else { throw .malformed(.host) }
         guard let zone = try get(CURLUPART_ZONEID), name.hasSuffix("]") else { return name }
         return "\(name.dropLast())%25\(zone)]"
     }
 
-    /// The address that a host which begins with a digit may stand for; every other host itself.
+    /// Whether libcurl takes the host for itself when it reads it again.
     ///
-    /// libcurl looks for numbers (`2130706433`) before it decodes a host that is percent-encoded.
-    private func address(_ host: String) throws(URLFailure) -> String {
-        guard let first = host.utf8.first, (0x30...0x39).contains(first) else { return host }
-        return try readAgain(host)
+    /// Not where it begins with a digit: libcurl looks for numbers (`2130706433`) before it decodes a
+    /// host that is percent-encoded. And what it decodes may be characters that no host has.
+    private func isPlain(_ host: String) -> Bool {
+        guard let first = host.utf8.first, !(0x30...0x39).contains(first) else { return false }
+        return host.hasPrefix("[")
+            || host.utf8.allSatisfy {
+                (0x61...0x7A).contains($0) || (0x2D...0x2E).contains($0) || $0 == 0x5F
+                    || (0x30...0x39).contains($0)
+            }
     }
 
     /// What libcurl takes a host for that it has made itself.
