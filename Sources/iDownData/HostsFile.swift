@@ -14,6 +14,8 @@ package struct HostsFile: Sendable {
         let host: String
         let limit: Int?
         let useful: Int?
+        /// Whether more than those may be of use; nil for no.
+        let mayBeMore: Bool?
         /// Microseconds since 1970-01-01 UTC.
         let learned: Int64
     }
@@ -38,7 +40,9 @@ package struct HostsFile: Sendable {
             HostKnowledge(
                 host: entry.host,
                 limit: entry.limit,
-                useful: entry.useful,
+                useful: entry.useful.map {
+                    UsefulConnections($0, mayBeMore: entry.mayBeMore ?? false)
+                },
                 age: now.since(WallTime(microseconds: entry.learned))
             )
         }
@@ -50,7 +54,8 @@ package struct HostsFile: Sendable {
             Entry(
                 host: known.host,
                 limit: known.limit,
-                useful: known.useful,
+                useful: known.useful?.count,
+                mayBeMore: known.useful?.mayBeMore == true ? true : nil,
                 learned: now.advanced(by: .zero - known.age).microseconds
             )
         }

@@ -7,11 +7,11 @@ package struct HostKnowledge: Hashable, Sendable {
     /// How many connections it was found to allow; nil where it has refused none.
     package var limit: Int?
     /// How many connections to one file were found to be of use; nil if none was.
-    package var useful: Int?
+    package var useful: UsefulConnections?
     /// How long ago that was.
     package var age: Duration
 
-    package init(host: String, limit: Int?, useful: Int?, age: Duration) {
+    package init(host: String, limit: Int?, useful: UsefulConnections?, age: Duration) {
         self.host = host
         self.limit = limit
         self.useful = useful

@@ -20,7 +20,7 @@ package struct HostLimits: Sendable {
         /// Of those that are open, the ones that the host has refused.
         var turnedAway = 0
         var limit: Int?
-        var useful: Int?
+        var useful: UsefulConnections?
         var learned: Duration = .zero
         var quietUntil: Duration?
         /// When connections were closed that had brought something, as far as it matters.
@@ -46,7 +46,7 @@ package struct HostLimits: Sendable {
     package func isFull(_ host: String) -> Bool { open(host) >= Self.most }
 
     /// The number of connections to one file that was found to be of use; nil if none was.
-    package func useful(_ host: String, at now: Duration) -> Int? {
+    package func useful(_ host: String, at now: Duration) -> UsefulConnections? {
         guard let known = hosts[host], isFresh(known, at: now) else { return nil }
         return known.useful
     }
@@ -107,7 +107,11 @@ package struct HostLimits: Sendable {
     }
 
     /// A trial has found so many connections to be of use.
-    package mutating func learned(_ host: String, useful: Int, at now: Duration) {
+    package mutating func learned(
+        _ host: String,
+        useful: UsefulConnections,
+        at now: Duration
+    ) {
         forgetWhatIsStale(host, at: now)
         hosts[host, default: Host()].useful = useful
         hosts[host]?.learned = now
@@ -135,7 +139,7 @@ package struct HostLimits: Sendable {
                 continue
             }
             let range = 1...Self.most
-            let numbers = [known.limit, known.useful].compactMap(\.self)
+            let numbers = [known.limit, known.useful?.count].compactMap(\.self)
             guard !numbers.isEmpty, numbers.allSatisfy(range.contains) else { continue }
             var host = Host()
             (host.limit, host.useful) = (known.limit, known.useful)

@@ -67,11 +67,12 @@ package struct RampUp: Hashable, Sendable {
     private var isSettled: Bool
 
     /// - Parameters:
-    ///   - known: the number to begin and to stay with; nil tries.
+    ///   - known: the number to begin with, and to stay with unless there may be more; nil tries
+    ///     from one on.
     ///   - now: any clock's reading that only goes forward.
-    package init(known: Int?, at now: Duration) {
-        wanted = max(1, known ?? 1)
-        isSettled = known != nil
+    package init(known: UsefulConnections?, at now: Duration) {
+        wanted = max(1, known?.count ?? 1)
+        isSettled = known?.mayBeMore == false
         lastChange = now
     }
 

@@ -9,7 +9,13 @@ import iDownTesting
 @Suite struct HostsFileTests {
     private static let known = [
         HostKnowledge(host: "https://one:443", limit: 2, useful: nil, age: .seconds(5)),
-        HostKnowledge(host: "sftp://[::1]:22", limit: nil, useful: 4, age: .seconds(3600)),
+        HostKnowledge(
+            host: "ftp://two:21",
+            limit: nil,
+            useful: .init(2, mayBeMore: true),
+            age: .seconds(60)
+        ),
+        HostKnowledge(host: "sftp://[::1]:22", limit: nil, useful: .init(4), age: .seconds(3600)),
     ]
 
     @Test func `what is written is read, and is older by then`() async throws {
@@ -19,7 +25,7 @@ import iDownTesting
             try file.write(Self.known, now: .someTime)
             #expect(file.read(now: .someTime) == Self.known)
             let later = file.read(now: WallTime.someTime.advanced(by: .seconds(60)))
-            #expect(later.map(\.age) == [.seconds(65), .seconds(3660)])
+            #expect(later.map(\.age) == [.seconds(65), .seconds(120), .seconds(3660)])
         }
     }
 

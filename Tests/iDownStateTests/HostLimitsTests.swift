@@ -81,19 +81,25 @@ import iDownState
     @Test func `what was learned outlives a restart, and is believed for no longer`() {
         var before = limits(open: 4)
         before.refused(host, retryAfter: nil, at: .seconds(100))
-        before.learned("ftp://other:21", useful: 4, at: .seconds(50))
+        let useful = UsefulConnections(4, mayBeMore: true)
+        before.learned("ftp://other:21", useful: useful, at: .seconds(50))
         before.opened("https://plain:443", at: .seconds(60))
         let knowledge = before.knowledge(at: .seconds(160))
         #expect(
             knowledge == [
                 HostKnowledge(host: host, limit: 3, useful: nil, age: .seconds(60)),
-                HostKnowledge(host: "ftp://other:21", limit: nil, useful: 4, age: .seconds(110)),
+                HostKnowledge(
+                    host: "ftp://other:21",
+                    limit: nil,
+                    useful: useful,
+                    age: .seconds(110)
+                ),
             ]
         )
         var after = HostLimits()
         after.restore(knowledge, at: .seconds(5))
         #expect(after.room(host, at: .seconds(5)) == 3)
-        #expect(after.useful("ftp://other:21", at: .seconds(5)) == 4)
+        #expect(after.useful("ftp://other:21", at: .seconds(5)) == useful)
         #expect(after.room(host, at: HostLimits.memory - .seconds(55)) == 16)
         #expect(after.open(host) == 0)
     }
@@ -103,9 +109,14 @@ import iDownState
         let ages: [Duration] = [.seconds(-1), HostLimits.memory]
         let numbers: [(Int?, Int?)] = [(0, nil), (17, nil), (nil, -1), (4, 99), (nil, nil)]
         limits.restore(
-            ages.map { HostKnowledge(host: host, limit: 2, useful: 2, age: $0) }
+            ages.map { HostKnowledge(host: host, limit: 2, useful: .init(2), age: $0) }
                 + numbers.map {
-                    HostKnowledge(host: host, limit: $0.0, useful: $0.1, age: .seconds(1))
+                    HostKnowledge(
+                        host: host,
+                        limit: $0.0,
+                        useful: $0.1.map { .init($0) },
+                        age: .seconds(1)
+                    )
                 },
             at: .zero
         )
@@ -130,9 +141,9 @@ import iDownState
 
     @Test func `so is what was of use`() {
         var limits = limits(open: 4)
-        limits.learned(host, useful: 4, at: .zero)
+        limits.learned(host, useful: .init(4), at: .zero)
         for _ in 0..<4 { limits.closed(host, at: .zero) }
-        #expect(limits.useful(host, at: .seconds(86_399)) == 4)
+        #expect(limits.useful(host, at: .seconds(86_399)) == .init(4))
         #expect(limits.useful(host, at: .seconds(86_400)) == nil)
         #expect(limits.useful("http://host:80", at: .zero) == nil)
     }
@@ -161,7 +172,7 @@ import iDownState
         for number in 0..<1500 {
             let host = "http://\(number):80"
             limits.opened(host, at: .seconds(number))
-            limits.learned(host, useful: 3, at: .seconds(number))
+            limits.learned(host, useful: .init(3), at: .seconds(number))
             limits.closed(host, at: .seconds(number))
         }
         let now = Duration.seconds(1500)

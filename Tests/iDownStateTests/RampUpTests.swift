@@ -127,13 +127,23 @@ import iDownState
     }
 
     @Test func `a known number is taken at once and not tried`() {
-        var ramp = RampUp(known: 5, at: .zero)
+        var ramp = RampUp(known: .init(5), at: .zero)
         #expect(ramp.wanted == 5)
         for tick in 1...100 {
             ramp.advance(reading(5, rate: 1), ceiling: 8, at: .milliseconds(100) * tick)
         }
         #expect(ramp.wanted == 5)
         #expect(ramp.finding == nil)
+    }
+
+    @Test func `a number that only a ceiling had set is begun with, and more are tried`() {
+        var ramp = RampUp(known: .init(2, mayBeMore: true), at: .zero)
+        #expect(ramp.wanted == 2)
+        for tick in 1...40 {
+            ramp.advance(reading(ramp.wanted), ceiling: 8, at: .milliseconds(100) * tick)
+        }
+        #expect(ramp.wanted == 8)
+        #expect(ramp.finding == 8)
     }
 
     @Test func `a number that is chosen on the way holds at once, and is not tried`() {
@@ -151,7 +161,7 @@ import iDownState
     }
 
     @Test func `a choice that is taken back leaves it to the trial from there on`() {
-        var ramp = RampUp(known: 2, at: .zero)
+        var ramp = RampUp(known: .init(2), at: .zero)
         ramp.choose(nil, at: .seconds(1))
         #expect(ramp.wanted == 2)
         ramp.advance(reading(2), ceiling: 8, at: .milliseconds(1100))

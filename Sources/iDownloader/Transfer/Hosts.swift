@@ -92,7 +92,7 @@ final class Hosts: Sendable {
     }
 
     /// The number of connections to one file that was found to be of use; nil if none was.
-    func useful(_ host: URLReference.Origin) -> Int? {
+    func useful(_ host: URLReference.Origin) -> UsefulConnections? {
         let now = now
         return state.withLock { $0.limits.useful(host.key, at: now) }
     }
@@ -112,7 +112,7 @@ final class Hosts: Sendable {
         }
     }
 
-    func learned(_ host: URLReference.Origin, useful: Int) {
+    func learned(_ host: URLReference.Origin, useful: UsefulConnections) {
         let now = now
         state.withLock { state in
             state.limits.learned(host.key, useful: useful, at: now)

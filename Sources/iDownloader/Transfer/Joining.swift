@@ -43,11 +43,17 @@ struct Joining {
     private var failures = 0
     private var pausedUntil: Duration = .zero
 
-    init(_ lead: Connection, chosen: Int?, known: Int?, stored: Int64, at now: Duration) {
+    init(
+        _ lead: Connection,
+        chosen: Int?,
+        known: UsefulConnections?,
+        stored: Int64,
+        at now: Duration
+    ) {
         source = lead.source
         hops = [lead.source: lead.hop]
         self.chosen = chosen
-        rampUp = RampUp(known: chosen ?? known, at: now)
+        rampUp = RampUp(known: chosen.map { UsefulConnections($0) } ?? known, at: now)
         meter = RateMeter(count: stored, at: now)
         headTime = now - lead.startedAt
     }

@@ -47,7 +47,7 @@ extension Transfer {
     /// The server sends the file's beginning whatever it is asked for: nobody joins any more, and it
     /// is never asked for a range of this file again.
     func closeToLiars(_ connection: Connection) async throws(TransferEnd) {
-        engine.hosts.learned(connection.hop.url.origin, useful: 1)
+        engine.hosts.learned(connection.hop.url.origin, useful: UsefulConnections(1))
         guard !dropSource(of: connection) else { return }
         joining?.isClosed = true
         try await note(known.withoutRanges)

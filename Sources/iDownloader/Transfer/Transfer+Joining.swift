@@ -8,8 +8,11 @@ import iDownState
 extension Transfer {
     /// The most connections that this task may have.
     var ceiling: Int {
-        min(choice.number ?? engine.connectionsPerDownload, mostServed ?? .max)
+        min(ownCeiling, mostServed ?? .max)
     }
+
+    /// The most that it may have as far as we have a say in it.
+    var ownCeiling: Int { choice.number ?? engine.connectionsPerDownload }
 
     /// Whether what the connection brings may be brought by several at once; how many there may be
     /// changes while it runs.
@@ -23,17 +26,16 @@ extension Transfer {
             return false
         }
         // A first byte in the middle would stop all transfers while the kernel fills what is before.
-        guard folder?.hasHoles != false else { return false }
+        guard folder?.traits.hasHoles != false else { return false }
         return total - stored.byteCount > RampUp.smallestRest
     }
 
     /// From now on others may join.
     func letJoin(_ lead: Connection) {
-        let useful = engine.hosts.useful(lead.hop.url.origin)
         joining = Joining(
             lead,
             chosen: choice.number,
-            known: useful.map { min($0, ceiling) },
+            known: engine.hosts.useful(lead.hop.url.origin),
             stored: stored.byteCount,
             at: engine.hosts.now
         )

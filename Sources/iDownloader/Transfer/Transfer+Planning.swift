@@ -64,10 +64,11 @@ extension Transfer {
             headTime: joining.headTime,
             isThrottled: isThrottled
         )
-        var ceiling = ceiling
+        var (ceiling, ownCeiling) = (ceiling, ownCeiling)
         // Whoever has several makes room for a transfer that has none.
         if places.contains(where: { engine.hosts.isAwaited($0.origin) }) {
             ceiling = max(1, min(ceiling, pieces.count - 1))
+            ownCeiling = ceiling
         }
         let finding = joining.rampUp.finding
         joining.rampUp.advance(reading, ceiling: ceiling, at: now)
@@ -75,7 +76,9 @@ extension Transfer {
         if let found = joining.rampUp.finding, found != finding, let only = places.first,
             places.count == 1
         {
-            engine.hosts.learned(only.origin, useful: found)
+            // What the host does not serve is no use, but what we do not ask for may be.
+            let useful = UsefulConnections(found, mayBeMore: found >= ownCeiling)
+            engine.hosts.learned(only.origin, useful: useful)
         }
         var wanted = min(joining.rampUp.wanted, ceiling)
         // Nobody has shown yet that there are ranges: one goes ahead of the others.
