@@ -5,6 +5,8 @@
 package protocol DiskWitness: Sendable {
     /// - Returns: nil lets the call pass; else what it fails with.
     func refusal(of call: StaticString) -> Int32?
+    /// Whether it shows no room.
+    var isFull: Bool { get }
     /// These bytes are about to be replaced.
     func willWrite(_ descriptor: Int32, at offset: Int64, count: Int)
     /// The file is about to get this length.

@@ -14,6 +14,7 @@ package final class FaultPlan: Sendable {
     }
 
     private let target: ClosedRange<Int>?
+    private let operation: String?
     private let errno: Int32
     private let manner: Manner
     /// No write takes more bytes than this: the kernel may cut any of them short.
@@ -21,18 +22,22 @@ package final class FaultPlan: Sendable {
     /// No name takes more bytes than this, whatever the file system says of itself.
     let longestName: Int
     private let counter = Atomic<Int>(0)
+    private let isFull = Atomic<Bool>(false)
 
     /// Chooses the calls that fail.
     ///
     /// - Parameters:
     ///   - n: Which call fails, counted from 1; nil counts and lets all calls pass.
-    ///   - errno: What it fails with; EINTR is repeated as a real one is.
+    ///   - operation: The function whose calls count; nil for every one.
+    ///   - errno: What it fails with; EINTR is repeated as a real one is, and a disk that says
+    ///     ENOSPC shows no room to the next who asks.
     ///   - times: How many calls fail from the n-th on.
     ///   - manner: Whether the call is made all the same.
     ///   - longestWrite: The most bytes that one write takes.
     ///   - longestName: The most bytes that a name takes; longer ones fail with ENAMETOOLONG.
     package init(
         failing n: Int? = nil,
+        of operation: String? = nil,
         with errno: Int32 = EIO,
         times: Int = 1,
         manner: Manner = .refused,
@@ -40,6 +45,7 @@ package final class FaultPlan: Sendable {
         longestName: Int = .max
     ) {
         self.target = n.map { $0...($0 + max(times, 1) - 1) }
+        self.operation = operation
         self.errno = errno
         self.manner = manner
         self.longestWrite = longestWrite
@@ -50,9 +56,14 @@ package final class FaultPlan: Sendable {
     package var calls: Int { counter.load(ordering: .relaxed) }
 
     /// Counts a call; says how it fails if it is chosen.
-    func next() -> (errno: Int32, manner: Manner)? {
+    func next(_ call: StaticString) -> (errno: Int32, manner: Manner)? {
+        guard operation == nil || operation == "\(call)" else { return nil }
         let number = counter.wrappingAdd(1, ordering: .relaxed).newValue
         guard let target, target.contains(number) else { return nil }
+        if errno == ENOSPC { isFull.store(true, ordering: .relaxed) }
         return (errno, manner)
     }
+
+    /// Whether the disk shows no room to whoever asks now.
+    func takeFullness() -> Bool { isFull.exchange(false, ordering: .relaxed) }
 }

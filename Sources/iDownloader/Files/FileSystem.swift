@@ -37,7 +37,7 @@ package final class FileSystem: Sendable {
     ) throws(FileError) -> Answer {
         if let errno = witness?.refusal(of: operation) { throw .system(errno, operation) }
         while true {
-            let fault = faults?.next()
+            let fault = faults?.next(operation)
             if fault == nil || fault?.manner == .answerLost {
                 let answer = body()
                 if answer == -1 {

@@ -37,16 +37,26 @@ extension Transfer {
     }
 
     /// Says of a disk that refused how much must be free before it is worth another try.
+    ///
+    /// Where there is room for all that is to come, room is not what is missing, or not for this
+    /// user: a quota tells nobody when it has some again, so it is a failed try like others.
     func measuringNeed(_ failure: Failure) async -> Failure {
         guard failure.neededSpace == 0 else { return failure }
         var failure = failure
-        let part = part
-        let allocated = try? await onDisk { () throws(FileError) in
-            try part?.allocatedBytes() ?? 0
+        let (part, folder) = (part, folder)
+        let looked = try? await onDisk { () throws(FileError) in
+            (free: try folder?.freeBytes(), allocated: try part?.allocatedBytes())
         }
-        let there = max(stored.byteCount, allocated ?? 0)
+        let there = max(stored.byteCount, looked?.allocated ?? 0)
         let missing = max(0, (known.total ?? there) - there)
-        failure.neededSpace = missing.addingCapped(SpacePolicy.reserve)
+        let needed = missing.addingCapped(SpacePolicy.reserve)
+        if let free = looked?.free, free >= needed {
+            failure.neededSpace = nil
+            failure.isTransient = true
+            failure.message += ", though it shows \(free) bytes free"
+        } else {
+            failure.neededSpace = needed
+        }
         return failure
     }
 }

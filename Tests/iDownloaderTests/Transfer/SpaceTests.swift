@@ -15,15 +15,36 @@ import iDownloader
     func `whatever call finds the disk full, the bytes wait and the download goes on`(
         errno: Int32
     ) async throws {
-        let calls = try await walk(FaultPlan(), "counting")
+        let calls = try await walk(FaultPlan(), 0, "counting")
         #expect(calls > 20)
         for call in 1...calls {
-            try await walk(FaultPlan(failing: call, with: errno), "call \(call)")
+            try await walk(FaultPlan(failing: call, with: errno), errno, "call \(call)")
+        }
+    }
+
+    @Test func `a quota that stays used up ends in a failure that says so`() async throws {
+        try await withServer({ ServedFile(Self.content).answer(to: $0) }) { server in
+            let plan = FaultPlan(failing: 1, of: "pwrite", with: EDQUOT, times: 1000)
+            try await withSite(faults: plan) { site in
+                let journal = try await site.download(server.url("/file.bin"))
+                for _ in 2...RetryPolicy.tries {
+                    #expect(journal.record.state.isBackOff)
+                    try await site.run(journal)
+                }
+                #expect(journal.record.state == .failed)
+                #expect(journal.record.failure?.code == .fileNoSpace)
+                let message = try #require(journal.record.failure?.message)
+                #expect(message.hasPrefix("the disk quota is used up, though it shows "))
+            }
         }
     }
 
     @discardableResult
-    private func walk(_ plan: FaultPlan, _ comment: Comment) async throws -> Int {
+    private func walk(
+        _ plan: FaultPlan,
+        _ errno: Int32,
+        _ comment: Comment
+    ) async throws -> Int {
         try await withServer({ ServedFile(Self.content).answer(to: $0) }) { server in
             try await withTemporaryFolder { folder in
                 let journal = try await withSite(in: folder, faults: plan) { site in
@@ -31,6 +52,11 @@ import iDownloader
                 }
                 let record = journal.record
                 #expect(record.state != .failed, comment)
+                // A quota shows no room that is missing: nobody could tell when there is some.
+                if errno == EDQUOT, record.file != nil, record.state != .completed {
+                    #expect(record.state.isBackOff, comment)
+                    #expect(record.failure?.code == .fileNoSpace, comment)
+                }
                 if record.state == .waiting(.space) {
                     #expect(record.failure?.code == .fileNoSpace, comment)
                     #expect(record.tries == 0, comment)
@@ -90,6 +116,12 @@ import iDownloader
                 }
             }
         }
+    }
+}
+
+extension TaskState {
+    fileprivate var isBackOff: Bool {
+        if case .waiting(.retry) = self { true } else { false }
     }
 }
 
