@@ -19,6 +19,9 @@ enum Schema {
         migrator.registerMigration("3", foreignKeyChecks: .immediate) { database in
             try database.execute(sql: version3)
         }
+        migrator.registerMigration("4", foreignKeyChecks: .immediate) { database in
+            try database.execute(sql: version4)
+        }
         return migrator
     }
 
@@ -173,6 +176,12 @@ enum Schema {
         DROP INDEX taskInQueue;
         CREATE INDEX taskInQueue ON task(priority DESC)
             WHERE hold = 'queue' AND intent IS NOT 'discard';
+        """
+
+    // The number of the device was another each time that some drives were mounted: it now is the
+    // file system's own, and nobody knows it of files that were made before.
+    private static let version4 = """
+        UPDATE task SET fileDevice = 0 WHERE fileDevice IS NOT NULL;
         """
 
     private static func markLogins(in database: Database) throws {

@@ -29,7 +29,7 @@ enum TaskColumn: Int, CaseIterable {
 
     /// The value to store.
     ///
-    /// Times and durations are microseconds; device and inode, unsigned in the system, keep
+    /// Times and durations are microseconds; the numbers of files, unsigned in the system, keep
     /// their bits.
     func value(of record: TaskRecord) -> (any DatabaseValueConvertible)? {
         switch self {
@@ -59,8 +59,8 @@ enum TaskColumn: Int, CaseIterable {
         case .hasPieceHashes: record.request.hasPieceHashes
         case .usesStoredLogins: record.request.usesStoredLogins
         case .whenDone: record.request.whenDone?.rawValue
-        case .fileDevice: record.file.map { Int64(bitPattern: $0.device) }
-        case .fileInode: record.file.map { Int64(bitPattern: $0.inode) }
+        case .fileDevice: record.file.map { Int64(bitPattern: $0.fileSystem) }
+        case .fileInode: record.file.map { Int64(bitPattern: $0.mark) }
         case .servesRanges: record.remote.servesRanges
         case .refusesRanges: record.remote.refusesRanges
         case .dislikesIfRange: record.remote.dislikesIfRange

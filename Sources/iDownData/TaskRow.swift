@@ -139,8 +139,8 @@ struct TaskRow {
         guard let name: String = try optional(.fileName) else { return nil }
         return LocalFile(
             name: name,
-            device: UInt64(bitPattern: try integer(.fileDevice)),
-            inode: UInt64(bitPattern: try integer(.fileInode))
+            fileSystem: UInt64(bitPattern: try integer(.fileDevice)),
+            mark: UInt64(bitPattern: try integer(.fileInode))
         )
     }
 

@@ -6,15 +6,16 @@ package struct LocalFile: Hashable, Sendable {
     ///
     /// While unfinished, the bytes stand under `partName`.
     package var name: String
-    /// The device and inode of the file that was made; the latter with its time of birth mixed
-    /// in, since a file system gives a free inode away at once.
-    package var device: UInt64
-    package var inode: UInt64
+    /// The number of its file system, the same each time that is mounted; 0 where it has none.
+    package var fileSystem: UInt64
+    /// What tells the file from every other that may stand under its name: its inode, with the time
+    /// of birth mixed in, since a file system gives a free inode away at once.
+    package var mark: UInt64
 
-    package init(name: String, device: UInt64, inode: UInt64) {
+    package init(name: String, fileSystem: UInt64, mark: UInt64) {
         self.name = name
-        self.device = device
-        self.inode = inode
+        self.fileSystem = fileSystem
+        self.mark = mark
     }
 
     package static let partSuffix = ".part"

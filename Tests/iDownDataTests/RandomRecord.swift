@@ -81,7 +81,7 @@ struct RandomRecord {
     }
 
     private mutating func file() -> LocalFile {
-        LocalFile(name: text(), device: generator.next(), inode: generator.next())
+        LocalFile(name: text(), fileSystem: generator.next(), mark: generator.next())
     }
 
     private mutating func intent() -> Intent {

@@ -58,7 +58,7 @@ import iDownState
     @Test func `a name given must be the task's`() async throws {
         try await withStore { store in
             let found = try await store.commit { transaction in
-                let file = LocalFile(name: "served.iso", device: 1, inode: 2)
+                let file = LocalFile(name: "served.iso", fileSystem: 1, mark: 2)
                 _ = try transaction.addTask("http://a/f", name: "asked.iso") { $0.file = file }
                 _ = try transaction.addTask("http://a/f") { $0.file = file }
                 return try ["asked.iso", "served.iso", "other.iso"].map {
@@ -113,7 +113,7 @@ import iDownState
     @Test func `hosts, folders and other computers can be passed over`() async throws {
         try await withStore { store in
             let found = try await store.commit { transaction in
-                let file = LocalFile(name: "a", device: 1, inode: 2)
+                let file = LocalFile(name: "a", fileSystem: 1, mark: 2)
                 _ = try transaction.addTask("https://u:p@a.example/f?q")
                 _ = try transaction.addTask("http://b.example/f", in: "/full")
                 _ = try transaction.addTask("http://b.example/f", in: "/full") { $0.file = file }
@@ -147,7 +147,7 @@ import iDownState
             let candidates = try await store.commit { transaction in
                 _ = try transaction.addTask("http://a.example/f", in: "/x", priority: 3)
                 _ = try transaction.addTask("http://127.0.0.1:8/f") {
-                    $0.file = LocalFile(name: "a", device: 1, inode: 2)
+                    $0.file = LocalFile(name: "a", fileSystem: 1, mark: 2)
                 }
                 return try transaction.nextWaiting(limit: 10)
             }
@@ -239,7 +239,7 @@ import iDownState
     @Test func `open intents and unfinished files are found`() async throws {
         try await withStore { store in
             let (intents, publications, files) = try await store.commit { transaction in
-                let file = LocalFile(name: "f", device: 1, inode: 2)
+                let file = LocalFile(name: "f", fileSystem: 1, mark: 2)
                 let intents: [Intent?] = [.publish(name: "f"), nil, .discard, .remove]
                 for intent in intents {
                     _ = try transaction.addTask("http://a/f") {

@@ -145,7 +145,7 @@ import iDownState
             try await store.commit { transaction in
                 var record = try transaction.addTask("http://a/x", name: "old")
                 let before = record
-                record.file = LocalFile(name: "new", device: 1, inode: 1)
+                record.file = LocalFile(name: "new", fileSystem: 1, mark: 1)
                 try transaction.update(record, from: before)
                 let search = search { $0.text = "old" }
                 #expect(try transaction.forEachFound(search) { _ in false } == 0)

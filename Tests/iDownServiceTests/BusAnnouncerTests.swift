@@ -73,7 +73,7 @@ import iDownTesting
             let opened = snapshot(live(0)) { record in
                 record = started.record
                 record.remote.total = 100
-                record.file = LocalFile(name: "a", device: 1, inode: 2)
+                record.file = LocalFile(name: "a", fileSystem: 1, mark: 2)
             }
             let full = TaskSnapshot(record: opened.record, live: live(100))
             let done = snapshot { record in

@@ -65,7 +65,7 @@ import iDownTesting
             let running = try await store.insertRunning(4)
             let busy = try await store.insert(url: "busy", directory: "/")
             try await store.insert(url: "partial", directory: "/") { record in
-                record.file = LocalFile(name: "partial", device: 1, inode: 1)
+                record.file = LocalFile(name: "partial", fileSystem: 1, mark: 1)
             }
             let ids = [
                 try await store.insert(url: "1", directory: "/"),
@@ -87,7 +87,7 @@ import iDownTesting
         try await withStore { store in
             let id = try await store.insert(url: "1", directory: "/")
             let next = try await store.insert(url: "2", directory: "/")
-            let file = LocalFile(name: "1", device: 1, inode: 1)
+            let file = LocalFile(name: "1", fileSystem: 1, mark: 1)
             let pass = pass(slots: 1, ahead: [id: .arrived(file, RemoteVersion(total: 1))])
             let changes = try await store.commit { try pass.run($0) }
             #expect(changes.map(\.after.intent) == [.publish(name: "1")])

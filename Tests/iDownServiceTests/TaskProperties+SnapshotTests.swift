@@ -87,7 +87,7 @@ import iDownState
     @Test func `a completed task has its path`() {
         let task = properties { record in
             record.state = .completed
-            record.file = LocalFile(name: "a", device: 1, inode: 2)
+            record.file = LocalFile(name: "a", fileSystem: 1, mark: 2)
             record.integrity = .validators
         }
         #expect(task.path == "/tmp/a")

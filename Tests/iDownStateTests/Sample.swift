@@ -11,8 +11,8 @@ enum Sample {
     static let name = "file.iso"
     static let otherName = "file (1).iso"
 
-    static let file = LocalFile(name: name, device: 1, inode: 2)
-    static let otherFile = LocalFile(name: otherName, device: 1, inode: 3)
+    static let file = LocalFile(name: name, fileSystem: 1, mark: 2)
+    static let otherFile = LocalFile(name: otherName, fileSystem: 1, mark: 3)
     static let remote = RemoteVersion(
         total: total,
         entityTag: EntityTag(opaque: "\"a\"", isWeak: false),

@@ -85,7 +85,7 @@ import iDownState
         let event = Event.publicationFound(name: Sample.otherName, size: Sample.total)
         _ = record.apply(event, at: Sample.now, jitter: 0)
         #expect(record.file?.name == Sample.otherName)
-        #expect(record.file?.inode == Sample.file.inode)
+        #expect(record.file?.mark == Sample.file.mark)
         #expect(record.integrity == .validators)
         #expect(record.finishedAt == Sample.now)
         #expect(record.failure == nil)

@@ -17,6 +17,8 @@ package enum FileError: Error, Sendable {
     case shortened
     /// The folder's path leads somewhere else than when it was judged.
     case folderMoved
+    /// Our file is on another file system than the one that is there now: a drive is missing.
+    case otherDrive
 }
 
 extension FileError {
@@ -45,6 +47,11 @@ extension FileError {
             Failure(.fileVanished, "another program has cut the partial file")
         case .folderMoved:
             Failure(.fileVanished, "the path of the folder now leads somewhere else")
+        case .otherDrive:
+            Failure(
+                .fileVanished,
+                "the partial file is on a drive that is not there; cancel and retry to begin anew"
+            )
         case .system(let code, let operation):
             Self.failure(errno: code, during: operation)
         }

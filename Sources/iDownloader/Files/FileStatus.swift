@@ -2,33 +2,25 @@
 
 import CLinux
 package import Glibc
-package import iDownState
 
-/// What tells a file from every other: the device, the inode, and when the file was made.
-///
-/// The inode alone would not do: ext4 gives that of a deleted file to the next one at once. Where
-/// a file system knows no time of birth, it has to.
+/// What tells a file from every other that there is at this moment; statx(2).
 package struct FileIdentity: Hashable, Sendable {
     package let device: UInt64
-    /// The inode, with the time of birth mixed in.
     package let inode: UInt64
+    /// When the file was made, in nanoseconds since 1970-01-01 UTC; 0 where the file system does not
+    /// know.
+    package let birth: Int64
 
     init(_ status: statx) {
-        let birth = UInt64(bitPattern: status.stx_btime.tv_sec) &* 1_000_000_000
-        let nanoseconds = birth &+ UInt64(status.stx_btime.tv_nsec)
-        // An odd factor, so that no two times meet.
-        inode = status.stx_ino &+ nanoseconds &* 0x9E37_79B9_7F4A_7C15
         device = UInt64(status.stx_dev_major) << 32 | UInt64(status.stx_dev_minor)
+        inode = status.stx_ino
+        birth = status.stx_btime.tv_sec &* 1_000_000_000 &+ Int64(status.stx_btime.tv_nsec)
     }
 
-    package init(device: UInt64, inode: UInt64) {
+    package init(device: UInt64, inode: UInt64, birth: Int64) {
         self.device = device
         self.inode = inode
-    }
-
-    /// The identity that was recorded when the file was made.
-    package init(_ file: LocalFile) {
-        self.init(device: file.device, inode: file.inode)
+        self.birth = birth
     }
 }
 

@@ -20,22 +20,6 @@ extension FileSystem {
         return overflow ? .max : Int64(clamping: bytes)
     }
 
-    /// Whether files can have holes: where they cannot, a byte far behind a file's end has the kernel
-    /// write all that is before it first; fstatfs(2).
-    ///
-    /// True where the system does not say.
-    package static func hasHoles(at descriptor: Int32) -> Bool {
-        var status = statfs()
-        return fstatfs(descriptor, &status) != 0
-            || hasHoles(kind: UInt32(truncatingIfNeeded: status.f_type))
-    }
-
-    /// By the file system's number, as statfs(2) lists it: FAT, exFAT, NTFS of both of the kernel's
-    /// drivers, HFS and HFS+ have none.
-    package static func hasHoles(kind: UInt32) -> Bool {
-        ![0x4D44, 0x2011_BAB0, 0x5346_544E, 0x7366_746E, 0x4244, 0x482B].contains(kind)
-    }
-
     /// The longest name in the folder in bytes; fpathconf(3).
     ///
     /// Where the file system does not say, 255: what every one of Linux's own can do.

@@ -13,7 +13,7 @@ extension OpenFolder {
     @discardableResult
     package func deletePart(_ file: LocalFile) throws(FileError) -> Bool {
         guard let status = try status(of: file.partName), status.isRegular,
-            status.identity == FileIdentity(file)
+            isRecorded(status, as: file)
         else { return false }
         do throws(FileError) {
             try fileSystem.unlink(file.partName, in: number)

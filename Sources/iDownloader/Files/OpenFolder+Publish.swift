@@ -19,12 +19,14 @@ extension OpenFolder {
         of file: LocalFile,
         as name: String
     ) throws(FileError) -> PublicationState {
-        let ours = FileIdentity(file)
-        let partRemains = try status(of: file.partName)?.identity == ours
-        if let final = try status(of: name), final.identity == ours {
-            return .published(size: final.size, partRemains: partRemains)
+        let part = try status(of: file.partName).flatMap { isRecorded($0, as: file) ? $0 : nil }
+        if let final = try status(of: name), isRecorded(final, as: file),
+            // Under two names, ours is one file; two that were made within two seconds can look alike.
+            part == nil || part?.identity == final.identity
+        {
+            return .published(size: final.size, partRemains: part != nil)
         }
-        return partRemains ? .unpublished : .gone
+        return part == nil ? .gone : .unpublished
     }
 
     /// Gives the complete file its final name, never that of another file.
@@ -34,7 +36,8 @@ extension OpenFolder {
     ///
     /// - Returns: the file under the final name.
     /// - Throws: `nameTaken` where the name is another file's, and the caller takes the next one;
-    ///   `vanished` and `notOurs` where our file is not under its partial name.
+    ///   `vanished` and `notOurs` where our file is not under its partial name, `otherDrive` where
+    ///   it is not to be expected here.
     package func publish(_ file: LocalFile, as name: String) throws(FileError) -> LocalFile {
         switch try publicationState(of: file, as: name) {
         case .published(_, partRemains: true):
@@ -43,11 +46,12 @@ extension OpenFolder {
         case .published(_, partRemains: false):
             break
         case .gone:
+            if isElsewhere(file) { throw .otherDrive }
             throw try status(of: file.partName) == nil ? .vanished : .notOurs
         case .unpublished:
             try rename(file, as: name)
         }
-        return LocalFile(name: name, device: file.device, inode: file.inode)
+        return LocalFile(name: name, fileSystem: file.fileSystem, mark: file.mark)
     }
 
     /// Ends a publication of which nobody knows how far it came, where the file has its name.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Glibc
+package import iDownState
 
 /// A target folder held open: all names are relative to it, wherever its path leads later.
 package final class OpenFolder: Sendable {
@@ -9,8 +10,8 @@ package final class OpenFolder: Sendable {
     package let fileSystem: FileSystem
     /// The longest name in bytes that the file system takes.
     package let nameLimit: Int
-    /// Whether its files can have holes.
-    package let hasHoles: Bool
+    /// What sets its file system apart.
+    package let traits: FileSystemTraits
     private let descriptor: Descriptor
 
     /// Opens the folder and makes sure that it is the one that was judged.
@@ -57,7 +58,7 @@ package final class OpenFolder: Sendable {
         self.fileSystem = fileSystem
         self.descriptor = descriptor
         self.nameLimit = fileSystem.nameLimit(of: descriptor.number)
-        self.hasHoles = FileSystem.hasHoles(at: descriptor.number)
+        self.traits = FileSystemTraits(of: descriptor.number)
     }
 
     /// The folder's descriptor, open for as long as this object lives.
@@ -75,6 +76,22 @@ package final class OpenFolder: Sendable {
             let there = try? found.identity(), let here = try? identity(), there == here
         else { return nil }
         return now
+    }
+
+    /// Whether it is the file that was recorded.
+    package func isRecorded(_ status: FileStatus, as file: LocalFile) -> Bool {
+        traits.mark(of: status.identity) == file.mark
+    }
+
+    /// Whether the file was made on another file system: of what is not here, nobody can say that it
+    /// is gone.
+    package func isElsewhere(_ file: LocalFile) -> Bool {
+        file.fileSystem != 0 && file.fileSystem != traits.number
+    }
+
+    /// What is recorded of a file that was made here.
+    func record(_ identity: FileIdentity, as name: String) -> LocalFile {
+        LocalFile(name: name, fileSystem: traits.number, mark: traits.mark(of: identity))
     }
 
     /// What stands under the name; nil for nothing.

@@ -34,8 +34,7 @@ extension PartFile {
             return nil
         }
         let identity = try fileSystem.status(of: descriptor.number).identity
-        let file = LocalFile(name: name, device: identity.device, inode: identity.inode)
-        return PartFile(file, folder, descriptor)
+        return PartFile(folder.record(identity, as: name), folder, descriptor)
     }
 
     /// The same file with another name in view.

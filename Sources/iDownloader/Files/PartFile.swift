@@ -44,8 +44,7 @@ package final class PartFile: Sendable {
         }
         do throws(FileError) {
             let identity = try fileSystem.status(of: descriptor.number).identity
-            let file = LocalFile(name: name, device: identity.device, inode: identity.inode)
-            return PartFile(file, folder, descriptor)
+            return PartFile(folder.record(identity, as: name), folder, descriptor)
         } catch {
             // Just made, empty, and nobody will ever know that it is ours.
             try? fileSystem.unlink(partName, in: folder.number)
@@ -57,7 +56,8 @@ package final class PartFile: Sendable {
     ///
     /// - Throws: `vanished` where it is not there; `notOurs` where something else is: a link, a
     ///   folder, a pipe, another inode, or ours under a second name, through which somebody could
-    ///   see or change the bytes.
+    ///   see or change the bytes; `otherDrive` instead of both where our file was made on another
+    ///   file system.
     package static func reopen(
         _ file: LocalFile,
         in folder: OpenFolder
@@ -73,15 +73,17 @@ package final class PartFile: Sendable {
             )
         } catch {
             switch error.errno {
-            case ENOENT: throw .vanished
-            case ELOOP, EISDIR, ENXIO, ENODEV: throw .notOurs
+            case ENOENT: throw folder.isElsewhere(file) ? .otherDrive : .vanished
+            case ELOOP, EISDIR, ENXIO, ENODEV:
+                throw folder.isElsewhere(file) ? .otherDrive : .notOurs
             default: throw error
             }
         }
         let status = try fileSystem.status(of: descriptor.number)
-        guard status.isRegular, status.linkCount == 1, status.identity == FileIdentity(file) else {
-            throw .notOurs
+        guard status.isRegular, folder.isRecorded(status, as: file) else {
+            throw folder.isElsewhere(file) ? .otherDrive : .notOurs
         }
+        guard status.linkCount == 1 else { throw .notOurs }
         let part = PartFile(file, folder, descriptor)
         part.extent.store(status.size, ordering: .relaxed)
         return part

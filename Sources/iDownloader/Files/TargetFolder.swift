@@ -114,7 +114,7 @@ extension TargetFolder {
             "the folder's path does not lead to a folder, or no longer does"
         case .system(EACCES, _), .system(EPERM, _):
             "files may not be put into the folder"
-        case .system, .nameTaken, .vanished, .notOurs, .shortened:
+        case .system, .nameTaken, .vanished, .notOurs, .shortened, .otherDrive:
             "the folder cannot be used: \(error.failure.message)"
         }
     }

@@ -40,11 +40,11 @@ package struct Trash: Sendable {
         } catch {
             switch error {
             case .vanished, .folderMoved: return false
-            case .system, .nameTaken, .notOurs, .shortened: throw error
+            case .system, .nameTaken, .notOurs, .shortened, .otherDrive: throw error
             }
         }
         guard let status = try folder.status(of: file.name), status.isRegular,
-            status.identity == FileIdentity(file)
+            folder.isRecorded(status, as: file)
         else { return false }
         let can = try can(for: folder, on: status.identity.device)
         let path = (directory == "/" ? "" : directory) + "/" + file.name

@@ -170,6 +170,6 @@ package final class NameReservations: Sendable {
         _ own: LocalFile?
     ) throws(FileError) -> Bool {
         guard let status = try folder.status(of: name) else { return true }
-        return own.map { FileIdentity($0) } == status.identity
+        return own.map { folder.isRecorded(status, as: $0) } ?? false
     }
 }

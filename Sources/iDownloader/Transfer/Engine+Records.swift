@@ -16,7 +16,7 @@ extension Engine {
             } catch {
                 switch error {
                 case .vanished, .folderMoved: return
-                case .system, .nameTaken, .notOurs, .shortened: throw error
+                case .system, .nameTaken, .notOurs, .shortened, .otherDrive: throw error
                 }
             }
         }
@@ -69,7 +69,7 @@ extension Engine {
         } catch {
             switch error {
             case .vanished, .notOurs: return .partialFound(size: nil)
-            case .system, .nameTaken, .shortened, .folderMoved: return nil
+            case .system, .nameTaken, .shortened, .folderMoved, .otherDrive: return nil
             }
         }
     }
@@ -91,7 +91,7 @@ extension Engine {
         } catch {
             switch error {
             case .vanished, .notOurs, .folderMoved: return .partialFound(size: nil)
-            case .system, .nameTaken, .shortened: return nil
+            case .system, .nameTaken, .shortened, .otherDrive: return nil
             }
         }
     }
@@ -140,7 +140,7 @@ extension Engine {
                 names.restore(file.name, in: directory, for: record.id)
                 return await measure(file, of: record)
             case .vanished, .notOurs, .folderMoved: return .partialFound(size: nil)
-            case .system, .shortened: return nil
+            case .system, .shortened, .otherDrive: return nil
             }
         }
     }

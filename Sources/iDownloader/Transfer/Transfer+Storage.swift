@@ -18,7 +18,7 @@ extension Transfer {
                 // Gone, or replaced by somebody: what stands there now is not touched.
                 switch error {
                 case .vanished, .notOurs: return nil
-                case .system, .nameTaken, .shortened, .folderMoved: throw error
+                case .system, .nameTaken, .shortened, .folderMoved, .otherDrive: throw error
                 }
             }
         }

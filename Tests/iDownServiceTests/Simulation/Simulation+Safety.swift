@@ -94,7 +94,8 @@ extension Simulation {
             return nil
         }
         let found = names.first { name in
-            (try? folder.status(of: name))?.identity == FileIdentity(file)
+            (try? folder.status(of: name)).flatMap(\.self).map { folder.isRecorded($0, as: file) }
+                ?? false
         }
         return found.map { disk.path($0) }
     }

@@ -18,12 +18,40 @@ import iDownloader
 
     @Test func `a file on a stick has no holes`() async throws {
         try await withTemporaryFolder { path throws in
-            #expect(try OpenFolder(path, fileSystem: FileSystem()).hasHoles)
+            #expect(try OpenFolder(path, fileSystem: FileSystem()).traits.hasHoles)
         }
-        // FAT and exFAT; ext4 and tmpfs.
-        #expect(!FileSystem.hasHoles(kind: 0x4D44) && !FileSystem.hasHoles(kind: 0x2011_BAB0))
-        #expect(FileSystem.hasHoles(kind: 0xEF53) && FileSystem.hasHoles(kind: 0x0102_1994))
+        #expect(!fat.hasHoles && !exFAT.hasHoles)
+        #expect(ext4.hasHoles && tmpfs.hasHoles)
     }
+
+    @Test func `a file on a stick is known again by its birth, whatever its inode is now`() {
+        // 2026-01-01 00:00:01.987654321, of which FAT keeps the even second, and exFAT may.
+        let made = FileIdentity(device: 1, inode: 100, birth: 1_767_225_601_987_654_321)
+        let again = FileIdentity(device: 2, inode: 7, birth: 1_767_225_600_000_000_000)
+        let other = FileIdentity(device: 1, inode: 100, birth: 1_767_225_602_000_000_000)
+        for stick in [fat, exFAT] {
+            #expect(stick.mark(of: made) == stick.mark(of: again))
+            #expect(stick.mark(of: made) != stick.mark(of: other))
+            // Older kernels know no birth on FAT: then the inode has to do.
+            let (one, two) = (FileIdentity(device: 1, inode: 1, birth: 0), 2 as UInt64)
+            #expect(stick.mark(of: one) != stick.mark(of: .init(device: 1, inode: two, birth: 0)))
+        }
+        #expect(ext4.mark(of: made) != ext4.mark(of: again))
+        let renumbered = FileIdentity(device: 2, inode: made.inode, birth: made.birth)
+        #expect(ext4.mark(of: made) == ext4.mark(of: renumbered))
+    }
+
+    @Test func `a file system has its number from its superblock, or its kind`() {
+        #expect(ext4.number != FileSystemTraits(kind: 0xEF53, id: 2).number)
+        #expect(FileSystemTraits(kind: 0x6969, id: 0).number != 0)
+        // What ends with its mount has lost nothing that could come back.
+        #expect(tmpfs.number == 0)
+    }
+
+    private var ext4: FileSystemTraits { FileSystemTraits(kind: 0xEF53, id: 1) }
+    private var tmpfs: FileSystemTraits { FileSystemTraits(kind: 0x0102_1994, id: 1) }
+    private var fat: FileSystemTraits { FileSystemTraits(kind: 0x4D44, id: 1) }
+    private var exFAT: FileSystemTraits { FileSystemTraits(kind: 0x2011_BAB0, id: 1) }
 
     @Test func `a call that a signal interrupts is made again`() async throws {
         try await withTemporaryFolder { path throws in

@@ -21,7 +21,7 @@ import iDownloader
         try await withFolder { folder throws in
             let part = try PartFile.create("a.iso", in: folder)
             let status = try #require(try folder.status(of: "a.iso.part"))
-            #expect(status.identity == FileIdentity(part.file))
+            #expect(folder.isRecorded(status, as: part.file))
             #expect(status.mode == 0o600)
             #expect(status.size == 0)
             #expect(part.file.name == "a.iso")

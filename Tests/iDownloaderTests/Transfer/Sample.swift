@@ -115,7 +115,7 @@ func expectTrueClaims(
     let record = journal.record
     guard let file = record.file, !record.segments.isEmpty else { return }
     // Between the rename and the record's word of it the file has its final name already.
-    let name = [file.partName, file.name].first { site.inode(of: $0) == file.inode }
+    let name = [file.partName, file.name].first { site.isRecorded($0, as: file) }
     let bytes = name.map { site.bytes(of: $0) } ?? []
     for range in record.segments.ranges {
         let isThere = range.end <= bytes.count

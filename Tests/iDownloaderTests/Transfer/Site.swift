@@ -74,9 +74,12 @@ struct Site: Sendable {
         return status.st_mode & 0o7777
     }
 
-    /// What tells a file from every other one in the folder; nil where there is none.
-    func inode(of name: String) -> UInt64? {
-        (try? FileSystem().status(of: path(name), in: AT_FDCWD))?.identity.inode
+    /// Whether the name is that of the file that was recorded.
+    func isRecorded(_ name: String, as file: LocalFile) -> Bool {
+        guard let folder = try? OpenFolder(folder, fileSystem: FileSystem()),
+            let status = try? folder.status(of: name)
+        else { return false }
+        return folder.isRecorded(status, as: file)
     }
 
     /// The bytes of a file; empty where there is none.

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import Testing
+import iDownState
+import iDownTesting
+import iDownloader
+
+/// A partial file on a drive that is mounted anew, or not mounted while its folder is there.
+@Suite(.timeLimit(.minutes(5))) struct MissingDriveTests {
+    @Test func `without the drive nothing is forgotten, and with it the download goes on`()
+        async throws
+    {
+        try await onAnotherDrive { site, journal in
+            let (part, aside) = (site.path("file.bin.part"), site.path("aside"))
+            let before = journal.record
+            for stranger in [false, true] {
+                #expect(rename(part, aside) == 0)
+                if stranger { putFile(part) }
+                #expect(await site.engine.measurePartial(of: journal.record) == nil)
+                try await site.run(journal)
+                #expect(journal.record.failure?.code == .fileVanished)
+                #expect(journal.record.segments == before.segments)
+                #expect(journal.record.file == before.file)
+                #expect(site.files == (stranger ? ["aside", "file.bin.part"] : ["aside"]))
+                #expect(rename(aside, part) == 0)
+            }
+            try await site.run(journal)
+            expectComplete(Sample.content, site, journal)
+        }
+    }
+
+    @Test func `a drive that has another number now has the file all the same`() async throws {
+        try await onAnotherDrive { site, journal in
+            let event = await site.engine.measurePartial(of: journal.record)
+            guard case .partialFound(Sample.cut?) = event else {
+                Issue.record("found \(String(describing: event))")
+                return
+            }
+            try await site.run(journal)
+            expectComplete(Sample.content, site, journal)
+        }
+    }
+
+    @Test func `a publication waits for the drive`() async throws {
+        try await onAnotherDrive { site, journal in
+            var record = journal.record
+            record.state = .waiting(.queue)
+            record.intent = .publish(name: "file.bin")
+            #expect(rename(site.path("file.bin.part"), site.path("aside")) == 0)
+            #expect(await site.engine.settlePublication(of: record) == nil)
+            #expect(await site.engine.carryOutIntent(of: record) == nil)
+        }
+    }
+
+    /// Interrupts a download, and has the record say that another file system was there.
+    private func onAnotherDrive(
+        _ body: (Site, RecordingJournal) async throws -> Void
+    ) async throws {
+        try await withServer({ request in
+            request.number == 1 ? Sample.file.cutOff() : Sample.file.answer(to: request)
+        }) { server in
+            try await withSite { site in
+                let journal = try site.task(server.url("/file.bin"))
+                try await site.run(journal)
+                var record = journal.record
+                record.file?.fileSystem &+= 1
+                try await body(site, RecordingJournal(record))
+            }
+        }
+    }
+}
