@@ -34,7 +34,8 @@ struct ControlReplies {
         byteCount += line.count
         if line.starts(with: "213 ".utf8) {
             let text = String(decoding: line.dropFirst(4), as: UTF8.self)
-            if let number = Int64(text.prefix { !$0.isWhitespace }), number >= 0 {
+            // A time may have a fraction (RFC 3659 section 2.3).
+            if let number = Int64(text.prefix { ("0"..."9").contains($0) }) {
                 numbers.append(number)
             }
         }

@@ -17,6 +17,8 @@ import Testing
     @Test func `the size is what SIZE was answered, and never the time`() {
         let both = replies("220 hi", "213 20261121174250", "200 ok", "213 700000", "150 comes")
         #expect(both.size(knowsTime: true) == 700_000)
+        let fraction = replies("213 20261121174250.123", "213 700000")
+        #expect(fraction.size(knowsTime: true) == 700_000)
         #expect(replies("213 20261121174250", "500 no").size(knowsTime: true) == nil)
         #expect(replies("500 no", "213 7").size(knowsTime: false) == 7)
         #expect(replies("213 -7", "213 x", "213").size(knowsTime: false) == nil)
