@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Executors
 import Logging
 import iDownData
 import iDownState
@@ -8,6 +9,8 @@ import iDownloader
 extension Coordinator {
     /// Single log lines at a start; beyond that only the summary counts.
     static let mostRestoreLines = 100
+    /// How long a start waits for a folder.
+    private static let longestLook: Duration = .seconds(2)
 
     /// Takes up what the last run of the service left.
     ///
@@ -18,8 +21,12 @@ extension Coordinator {
         let interrupted = try await store.read { snapshot throws(StoreFailure) in
             try snapshot.withOpenIntent()
         }
+        var hanging: Set<String> = []
         for record in interrupted {
-            if let event = await engine.carryOutIntent(of: record) {
+            let look = await look(at: record, unless: &hanging) { [engine] in
+                await engine.carryOutIntent(of: record)
+            }
+            if let event = look {
                 changed += try await recordRestored(event, of: record)
             } else if record.isDeleting {
                 log.warning("the file of task \(record.id) could not be deleted yet")
@@ -31,7 +38,11 @@ extension Coordinator {
             try snapshot.unfinishedWithFile()
         }
         for record in unfinished {
-            guard let event = await engine.measurePartial(of: record) else { continue }
+            engine.restoreName(of: record)
+            let look = await look(at: record, unless: &hanging) { [engine] in
+                await engine.measurePartial(of: record)
+            }
+            guard let event = look else { continue }
             changed += try await recordRestored(event, of: record)
         }
         noteCompleted(changed)
@@ -40,6 +51,26 @@ extension Coordinator {
         }
         let total = try await counts().total
         log.notice("tasks in the list: \(total); changed by the restart: \(changed.count)")
+    }
+
+    /// Looks at a task's file, but does not wait for a folder that hangs: its server may be gone, and
+    /// the service has other tasks.
+    ///
+    /// - Returns: what was found; nil where that cannot be told now.
+    private func look(
+        at record: TaskRecord,
+        unless hanging: inout Set<String>,
+        _ body: @escaping @Sendable () async -> Event?
+    ) async -> Event? {
+        let directory = record.request.directory
+        guard engine.disk.mayHang(in: directory) else { return await body() }
+        guard !hanging.contains(directory) else { return nil }
+        let found = await promptly(within: Self.longestLook, body)
+        if found == nil {
+            log.warning("the folder of task \(record.id) does not answer")
+            hanging.insert(directory)
+        }
+        return found ?? nil
     }
 
     /// Starts what may run.

@@ -10,7 +10,7 @@ import iDownloader
 @testable import iDownService
 
 @Suite struct CoordinatorRestoreTests {
-    private static let part = LocalFile(name: "a", fileSystem: 1, mark: 2)
+    private static let part = LocalFile(name: "a", fileSystem: 0, mark: 2)
 
     @Test func `what was downloading goes on by itself`() async throws {
         let (file, hold) = ServedFile.held()

@@ -24,7 +24,7 @@ final class DiskHold: Sendable {
         let (door, entered) = (door, entered)
         // At once, so that it stands behind all that waits for the disk by now.
         Task.immediate {
-            await disk.run(key: key) {
+            await disk.run(key: key, in: "/") {
                 entered.open()
                 door.wait()
             }

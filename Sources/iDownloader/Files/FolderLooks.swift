@@ -3,7 +3,7 @@
 import Dispatch
 import Synchronization
 
-/// Judges and makes folders that clients name, one after the other.
+/// Judges and makes folders that clients name, one after the other on each file system.
 ///
 /// Whoever asks for the same folder as the last one in the queue shares that look, which has not
 /// begun yet: a thousand calls that arrive together cost a handful, nobody gets an answer older
@@ -17,38 +17,42 @@ final class FolderLooks: Sendable {
         var askers: [CheckedContinuation<Answer, Never>]
     }
 
-    private let queue: DispatchQueue
+    private let disk: DiskQueue
     private let fileSystem: FileSystem
-    private let waiting = Mutex<[Look]>([])
+    private let waiting = Mutex<[ObjectIdentifier: [Look]]>([:])
 
     /// - Parameters:
-    ///   - queue: a serial one, which a folder may hold up.
+    ///   - disk: its threads a folder may hold up.
     ///   - fileSystem: the door to the system.
-    init(on queue: DispatchQueue, fileSystem: FileSystem) {
-        self.queue = queue
+    init(on disk: DiskQueue, fileSystem: FileSystem) {
+        self.disk = disk
         self.fileSystem = fileSystem
     }
 
     /// The folder's path with its links resolved, once it is there.
     func prepare(_ path: String, rules: FolderRules) async throws(FolderRefusal) -> String {
+        let queue = disk.folderQueue(for: path)
+        let line = ObjectIdentifier(queue)
         let answer = await withCheckedContinuation { asker in
             let isNew = waiting.withLock { waiting in
-                if let last = waiting.indices.last, waiting[last].path == path,
-                    waiting[last].rules == rules
+                var looks = waiting.removeValue(forKey: line) ?? []
+                defer { waiting[line] = looks }
+                if let last = looks.indices.last, looks[last].path == path,
+                    looks[last].rules == rules
                 {
-                    waiting[last].askers.append(asker)
+                    looks[last].askers.append(asker)
                     return false
                 }
-                waiting.append(Look(path: path, rules: rules, askers: [asker]))
+                looks.append(Look(path: path, rules: rules, askers: [asker]))
                 return true
             }
-            if isNew { queue.async { [self] in lookAtFirst() } }
+            if isNew { queue.async { [self] in lookAtFirst(of: line) } }
         }
         return try answer.get()
     }
 
-    private func lookAtFirst() {
-        let look = waiting.withLock { $0.removeFirst() }
+    private func lookAtFirst(of line: ObjectIdentifier) {
+        guard let look = waiting.withLock({ $0[line]?.removeFirst() }) else { return }
         let answer = Answer { () throws(FolderRefusal) in
             let folder = try TargetFolder(look.path, rules: look.rules, fileSystem: fileSystem)
             try folder.make(fileSystem: fileSystem)

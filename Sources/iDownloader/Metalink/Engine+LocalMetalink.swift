@@ -11,7 +11,7 @@ extension Engine {
     /// - Throws: where the file cannot be read at once or is no metalink.
     package func readMetalink(at path: String) async throws(MetalinkFault) -> Metalink {
         let fileSystem = fileSystem
-        return try await disk.run(key: nil) { () throws(MetalinkFault) in
+        return try await disk.run(key: nil, in: path) { () throws(MetalinkFault) in
             let document: [UInt8]
             do throws(FileError) {
                 document = try fileSystem.document(at: path)

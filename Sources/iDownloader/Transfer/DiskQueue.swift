@@ -1,41 +1,58 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Dispatch
+import Synchronization
 
-/// Two threads for what makes a disk wait: syncs, renames, folders.
+/// Threads for what makes a disk wait: syncs, renames, folders.
 ///
-/// Two, so that one file system that hangs does not stop all others; no more, since more only
-/// queue up in the kernel.
+/// Two for this computer's own disks; more would only queue up in the kernel. And one for each file
+/// system that somebody else serves, so that one that hangs stops nothing but its own downloads.
 package final class DiskQueue: Sendable {
+    /// One that somebody else serves.
+    private struct Served {
+        let lane: DiskLane
+        let folders: DispatchQueue
+    }
+
     private let lanes = [
         DiskLane(label: "org.idown.disk.0"),
         DiskLane(label: "org.idown.disk.1"),
     ]
     /// Folders that clients name: one that hangs must not hold up a download, nor the other way.
     let folders = DispatchQueue(label: "org.idown.disk.folders")
+    private let mounts: ServedMounts
+    private let served = Mutex<[String: Served]>([:])
     /// Whole files that are read for their digests; a slice at a time, so that they take turns.
     let digests = DispatchQueue(label: "org.idown.disk.digests")
 
     /// Whether the caller's own thread does everything, and waits.
     private let blocks: Bool
 
-    /// - Parameter blocks: whether the caller's own thread does everything, and waits: for a
-    ///   simulation, in which nothing may run beside anything else.
-    package init(blocks: Bool = false) { self.blocks = blocks }
+    /// - Parameters:
+    ///   - blocks: whether the caller's own thread does everything, and waits: for a simulation, in
+    ///     which nothing may run beside anything else.
+    ///   - mounts: what is served by others.
+    package init(blocks: Bool = false, mounts: ServedMounts = ServedMounts()) {
+        self.blocks = blocks
+        self.mounts = mounts
+    }
 
     /// Runs `body` away from Swift's own threads.
     ///
     /// - Parameters:
     ///   - key: work with an equal key runs in the order of the calls; nil for clients' folders.
+    ///   - directory: the folder that it is about.
     ///   - body: may block.
     /// - Returns: what `body` returns.
     /// - Throws: what `body` throws.
     package func run<Value: Sendable, Failure: Error>(
         key: Int64?,
+        in directory: String,
         _ body: @escaping @Sendable () throws(Failure) -> Value
     ) async throws(Failure) -> Value {
         if blocks { return try body() }
-        return try await run(on: key.map { lane(of: $0).queue } ?? folders, body)
+        let queue = key.map { lane(of: $0, in: directory).queue } ?? folderQueue(for: directory)
+        return try await run(on: queue, body)
     }
 
     /// Runs `body`, which reads a slice of a file for its digest.
@@ -64,11 +81,13 @@ package final class DiskQueue: Sendable {
     ///
     /// - Parameters:
     ///   - key: the calls of one key come one after the other; each waits for its answer.
+    ///   - directory: the folder that it is about.
     ///   - body: may block; returns a value, and what is to be brought to the disk after it.
     /// - Returns: the value, once that lasts.
     /// - Throws: what `body` throws, and what the sync does.
     package func runSyncing<Value: Sendable>(
         key: Int64,
+        in directory: String,
         _ body: @escaping @Sendable () throws(FileError) -> (Value, DiskSync?)
     ) async throws(FileError) -> Value {
         if blocks {
@@ -76,7 +95,7 @@ package final class DiskQueue: Sendable {
             if let failure = sync?.failure() { throw failure }
             return value
         }
-        let lane = lane(of: key)
+        let lane = lane(of: key, in: directory)
         let result: Result<Value, FileError> = await withCheckedContinuation { continuation in
             lane.submit {
                 do throws(FileError) {
@@ -103,12 +122,38 @@ package final class DiskQueue: Sendable {
     package func run<Value: Sendable>(
         syncing sync: DiskSync,
         key: Int64,
+        in directory: String,
         _ body: @escaping @Sendable () throws(FileError) -> Value
     ) async throws(FileError) -> Value {
-        try await runSyncing(key: key) { () throws(FileError) in (try body(), sync) }
+        try await runSyncing(key: key, in: directory) { () throws(FileError) in
+            (try body(), sync)
+        }
     }
 
-    private func lane(of key: Int64) -> DiskLane {
-        lanes[Int(key.magnitude % UInt64(lanes.count))]
+    /// Whether a call about the folder may never return.
+    package func mayHang(in directory: String) -> Bool {
+        !blocks && mounts.mount(of: directory) != nil
+    }
+
+    /// Where folders that clients name are judged and made, one after the other.
+    func folderQueue(for directory: String) -> DispatchQueue {
+        served(directory)?.folders ?? folders
+    }
+
+    private func lane(of key: Int64, in directory: String) -> DiskLane {
+        served(directory)?.lane ?? lanes[Int(key.magnitude % UInt64(lanes.count))]
+    }
+
+    private func served(_ directory: String) -> Served? {
+        guard let mount = mounts.mount(of: directory) else { return nil }
+        return served.withLock { served in
+            if let known = served[mount] { return known }
+            let new = Served(
+                lane: DiskLane(label: "org.idown.disk.served"),
+                folders: DispatchQueue(label: "org.idown.disk.served.folders")
+            )
+            served[mount] = new
+            return new
+        }
     }
 }

@@ -10,7 +10,7 @@ extension Engine {
     package func deletePartial(of record: TaskRecord) async throws(FileError) {
         guard let file = record.file else { return }
         let (directory, fileSystem) = (record.request.directory, fileSystem)
-        try await disk.run(key: record.id.rawValue) { () throws(FileError) in
+        try await disk.run(key: record.id.rawValue, in: directory) { () throws(FileError) in
             do throws(FileError) {
                 try OpenFolder(directory, fileSystem: fileSystem).deletePart(file)
             } catch {
@@ -30,7 +30,7 @@ extension Engine {
     ) async throws(FileError) {
         guard record.state == .completed, let file = record.file else { return }
         let (directory, fileSystem) = (record.request.directory, fileSystem)
-        try await disk.run(key: record.id.rawValue) { () throws(FileError) in
+        try await disk.run(key: record.id.rawValue, in: directory) { () throws(FileError) in
             _ = try Trash(dataHome: dataHome, fileSystem: fileSystem)
                 .put(file, from: directory, at: Glibc.time(nil))
         }
@@ -41,13 +41,19 @@ extension Engine {
         names.release(record.id)
     }
 
+    /// Reserves the name of a record's file, which the task had before.
+    package func restoreName(of record: TaskRecord) {
+        guard let file = record.file else { return }
+        names.restore(file.name, in: record.request.directory, for: record.id)
+    }
+
     /// Holds a record against its partial file, whose name is reserved again on the way.
     ///
     /// - Returns: what was found; nil where the file system does not tell, for then the transfer
     ///   looks again before it relies on anything.
     package func measurePartial(of record: TaskRecord) async -> Event? {
         guard let file = record.file else { return nil }
-        names.restore(file.name, in: record.request.directory, for: record.id)
+        restoreName(of: record)
         // It may have its name: whoever touches it next looks.
         if case .publish = record.intent { return nil }
         return await measure(file, of: record)
@@ -56,7 +62,8 @@ extension Engine {
     private func measure(_ file: LocalFile, of record: TaskRecord) async -> Event? {
         let (directory, fileSystem) = (record.request.directory, fileSystem)
         do throws(FileError) {
-            return try await disk.run(key: record.id.rawValue) { () throws(FileError) in
+            return try await disk.run(key: record.id.rawValue, in: directory) {
+                () throws(FileError) in
                 let folder: OpenFolder
                 do throws(FileError) {
                     folder = try OpenFolder(directory, fileSystem: fileSystem)
@@ -81,7 +88,8 @@ extension Engine {
         guard case .publish(let name) = record.intent, let file = record.file else { return nil }
         let (directory, fileSystem) = (record.request.directory, fileSystem)
         do throws(FileError) {
-            return try await disk.run(key: record.id.rawValue) { () throws(FileError) in
+            return try await disk.run(key: record.id.rawValue, in: directory) {
+                () throws(FileError) in
                 let folder = try OpenFolder(directory, fileSystem: fileSystem)
                 if let size = try folder.endPublication(of: file, as: name) {
                     return .publicationFound(name: name, size: size)
@@ -121,7 +129,8 @@ extension Engine {
         guard let file = record.file else { return .partialFound(size: nil) }
         let (directory, fileSystem) = (record.request.directory, fileSystem)
         do throws(FileError) {
-            return try await disk.run(key: record.id.rawValue) { () throws(FileError) in
+            return try await disk.run(key: record.id.rawValue, in: directory) {
+                () throws(FileError) in
                 let folder: OpenFolder
                 do throws(FileError) {
                     folder = try OpenFolder(directory, fileSystem: fileSystem)
@@ -148,7 +157,7 @@ extension Engine {
     /// Whether a new task could not have this very name.
     package func isTaken(_ name: String, in directory: String) async -> Bool {
         let fileSystem = fileSystem
-        let isFree = try? await disk.run(key: nil) { () throws(FileError) in
+        let isFree = try? await disk.run(key: nil, in: directory) { () throws(FileError) in
             let folder = try OpenFolder(directory, fileSystem: fileSystem)
             let part = name + LocalFile.partSuffix
             guard try folder.status(of: name) == nil else { return false }
@@ -162,7 +171,7 @@ extension Engine {
     /// - Returns: the file system's number, and the bytes that may still be written to it.
     package func freeSpace(in directory: String) async -> (device: UInt64, bytes: Int64)? {
         let fileSystem = fileSystem
-        return try? await disk.run(key: nil) { () throws(FileError) in
+        return try? await disk.run(key: nil, in: directory) { () throws(FileError) in
             let folder = try OpenFolder(directory, fileSystem: fileSystem)
             let status = try fileSystem.status(of: folder.number)
             return (status.identity.device, try folder.freeBytes())

@@ -12,7 +12,7 @@ package final class Engine: Sendable {
     let filePool: any TransferDriver
     let fileSystem: FileSystem
     package let time: TimeAndChance
-    let disk: DiskQueue
+    package let disk: DiskQueue
     let folders: FolderLooks
     package let names: NameReservations
     /// The hosts that asked to be left alone.
@@ -63,7 +63,7 @@ package final class Engine: Sendable {
         self.filePool = filePool ?? pool
         self.fileSystem = fileSystem
         self.disk = disk
-        self.folders = FolderLooks(on: disk.folders, fileSystem: fileSystem)
+        self.folders = FolderLooks(on: disk, fileSystem: fileSystem)
         self.storedNetwork = Mutex(network)
         self.logins = logins
         self.names = NameReservations()

@@ -9,7 +9,7 @@ extension Transfer {
         guard !writers.isEmpty else { return }
         // Where the length is known its room was looked at, and reserved where that is possible.
         if known.total == nil { try await checkSpace(for: nil, keeping: 0) }
-        await engine.disk.run(key: job.task.rawValue) {
+        await engine.disk.run(key: job.task.rawValue, in: job.request.directory) {
             for writer in writers { _ = writer.flush() }
         }
         for writer in writers {
@@ -61,14 +61,16 @@ extension Transfer {
     /// Writes what the buffer holds, away from Swift's threads.
     func flush(_ writer: SegmentWriter) async -> SegmentWriter.Step {
         guard !writer.isFlushed else { return .done }
-        return await engine.disk.run(key: job.task.rawValue) { writer.flush() }
+        return await engine.disk.run(key: job.task.rawValue, in: job.request.directory) {
+            writer.flush()
+        }
     }
 
     /// Brings what came before the head was judged into the writer, ahead of all that follows.
     func storeKept(of connection: Connection) async {
         let kept = connection.sink.kept
         guard let writer = connection.writer, !kept.isEmpty else { return }
-        await engine.disk.run(key: job.task.rawValue) {
+        await engine.disk.run(key: job.task.rawValue, in: job.request.directory) {
             // What the file system says to it, the writer remembers.
             _ = kept.withUnsafeBytes { writer.append($0) }
         }

@@ -250,7 +250,11 @@ actor Transfer {
         _ body: @escaping @Sendable () throws(FileError) -> Value
     ) async throws(TransferEnd) -> Value {
         do {
-            return try await engine.disk.run(key: job.task.rawValue, body)
+            return try await engine.disk.run(
+                key: job.task.rawValue,
+                in: job.request.directory,
+                body
+            )
         } catch {
             throw .failed(error.failure)
         }
@@ -273,7 +277,11 @@ actor Transfer {
         _ body: @escaping @Sendable () throws(FileError) -> (Value, DiskSync?)
     ) async throws(TransferEnd) -> Value {
         do {
-            return try await engine.disk.runSyncing(key: key ?? job.task.rawValue, body)
+            return try await engine.disk.runSyncing(
+                key: key ?? job.task.rawValue,
+                in: job.request.directory,
+                body
+            )
         } catch {
             throw .failed(error.failure)
         }

@@ -28,13 +28,13 @@ struct DiskQueueTests {
 
             let disk = DiskQueue()
             let door = DispatchSemaphore(value: 0)
-            let hold = Task.immediate { await disk.run(key: 0) { door.wait() } }
+            let hold = Task.immediate { await disk.run(key: 0, in: path) { door.wait() } }
             let calls = opened.enumerated().map { number, folder in
                 Task.immediate { () -> FileError? in
                     do throws(FileError) {
                         // Even keys share a lane.
                         let key = Int64(number) * 2
-                        try await disk.run(syncing: .folder(folder), key: key) {
+                        try await disk.run(syncing: .folder(folder), key: key, in: path) {
                             () throws(FileError) in
                         }
                         return nil
@@ -68,14 +68,53 @@ struct DiskQueueTests {
             let folder = try OpenFolder(path, fileSystem: FileSystem())
             let disk = DiskQueue()
             await #expect(throws: FileError.self) {
-                try await disk.run(syncing: .folder(folder), key: 0) { () throws(FileError) in
+                try await disk.run(syncing: .folder(folder), key: 0, in: path) {
+                    () throws(FileError) in
                     throw FileError.vanished
                 }
             }
-            let value = try await disk.run(syncing: .folder(folder), key: 0) {
+            let value = try await disk.run(syncing: .folder(folder), key: 0, in: path) {
                 () throws(FileError) in 7
             }
             #expect(value == 7)
         }
+    }
+
+    private static let list = """
+        22 1 8:2 / / rw,relatime shared:1 - ext4 /dev/sda2 rw
+        30 22 0:40 / /mnt/far\\040away rw shared:9 - nfs4 server:/x rw
+        31 30 8:3 / /mnt/far\\040away/near rw - ext4 /dev/sda3 rw
+        32 22 0:41 / /home/me/gone rw - fuse.sshfs me@host: rw
+        33 22 0:42 / /home/me/gone rw - tmpfs tmpfs rw
+        """
+
+    @Test func `the mounts that others serve are known by the path alone`() {
+        let mounts = ServedMounts { Array(Self.list.utf8) }
+        #expect(mounts.mount(of: "/mnt/far away") == "/mnt/far away")
+        #expect(mounts.mount(of: "/mnt/far away/deep/down") == "/mnt/far away")
+        #expect(mounts.mount(of: "/mnt/far away/near/x") == nil)
+        // Covered by what was mounted over it.
+        #expect(mounts.mount(of: "/home/me/gone/x") == nil)
+        #expect(mounts.mount(of: "/mnt/far awayx") == nil)
+        #expect(ServedMounts { Array("what is this\n1 2 3 - nfs".utf8) }.mount(of: "/") == nil)
+        #expect(ServedMounts().mount(of: "/proc") == nil)
+    }
+
+    @Test func `a file system that hangs holds up nothing but its own downloads`() async {
+        let disk = DiskQueue(mounts: ServedMounts { Array(Self.list.utf8) })
+        let door = DispatchSemaphore(value: 0)
+        let held = (0..<2).map { key in
+            Task.immediate { await disk.run(key: key, in: "/mnt/far away/a") { door.wait() } }
+        }
+        let folder = Task.immediate {
+            await disk.run(key: nil, in: "/mnt/far away") { door.wait() }
+        }
+        for key in 0..<4 as Range<Int64> {
+            #expect(await disk.run(key: key, in: "/home/me") { key } == key)
+        }
+        #expect(await disk.run(key: nil, in: "/home/me") { true })
+        for _ in 0..<3 { door.signal() }
+        for task in held { await task.value }
+        await folder.value
     }
 }
