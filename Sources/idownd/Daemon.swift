@@ -2,6 +2,7 @@
 
 import Curl
 import DBus
+import Executors
 import Glibc
 import Logging
 import ServiceLifecycle
@@ -99,15 +100,12 @@ struct Daemon {
             },
             quitting: { end.send() }
         )
-        do {
-            try await bus.publish(manager)
-        } catch {
-            throw .noBus("\(error)")
-        }
+        // Before the name is taken, with which the first calls come.
         await coordinator.announce(to: SharedAnnouncer(bus: announcer, desktop: feed))
+        await coordinator.keepCompleted(days: settings.keepCompleted)
+        try await bus.publish(manager)
         for task in await coordinator.completedByRestore { feed.changed(DesktopTask(task)) }
         ServiceNotifier.send("READY=1")
-        await coordinator.keepCompleted(days: settings.keepCompleted)
         let network = KernelNetwork()
         await coordinator.setOnline(KernelNetwork.isOnline)
         let desktop = Desktop(
@@ -163,8 +161,12 @@ struct Daemon {
         ServiceNotifier.send("STOPPING=1")
         await coordinator.stop()
         await bus.refuseCalls(with: ManagerError(ServiceRefusal.stopping).busError)
-        await pool.shutDown()
-        await filePool.shutDown()
+        // A thread that hangs, in libcurl or on a disk, ends with the process.
+        await promptly(within: .seconds(1)) {
+            async let other: Void = filePool.shutDown()
+            await pool.shutDown()
+            await other
+        }
         await keyring.close()
     }
 
