@@ -71,6 +71,8 @@ extension Coordinator {
 
 extension Transaction {
     /// The unfinished task that already stands for a wish, resumed unless it is to stay paused.
+    ///
+    /// One that may not use the user's logins never sets another going that may.
     fileprivate func resume(_ wish: NewTask) throws -> (TaskID, Change?)? {
         let request = wish.request
         let id = try unfinishedTask(
@@ -83,7 +85,17 @@ extension Transaction {
         guard let id else { return nil }
         guard !wish.isPaused else { return (id, nil) }
         do {
-            return (id, try change(id) { try $0.apply(.resume) })
+            return (
+                id,
+                try change(id) { record in
+                    guard request.usesStoredLogins || !record.request.usesStoredLogins else {
+                        return []
+                    }
+                    // The user's own wish may do more than the link's that came before.
+                    record.request.usesStoredLogins = request.usesStoredLogins
+                    return try record.apply(.resume)
+                }
+            )
         } catch Refusal.publishing {
             return (id, nil)
         }

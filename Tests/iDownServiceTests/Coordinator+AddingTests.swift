@@ -21,6 +21,32 @@ import iDownTesting
         }
     }
 
+    @Test func `a link sets nothing going that may use the user's logins`() async throws {
+        try await withHub(slots: 0) { hub in
+            let link = hub.wish(url) { $0.usesStoredLogins = false }
+            let own = hub.wish(url)
+            let id = try await hub.add(url, isPaused: true)
+            #expect(try await hub.coordinator.add([link], token: nil) == [id])
+            #expect(try await hub.record(id)?.state == .paused)
+            #expect(try await hub.record(id)?.request.usesStoredLogins == true)
+            #expect(try await hub.coordinator.add([own], token: nil) == [id])
+            #expect(try await hub.record(id)?.state == .waiting(.queue))
+        }
+    }
+
+    @Test func `who adds what a link has added before lends it the logins`() async throws {
+        try await withHub(slots: 0) { hub in
+            let link = hub.wish(url) { $0.usesStoredLogins = false }
+            let id = try #require(try await hub.coordinator.add([link], token: nil).first)
+            try await hub.coordinator.carryOut(.pause, on: id)
+            #expect(try await hub.coordinator.add([link], token: nil) == [id])
+            #expect(try await hub.record(id)?.request.usesStoredLogins == false)
+            try await hub.coordinator.carryOut(.pause, on: id)
+            #expect(try await hub.coordinator.add([hub.wish(url)], token: nil) == [id])
+            #expect(try await hub.record(id)?.request.usesStoredLogins == true)
+        }
+    }
+
     @Test func `with paused an unfinished task keeps its state`() async throws {
         try await withHub(slots: 0) { hub in
             let waiting = try await hub.add(url)
