@@ -52,6 +52,16 @@ struct Sources {
     /// Asks the client's URL again.
     mutating func returnHome() { position = 0 }
 
+    /// Goes on to the next one that is none of these, and behind the last begins anew; false where
+    /// all are.
+    mutating func rotate(past failed: Set<Int>) -> Bool {
+        for _ in urls {
+            rotate()
+            if !failed.contains(position) { return true }
+        }
+        return false
+    }
+
     /// Goes on to the next one, and behind the last begins anew.
     mutating func rotate() { position = (position + 1) % urls.count }
 }

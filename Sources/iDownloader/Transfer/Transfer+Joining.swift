@@ -91,6 +91,7 @@ extension Transfer {
         } else {
             return connection.cut()
         }
+        if case .race = connection.role { hasOverlaps = true }
         let writer = SegmentWriter(part, from: range.first, to: range.end, unlike: beginning)
         connection.store(in: writer, at: engine.hosts.now)
         if connection.source != joining?.source { isMixed = true }
@@ -109,6 +110,8 @@ extension Transfer {
         {
             guard writer.position < range.end else { return false }
             writer.leave(from: range.first)
+            // A piece on its way may still go beyond.
+            if victim.source != connection.source { hasOverlaps = true }
             if writer.rest == nil { victim.cut() }
         }
         return true

@@ -14,7 +14,10 @@ extension Transfer {
     func bring() async throws(TransferEnd) {
         if isPublished { return }
         var failures: [Failure] = []
+        var rest: TransferEnd?
         var repairs = 0
+        // Those that have failed since the last repair.
+        var failed: Set<Int> = []
         while true {
             switch await bringFromSource() {
             case .success(let bad) where bad.isEmpty:
@@ -24,6 +27,7 @@ extension Transfer {
                 repairs += 1
                 guard repairs <= Self.mostRepairs else { throw .failed(Self.beyondRepair) }
                 try await giveUp(bad)
+                failed = []
                 sources.rotate()
             case .failure(.failed(let failure))
             where failure.code.spoilsContent && isMixed && !brake.isPulled:
@@ -34,8 +38,19 @@ extension Transfer {
                 giveUpEverything()
             case .failure(.failed(let failure)) where failure.code.isOfSource && !brake.isPulled:
                 failures.append(failure)
-                guard sources.advance() else { throw .failed(verdict(on: failures)) }
+                failed.insert(sources.position)
+                // Whoever has brought a wrong piece is the last to be asked for it again.
+                guard repairs > 0 ? sources.rotate(past: failed) : sources.advance() else {
+                    throw end(after: failures, rest)
+                }
                 if failure.code.spoilsContent, hasContent { giveUpEverything() }
+            case .failure(.held(.hostRests(let time))) where !brake.isPulled:
+                // It is the host's wish, and no other's.
+                rest = rest ?? .held(.hostRests(for: time))
+                failed.insert(sources.position)
+                guard repairs > 0 ? sources.rotate(past: failed) : sources.advance() else {
+                    throw end(after: failures, rest)
+                }
             case .failure(let end):
                 throw end
             }
@@ -57,17 +72,33 @@ extension Transfer {
         "pieces of the file are wrong wherever they were fetched from"
     )
 
-    /// What to say where every source has failed: that the file is not the right one, else what
-    /// may pass, else that another file is all there is, else what the client's own URL gave.
+    /// How an attempt ends in which every source has failed, or wants to be left alone.
+    private func end(after failures: [Failure], _ rest: TransferEnd?) -> TransferEnd {
+        let verdict = verdict(on: failures)
+        // Whoever rests may still have the file.
+        guard let rest, !verdict.isTransient else { return .failed(verdict) }
+        return rest
+    }
+
+    /// What to say where every source has failed: what may pass where there are bytes to go on
+    /// with, else that the file is not the right one, else what may pass, else that another file is
+    /// all there is, unless a fresh link may give the right one, else what the client's own URL gave.
     private func verdict(on failures: [Failure]) -> Failure {
-        failures.first { $0.code.spoilsContent } ?? failures.first(where: \.isTransient)
-            ?? otherFile ?? failures.first ?? .badResponse("brings no file")
+        let passing = failures.first(where: \.isTransient)
+        let areRight = !stored.isEmpty && failures.last?.code.spoilsContent == false
+        if areRight, let passing { return passing }
+        let refusal = failures.first {
+            $0.code == .serverForbidden || $0.code == .serverAuthRequired
+        }
+        return failures.first { $0.code.spoilsContent } ?? passing
+            ?? otherFile.map { refusal ?? $0 } ?? failures.first ?? .badResponse("brings no file")
     }
 
     private var hasContent: Bool { !stored.isEmpty || known.total != nil }
 
     /// The bytes on disk are those of another file.
     func giveUpEverything() {
+        keepsEarlierBytes = false
         stored = SegmentMap()
         synced = SegmentMap()
         known = RemoteVersion()
@@ -125,8 +156,9 @@ extension Transfer {
             if let date = known.lastModified, facts.lastModified?.field != date.field {
                 facts.lastModified = nil
             }
-        } else if facts.status == 200 || facts.checksum != nil {
-            // Of an encoded body it tells nothing of the file; a part may not say it again.
+        } else if facts.status == 200 || (facts.status == 206 && facts.checksum != nil) {
+            // Of an encoded body, or a page in place of the file, it tells nothing of the file; a
+            // part may not say it again.
             homeDigest = facts.contentEncoding == nil ? facts.checksum : nil
         }
         if bringsInOneAnswer, !sources.urls[source].isHTTP {
@@ -142,9 +174,13 @@ extension Transfer {
         return facts
     }
 
-    /// Why a mirror's answer is not that of the same file, before it costs the bytes on disk.
+    /// Why a source's answer is not that of the same file, before it costs the bytes on disk.
+    ///
+    /// Home has the last word, unless what is there has the size that the client expects.
     func refusal(of facts: ResponseFacts, from source: Int) -> Failure? {
-        guard source != 0, !stored.isEmpty, let total = known.total else { return nil }
+        guard !stored.isEmpty, let total = known.total else { return nil }
+        let isOutvoted = sources.urls.count > 1 && total == job.request.expectedSize
+        guard source != 0 || isOutvoted else { return nil }
         let itsTotal: Int64?
         switch facts.contentRange {
         case .satisfied(_, let total): itsTotal = total
@@ -152,8 +188,9 @@ extension Transfer {
         case nil: itsTotal = facts.status == 200 ? facts.contentLength.bytes : nil
         }
         guard let itsTotal, itsTotal != total else { return nil }
-        let text = "a mirror has a file of \(itsTotal) bytes, not of \(total)"
-        otherFile = Failure(.serverContentChanged, text)
+        let who = source == 0 ? "the server" : "a mirror"
+        let text = "\(who) has a file of \(itsTotal) bytes, not of \(total)"
+        if source != 0 { otherFile = Failure(.serverContentChanged, text) }
         return Failure(.serverBadResponse, text)
     }
 
@@ -166,6 +203,8 @@ extension Transfer {
             else { continue }
             sources.add(url)
         }
+        // What an earlier attempt has left may be one's of which only such a list knew.
+        if keepsEarlierBytes, sources.urls.count > 1 { isMixed = true }
     }
 
     /// What mirrors that a server names, and listed files, may have: none that asks for a login.

@@ -106,6 +106,8 @@ extension Transfer {
         try check(size: version.total)
         try await checkSpace(for: version.total, keeping: 0)
         forget()
+        keepsEarlierBytes = false
+        isMixed = false
         isOfOneAnswer = true
         known = version
         if let part, let file {

@@ -36,6 +36,8 @@ extension Transfer {
     ///   anything else and no piece of it is known to be wrong.
     func verify() async throws(TransferEnd) -> [ByteRange] {
         live.activity = .verifying
+        if hasOverlaps { digests?.restart() }
+        hasOverlaps = false
         try check(size: stored.prefixLength)
         let mismatch = try await mismatch()
         guard mismatch != nil || expected == nil, job.request.hasPieceHashes else {

@@ -45,7 +45,10 @@ actor Transfer {
     /// The file is complete and has no name yet, and the record knows nothing of it.
     var isUnnamed = false
     /// Where the file is fetched from.
-    var sources: Sources
+    var sources: Sources {
+        // What one server's samples have shown says nothing of another's.
+        didSet { if sources.position != oldValue.position { hasEqualSamples = false } }
+    }
     /// The file was found under its final name: nothing is left to fetch.
     var isPublished = false
     /// Those that are open now, the oldest first.
@@ -61,6 +64,11 @@ actor Transfer {
     var joining: Joining?
     /// Whether parts of the file may have come from several sources.
     var isMixed: Bool
+    /// Whether what is on disk when an attempt begins is still part of the file.
+    var keepsEarlierBytes: Bool
+    /// Two connections may have written the same bytes, not equal ones: what was computed while
+    /// they passed may be of bytes that are gone.
+    var hasOverlaps = false
     /// Whether all that is on disk has come in one answer, or was compared with one.
     var isOfOneAnswer = false
     /// Several answers were not of one version, so that one alone has to bring all.
@@ -102,6 +110,7 @@ actor Transfer {
         stored = job.segments
         file = job.file
         sources = Sources(home: home, mirrors: job.request.mirrors)
+        keepsEarlierBytes = !job.segments.isEmpty
         isMixed = sources.urls.count > 1 && !job.segments.isEmpty
     }
 
@@ -158,6 +167,8 @@ actor Transfer {
             case .stored:
                 guard let total = known.total, !stored.covers(total) else { return }
                 fruitless = stored.byteCount > before ? 0 : fruitless + 1
+                // Who brings something with each answer may take as many as it likes.
+                if fruitless == 0 { headerBytes = 0 }
                 ask = firstAsk()
             }
         }

@@ -87,6 +87,29 @@ import iDownloader
         }
     }
 
+    @Test func `a piece is asked for at the server again where its mirror has gone`() async throws {
+        let spoilt = Self.spoilt(1)
+        try await withServer({ request in
+            request.number == 1 ? Sample.file.cutOff(at: 100_000) : Sample.file.answer(to: request)
+        }) { home in
+            try await withServer({ request in
+                request.number == 1
+                    ? spoilt.answer(to: request) : [.head("404 Gone", [("Content-Length", "0")])]
+            }) { mirror in
+                try await withSite { site in
+                    let journal = try site.task(home.url("/file.bin")) {
+                        $0.mirrors = [mirror.url("/file.bin")]
+                        $0.hasPieceHashes = true
+                    }
+                    journal.keep(Self.pieces)
+                    try await site.run(journal)
+                    expectComplete(Sample.content, site, journal)
+                    #expect(home.requests.map { $0["Range"] } == [nil, "bytes=100000-199999"])
+                }
+            }
+        }
+    }
+
     @Test func `a piece that is wrong everywhere makes no file`() async throws {
         try await download([Self.spoilt(4), Self.spoilt(4, 5)], hasChecksum: true) {
             site,

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import FoundationEssentials
+import Testing
+import iDownState
+import iDownTesting
+import iDownloader
+
+/// What mirrors and servers that fail in turn may cost, and what not.
+@Suite(.timeLimit(.minutes(2))) struct MirrorFailureTests {
+    private static let checksum = Checksum.Algorithm.sha256.checksum(of: Sample.content)
+
+    /// Runs the first attempts of a task with one mirror.
+    private func attempts(
+        _ count: Int,
+        _ first: @escaping @Sendable (RecordedRequest) -> [Step],
+        mirror second: @escaping @Sendable (RecordedRequest) -> [Step],
+        change: (inout TaskRequest) -> Void = { _ in },
+        check: (Site, RecordingJournal, FaultServer, FaultServer) async throws -> Void
+    ) async throws {
+        try await withServer(first) { home in
+            try await withServer(second) { mirror in
+                try await withSite { site in
+                    let journal = try site.task(home.url("/file.bin")) {
+                        $0.mirrors = [mirror.url("/file.bin")]
+                        change(&$0)
+                    }
+                    for _ in 0..<count { try await site.run(journal) }
+                    try await check(site, journal, home, mirror)
+                }
+            }
+        }
+    }
+
+    private static func no(_ status: Int, _ fields: [(String, String)] = []) -> [Step] {
+        [.head("\(status) No", [("Content-Length", "0")] + fields)]
+    }
+
+    @Test func `a server with a wrong length costs nothing of what a mirror has brought`()
+        async throws
+    {
+        let wrong = ServedFile(TestContent(seed: 2, count: 99))
+        try await attempts(2) {
+            wrong.answer(to: $0)
+        } mirror: {
+            $0.number == 1 ? Sample.file.cutOff() : Sample.file.answer(to: $0)
+        } change: {
+            $0.expectedSize = Sample.content.count
+            $0.checksum = Self.checksum
+        } check: { site, journal, _, mirror in
+            expectComplete(Sample.content, site, journal)
+            #expect(mirror.requests.map { $0["Range"] } == [nil, "bytes=\(Sample.cut)-"])
+        }
+    }
+
+    @Test func `what one server has proven proves nothing of its mirror`() async throws {
+        let weak = Sample.file.with { $0.entityTag = "W/\"v1\"" }
+        // Equal to the file only where the proof of a break point would look.
+        var bytes = Sample.replaced.bytes
+        let same = Int(Sample.cut) - (64 << 10)..<Int(Sample.cut) + 50_000
+        bytes[same] = Sample.content.bytes[same]
+        let other = ServedFile(TestContent(bytes), entityTag: "W/\"other\"")
+        try await attempts(2) { request in
+            guard request.number > 1 else { return weak.cutOff() }
+            guard let range = request.range(of: Sample.content.count),
+                range.count > 300_000 || range.upperBound == Sample.content.count
+            else { return weak.answer(to: request) }
+            // The proof, and a little behind it.
+            let sent = range.lowerBound..<Sample.cut + 20_000
+            return [weak.part(range)[0], .sendPattern(Sample.content, sent), .close]
+        } mirror: {
+            $0.number == 1 ? Self.no(404) : other.answer(to: $0)
+        } check: { site, journal, _, _ in
+            let isOne =
+                site.holds(Sample.content, as: "file.bin")
+                || site.holds(other.content, as: "file.bin")
+            #expect(journal.record.state != .completed || isOne)
+        }
+    }
+
+    @Test func `a mirror that wants to be left alone does not hold up the server`() async throws {
+        try await attempts(3) { request in
+            guard let range = request.range(of: Sample.content.count) else {
+                return Sample.file.cutOff()
+            }
+            return request.number < 3
+                ? [.head("206 Partial Content", Sample.restFields), .close]
+                : Sample.file.part(range)
+        } mirror: { _ in
+            Self.no(503, [("Retry-After", "3600")])
+        } check: { site, journal, _, mirror in
+            #expect(mirror.requests.count == 1)
+            expectComplete(Sample.content, site, journal)
+        }
+    }
+
+    @Test func `a server that rests leaves the file to its mirror`() async throws {
+        try await attempts(2) { _ in
+            Self.no(503, [("Retry-After", "3600")])
+        } mirror: {
+            $0.number == 1 ? Self.no(500) : Sample.file.answer(to: $0)
+        } check: { site, journal, home, _ in
+            #expect(home.requests.count == 1)
+            expectComplete(Sample.content, site, journal)
+        }
+    }
+
+    @Test func `the digest of an error's page is none of the file`() async throws {
+        let digest = Data(Checksum.Algorithm.sha256.digest(of: Array("gone".utf8)))
+        let field = ("Repr-Digest", "sha-256=:\(digest.base64EncodedString()):")
+        try await attempts(1) { _ in
+            [.head("404 Not Found", [field, ("Content-Length", "4")]), .text("gone")]
+        } mirror: {
+            Sample.file.answer(to: $0)
+        } check: { site, journal, _, _ in
+            expectComplete(Sample.content, site, journal)
+        }
+    }
+
+    @Test(arguments: [401, 403])
+    func `where a fresh link may help, a mirror's other file does not count`(status: Int)
+        async throws
+    {
+        let other = ServedFile(TestContent(seed: 1, count: 500_000))
+        try await attempts(2) {
+            $0.number == 1 ? Sample.file.cutOff() : Self.no(status)
+        } mirror: {
+            other.answer(to: $0)
+        } check: { site, journal, _, _ in
+            let code: FailureCode = status == 401 ? .serverAuthRequired : .serverForbidden
+            expectFailure(code, isTransient: false, site, journal)
+            #expect(journal.record.segments.byteCount == Sample.cut)
+        }
+    }
+}
