@@ -134,7 +134,7 @@ struct Salvage {
 
     private static func select(from source: Database) -> String {
         // A schema that cannot be read is as old as it may be.
-        let isOld = (try? Row.fetchOne(source, sql: "SELECT loginKey FROM task LIMIT 0")) == nil
+        let isOld = (try? source.makeStatement(sql: "SELECT loginKey FROM task")) == nil
         return isOld ? TaskColumn.selectOfVersion1 : TaskColumn.select
     }
 

@@ -297,6 +297,38 @@ extension StoreOpeningTests {
         }
     }
 
+    @Test(arguments: [false, true])
+    func `where a task's logins are kept is carried over, and a list that has none`(
+        isOld: Bool
+    ) async throws {
+        try await withTemporaryFolder { folder in
+            let store = try Store.open(folder: folder, now: .someTime).store
+            try await store.commit { transaction in
+                _ = try transaction.addTask("https://e.org/x") {
+                    $0.request.keptLogins = LoginKey(id: "k", isForURL: true)
+                }
+                guard isOld else { return }
+                for sql in [
+                    "DROP INDEX taskWithLogins", "DROP INDEX taskByLoginKey",
+                    "ALTER TABLE task DROP COLUMN loginKey",
+                    "ALTER TABLE task DROP COLUMN hasLogins",
+                ] {
+                    _ = try transaction.texts(sql)
+                }
+            }
+            try store.close()
+            try await tearARow(folder)
+            let (saved, report) = try Store.open(folder: folder, now: .someTime)
+            #expect(report.recovery?.carriedTasks == 1)
+            #expect(report.recovery?.lostTasks == 0)
+            let keys = try await saved.read { snapshot throws(StoreFailure) in
+                try snapshot.loginKeys(limit: 10).map(\.id)
+            }
+            #expect(keys == (isOld ? [] : ["k"]))
+            try saved.close()
+        }
+    }
+
     /// Breaks the database in a way that only a look at its content finds.
     private func tearARow(_ folder: String) async throws {
         let program = """
