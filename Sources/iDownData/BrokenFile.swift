@@ -22,6 +22,16 @@ enum BrokenFile {
         return candidate
     }
 
+    /// The last of those names under which a database is kept; nil where none is.
+    static func last(for path: String, in files: Files) throws(FileFailure) -> String? {
+        let folder = Files.parent(of: path)
+        let names = try files.names(in: folder).map { "\(folder)/\($0)" }
+        return names.filter { name in
+            name.hasPrefix(path + ".broken-")
+                && !DatabaseFile.companions.contains { name.hasSuffix($0) }
+        }.max()
+    }
+
     /// The date and time in UTC: gmtime_r(3), strftime(3).
     private static func stamp(_ now: WallTime) -> String {
         var seconds = time_t(now.microseconds / 1_000_000)

@@ -6,7 +6,9 @@ import GRDB
 /// A database file of the store, and how its connections are set up.
 struct DatabaseFile {
     /// The companions that SQLite keeps beside a database in WAL mode.
-    static let companions = ["-wal", "-shm"]
+    static let companions = [log, "-shm"]
+    /// What is committed and not in the database yet.
+    static let log = "-wal"
 
     let path: String
     let files: Files

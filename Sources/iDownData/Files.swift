@@ -144,6 +144,27 @@ struct Files: Sendable {
         }
     }
 
+    /// The names in a folder. readdir(3)
+    func names(in folder: String) throws(FileFailure) -> [String] {
+        let flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC
+        let descriptor = try call("open", folder) { open(folder, flags) }
+        guard let stream = fdopendir(descriptor) else {
+            let code = errno
+            close(descriptor)
+            throw FileFailure(operation: "fdopendir", path: folder, code: code)
+        }
+        // Closes the descriptor as well.
+        defer { closedir(stream) }
+        var names: [String] = []
+        while let entry = readdir(stream) {
+            let name = withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
+                String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+            }
+            if name != ".", name != ".." { names.append(name) }
+        }
+        return names
+    }
+
     /// Makes the names in a folder durable. fsync(2)
     func syncFolder(_ path: String) throws(FileFailure) {
         try withDescriptor(path, O_RDONLY | O_DIRECTORY) { descriptor throws(FileFailure) in

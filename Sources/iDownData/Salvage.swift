@@ -7,7 +7,8 @@ import iDownState
 /// Saves what can be read of a damaged database into a new one, and moves the damaged one aside.
 ///
 /// Nothing is deleted. The new database is complete and durable before the damaged one is moved,
-/// so that a crash before means no more than doing it again.
+/// so that a crash before means no more than doing it again, and one after it no more than bringing
+/// it to its end.
 struct Salvage {
     let path: String
     let ids: IDReservation
@@ -22,7 +23,6 @@ struct Salvage {
             carriedTokens: 0,
             lostTasks: nil
         )
-        let new = path + ".new"
         for suffix in [""] + DatabaseFile.companions { try files.remove(new + suffix) }
         let target = try DatabaseFile(path: new, files: files).open()
         let graft = SchemaGraft(path: path, files: files, closed: closed)
@@ -39,11 +39,14 @@ struct Salvage {
         // The whole log has to be in the database file, which alone gets the name.
         _ = try target.writeWithoutTransaction { try $0.checkpoint(.truncate) }
         try closed.take(target)
-        try moveAside(to: recovery.brokenPath)
-        try files.rename(new, to: path)
         try files.syncFolder(Files.parent(of: path))
+        try moveAside(to: recovery.brokenPath)
+        try giveName()
         return recovery
     }
+
+    /// Where the new database stands until it gets the name.
+    var new: String { path + ".new" }
 
     /// The damaged database, or a copy of it where its own schema does not tell where the tables
     /// begin; nil where nothing can be read.
@@ -180,11 +183,21 @@ struct Salvage {
         return carried
     }
 
-    /// The log goes first: a new database beside an old log would be read as one with it.
-    private func moveAside(to broken: String) throws(FileFailure) {
-        for suffix in DatabaseFile.companions + [""] where try files.status(path + suffix) != nil {
+    /// The database goes first: without its log it would be read as an older list, while a log
+    /// alone is read by nobody.
+    func moveAside(to broken: String) throws(FileFailure) {
+        for suffix in [""] + DatabaseFile.companions where try files.status(path + suffix) != nil {
             try files.call("chmod", path + suffix) { chmod(path + suffix, 0o600) }
             try files.rename(path + suffix, to: broken + suffix)
+            // One after the other, on the disk as well.
+            try files.syncFolder(Files.parent(of: path))
         }
+    }
+
+    /// The new database gets the name; no log of the old one is left, which would be taken for its.
+    func giveName() throws(FileFailure) {
+        for suffix in DatabaseFile.companions { try files.remove(new + suffix) }
+        try files.rename(new, to: path)
+        try files.syncFolder(Files.parent(of: path))
     }
 }

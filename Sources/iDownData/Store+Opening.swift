@@ -24,15 +24,19 @@ extension Store {
             let path = folder + "/tasks.sqlite"
             try files.makePrivateFolder(folder)
             let ids = try IDReservation(folder: folder, files: files)
+            let file = DatabaseFile(path: path, files: files)
+            let salvage = Salvage(path: path, ids: ids, files: files, closed: file.closed)
+            let broken = try salvage.finish(now: now)
             // An empty file is what a crash leaves that came right after making it.
             let isNew = try files.status(path).map { $0.st_size == 0 } ?? true
             var report = OpeningReport(isNew: isNew, recovery: nil)
-            let file = DatabaseFile(path: path, files: files)
             if !isNew, let damage = try file.damage() {
-                let salvage = Salvage(path: path, ids: ids, files: files, closed: file.closed)
                 report.recovery = try salvage.run(reason: damage, now: now)
             }
             let pool = try file.open()
+            if let broken, report.recovery == nil {
+                report.recovery = try salvage.recovery(from: broken, in: pool)
+            }
             try settleIDs(ids, in: pool)
             let looks = try file.openForLooks()
             let store = Store(

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import Testing
+import iDownState
+import iDownTesting
+
+@testable import iDownData
+
+// Damaged lists whose recovery is cut short.
+extension StoreOpeningTests {
+    private static let brokenName = "tasks.sqlite.broken-20260131-235959"
+
+    /// The files of a list without a header, the newest commit of which stands in its log alone.
+    private func damagedList(madeIn folder: String) async throws -> [String: [UInt8]] {
+        try await fill(folder, tasks: 5)
+        let store = try Store.open(folder: folder, now: .someTime).store
+        try await store.emptyLog()
+        try await store.commit { transaction in
+            _ = try transaction.texts("UPDATE task SET priority = 5 WHERE id = 3")
+        }
+        var list: [String: [UInt8]] = [:]
+        for name in ["tasks.sqlite", "tasks.sqlite-wal"] {
+            list[name] = try #require(try files.read("\(folder)/\(name)", limit: 1 << 30))
+        }
+        try store.close()
+        list["tasks.sqlite"]?.replaceSubrange(0..<16, with: repeatElement(0, count: 16))
+        return list
+    }
+
+    private func put(_ list: [String: [UInt8]], in folder: String) throws {
+        #expect(mkdir(folder, 0o700) == 0)
+        for (name, content) in list { try files.replace("\(folder)/\(name)", with: content) }
+    }
+
+    private func priorities(of store: Store) async throws -> [Int32] {
+        try await store.read { snapshot throws(StoreFailure) in
+            try snapshot.tasks().map(\.priority)
+        }
+    }
+
+    @Test func `whichever system call of a recovery fails, no task is lost`() async throws {
+        try await withTemporaryFolder { folder in
+            let list = try await damagedList(madeIn: folder + "/list")
+            let counting = FileFaults()
+            try put(list, in: folder + "/0")
+            let first = try Store.open(folder: folder + "/0", now: .someTime, fileFaults: counting)
+            #expect(first.report.recovery?.carriedTasks == 5)
+            try first.store.close()
+            for number in 1...counting.calls {
+                let place = "\(folder)/\(number)"
+                try put(list, in: place)
+                let faults = FileFaults(failing: number, with: EIO)
+                do {
+                    try Store.open(folder: place, now: .someTime, fileFaults: faults).store.close()
+                } catch {
+                    guard case StoreFailure.file(let failure) = error else { throw error }
+                    #expect(failure.code == EIO)
+                }
+                let store = try Store.open(folder: place, now: .someTime).store
+                #expect(try await priorities(of: store) == [0, 0, 5, 0, 0], "call \(number)")
+                try store.close()
+                let names = TestFile.names(in: place)
+                #expect(!names.contains { $0.hasPrefix("tasks.sqlite.new") }, "call \(number)")
+                // What belongs together still does.
+                let kept = names.filter { $0.hasPrefix("tasks.sqlite.broken") }
+                let parts = ["", "-wal", "-shm"].map { Self.brokenName + $0 }
+                #expect(kept.contains(Self.brokenName), "call \(number)")
+                #expect(kept.allSatisfy { parts.contains($0) }, "call \(number): \(kept)")
+            }
+        }
+    }
+
+    @Test func `a recovery that was cut short between two names is brought to its end, and told`()
+        async throws
+    {
+        try await withTemporaryFolder { folder in
+            let list = try await damagedList(madeIn: folder + "/list")
+            let path = folder + "/b/tasks.sqlite"
+            try put(list, in: folder + "/b")
+            try Store.open(folder: folder + "/b", now: .someTime).store.close()
+            // The database has been moved, and nothing else.
+            let broken = "\(folder)/b/\(Self.brokenName)"
+            try files.rename(path, to: path + ".new")
+            for suffix in ["-wal", "-shm"] { try files.remove(broken + suffix) }
+            let log = try #require(list["tasks.sqlite-wal"])
+            try files.replace(path + "-wal", with: log)
+
+            let (store, report) = try Store.open(folder: folder + "/b", now: .someTime)
+            #expect(!report.isNew)
+            #expect(report.recovery?.brokenPath == broken)
+            #expect(report.recovery?.carriedTasks == 5)
+            #expect(try await priorities(of: store) == [0, 0, 5, 0, 0])
+            #expect(try files.read(broken + "-wal", limit: 1 << 30) == log)
+            try store.close()
+            let again = try Store.open(folder: folder + "/b", now: .someTime)
+            #expect(again.report.recovery == nil)
+            try again.store.close()
+        }
+    }
+
+    @Test func `what was never complete is not taken for the list`() async throws {
+        try await withTemporaryFolder { folder in
+            let list = try await damagedList(madeIn: folder + "/list")
+            let path = folder + "/b/tasks.sqlite"
+            try put(list, in: folder + "/b")
+            for suffix in ["", "-wal"] {
+                try files.rename(path + suffix, to: path + ".new" + suffix)
+            }
+            let (store, report) = try Store.open(folder: folder + "/b", now: .someTime)
+            #expect(report.isNew)
+            #expect(try await store.urls().isEmpty)
+            try store.close()
+            #expect(TestFile.exists(path + ".new"))
+        }
+    }
+}
