@@ -94,6 +94,9 @@ enum Query: String, CaseIterable {
     case saveSegments = """
         UPDATE task SET segments = ?, bytesOnDisk = ? WHERE id = ?
         """
+    case fail = """
+        UPDATE task SET state = 'failed', hold = NULL WHERE id = ?
+        """
     case delete = """
         DELETE FROM task WHERE id = ?
         """

@@ -61,6 +61,19 @@ extension StoreAccess where Right == ReadWrite {
         try execute(Query.delete.rawValue, [id.rawValue])
     }
 
+    /// Has a task count as failed if it cannot be read, and nothing else can become of it.
+    ///
+    /// - Returns: whether it is such a one.
+    package func failIfUnreadable(_ id: TaskID) throws(StoreFailure) -> Bool {
+        do {
+            _ = try task(id)
+            return false
+        } catch {
+            guard case .corruptRecord = error else { throw error }
+        }
+        return try execute(Query.fail.rawValue, [id.rawValue]) > 0
+    }
+
     /// Keeps the answer to a call with this token, for ever.
     ///
     /// - Throws: SQLite's constraint failure where the token is known: look first.

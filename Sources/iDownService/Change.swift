@@ -63,4 +63,27 @@ extension Transaction {
             return []
         }
     }
+
+    /// The same for a verb: what cannot be read can be removed all the same.
+    ///
+    /// - Returns: nil where there is no such task.
+    func change(
+        _ id: TaskID,
+        for command: Command?,
+        _ decide: (inout TaskRecord) throws -> [Effect]
+    ) throws -> Change? {
+        do {
+            return try change(id, decide)
+        } catch StoreFailure.corruptRecord where command == .remove {
+            return try removeUnreadable(id)
+        }
+    }
+
+    /// Takes a task off the list of which nothing is known but its number; its file stays.
+    func removeUnreadable(_ id: TaskID) throws -> Change {
+        try delete(id)
+        let request = TaskRequest(url: "", directory: "")
+        let record = TaskRecord(id: id, request: request, createdAt: .distantPast)
+        return Change(before: nil, after: record, effects: [.erase, .announceRemoved, .fillSlots])
+    }
 }

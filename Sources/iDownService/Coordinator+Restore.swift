@@ -101,7 +101,11 @@ extension Coordinator {
     private func wakeUp() async throws -> [Restored] {
         let now = time.date
         let rests = engine.rests
-        return try await commit { transaction in
+        let (restored, unreadable): ([Restored], [TaskID]) = try await commit { transaction in
+            // One of these can neither run nor ever give its slot back.
+            let unreadable = try transaction.running().map(\.id).filter { id in
+                try transaction.failIfUnreadable(id)
+            }
             let ids =
                 try transaction.running().map(\.id) + transaction.retrying().map(\.id)
                 + Hold.byTheWorld.flatMap { try transaction.held(by: $0) }
@@ -111,8 +115,10 @@ extension Coordinator {
                 }
             }
             for change in changes { rests.restore(from: change.after, at: now) }
-            return (changes.compactMap(Restored.init), changes)
+            return ((changes.compactMap(Restored.init), unreadable), changes)
         }
+        for id in unreadable { log.warning("task \(id) cannot be read, and counts as failed") }
+        return restored
     }
 
     private func recordRestored(_ event: Event, of record: TaskRecord) async throws -> [Restored] {

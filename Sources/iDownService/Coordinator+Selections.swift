@@ -156,17 +156,27 @@ extension Transaction {
         var changes: [Change] = []
         var seen: Set<TaskID> = []
         var publishing: [TaskID] = []
+        var unreadable: Set<TaskID> = []
         for id in ids where seen.insert(id).inserted {
-            guard let before = try task(id), before.intent != .remove else {
-                throw ServiceRefusal.noSuchTask(id.description)
+            do {
+                guard let before = try task(id), before.intent != .remove else {
+                    throw ServiceRefusal.noSuchTask(id.description)
+                }
+                if before.mustSettle(before: command) { publishing.append(id) }
+            } catch StoreFailure.corruptRecord where command == .remove {
+                unreadable.insert(id)
             }
-            if before.mustSettle(before: command) { publishing.append(id) }
         }
         guard publishing.isEmpty || mayPassOver else {
             selection.publishing = publishing
             return (selection, [])
         }
         for id in ids where seen.remove(id) != nil {
+            if unreadable.contains(id) {
+                changes.append(try removeUnreadable(id))
+                selection.changed.append(id)
+                continue
+            }
             if let meant, !meant.contains(id), try task(id)?.state == .completed {
                 selection.spared.append(id)
                 continue

@@ -9,7 +9,7 @@ extension Coordinator {
     /// Carries out a verb on one task; returns once that is durable.
     package func carryOut(_ command: Command, on id: TaskID) async throws {
         let rests = engine.rests
-        try await decide(on: id) { record throws(Refusal) in
+        try await decide(on: id, for: command) { record throws(Refusal) in
             // Who asks for a try by hand does not wait for the host's sake either.
             if command == .retry, record.isInBackOff { rests.end(of: record.request.origin) }
             return try record.apply(command)
@@ -28,6 +28,7 @@ extension Coordinator {
     /// Has something decided about a task; returns once that is durable.
     private func decide(
         on id: TaskID,
+        for command: Command? = nil,
         _ body: @escaping @Sendable (inout TaskRecord) throws(Refusal) -> [Effect]
     ) async throws {
         try refuseWhileStopping()
@@ -35,7 +36,7 @@ extension Coordinator {
         while true {
             do {
                 try await commit(answering: .afterSignals) { transaction in
-                    let change = try transaction.change(id) { try body(&$0) }
+                    let change = try transaction.change(id, for: command) { try body(&$0) }
                     guard let change else { throw ServiceRefusal.noSuchTask(id.description) }
                     return ((), [change])
                 }

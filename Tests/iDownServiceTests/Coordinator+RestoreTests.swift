@@ -158,6 +158,34 @@ import iDownloader
         }
     }
 
+    @Test func `a row that cannot be read holds no slot, and can be removed`() async throws {
+        let server = try FaultServer.serving(ServedFile(.small))
+        defer { server.stop() }
+        let url = server.url("/a")
+        try await withHub(slots: 1) { store, files in
+            let bad = try await store.insert(url: url + "bad", directory: files) { record in
+                record.state = .downloading
+            }
+            let worse = try await store.insert(url: url + "worse", directory: files)
+            try await store.insert(url: url, directory: files)
+            try await store.damage(bad)
+            try await store.damage(worse)
+        } _: { hub in
+            let ids = (1...3).compactMap { TaskID(rawValue: $0) }
+            try await hub.announced.wait(for: ids[2], .completed)
+            let counts = try await hub.coordinator.counts()
+            #expect(counts[.downloading] == 0)
+            #expect(counts[.failed] == 1)
+            try await hub.coordinator.carryOut(.remove, on: ids[0])
+            try await hub.announced.waitForRemoval(of: ids[0])
+            #expect(try await hub.coordinator.carryOut(.remove, on: [ids[1]]) == 1)
+            let left = try await hub.store.read { snapshot throws(StoreFailure) in
+                try snapshot.texts("SELECT id FROM task UNION ALL SELECT id FROM taskText")
+            }
+            #expect(left == [["3"], ["3"]])
+        }
+    }
+
     @Test func `a task whose open publication cannot be carried out refuses verbs`() async throws {
         // Every call into the file system fails while the list is restored.
         let faults = iDownloader.FaultPlan(failing: 1, with: EIO, times: .max / 2)
