@@ -35,7 +35,7 @@ extension Coordinator {
     private func isSpaceWanted() async -> Bool {
         hasNewSpaceHold = false
         guard let waiting = await spaceWaiters() else { return true }
-        let measured = await measure(Set(waiting.map(\.request.directory)))
+        let measured = await measure(fullDirectories.union(waiting.map(\.request.directory)))
         let free = Dictionary(measured.values.map { ($0.device, $0.bytes) }) { min($0, $1) }
         let waiters = waiting.map { record in
             SpacePolicy.Waiter(
@@ -61,21 +61,24 @@ extension Coordinator {
     }
 
     /// Asks what is free, and takes note of the folders where not even the reserve is left:
-    /// nothing new starts there.
+    /// nothing new starts there, until a later look finds room again.
     @discardableResult
     private func measure(
         _ directories: Set<String>
     ) async -> [String: (device: UInt64, bytes: Int64)] {
         var measured: [String: (device: UInt64, bytes: Int64)] = [:]
+        var hasRoomAgain = false
         for directory in directories {
             let space = await engine.freeSpace(in: directory)
             measured[directory] = space
             if let space, space.bytes < SpacePolicy.reserve {
                 fullDirectories.insert(directory)
-            } else {
-                fullDirectories.remove(directory)
+            } else if fullDirectories.remove(directory) != nil {
+                hasRoomAgain = true
             }
         }
+        // Those that were passed over for it, and never held, hear of it by nothing else.
+        if hasRoomAgain { fillSlots() }
         return measured
     }
 }

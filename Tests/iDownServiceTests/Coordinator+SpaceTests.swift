@@ -89,4 +89,49 @@ import iDownloader
             }
         }
     }
+
+    @Test
+    func `what was passed over for a full folder starts when there is room, whoever waits on`()
+        async throws
+    {
+        let huge: Int64 = 1 << 50
+        let server = try FaultServer(
+            script: .init { request in
+                request.path == "/huge"
+                    ? [.head("200 OK", [("Content-Length", "\(huge)")]), .text("x"), .stall]
+                    : ServedFile(.small).answer(to: request)
+            }
+        )
+        defer { server.stop() }
+        try await withHub(spaceInterval: .milliseconds(20)) { store, files in
+            // So many wait already that nobody else is told what it waits for.
+            try await store.commit { transaction in
+                for number in 1...Admission.mostHeld {
+                    var record = TaskRecord(
+                        id: try transaction.makeID(),
+                        request: TaskRequest(url: "http://127.0.0.1:9/\(number)", directory: files),
+                        createdAt: .now
+                    )
+                    record.failure = Failure(.networkReset, "cut", isTransient: true)
+                    record.state = .waiting(.retry(at: WallTime.now.advanced(by: .seconds(3600))))
+                    try transaction.insert(record)
+                }
+            }
+        } _: { hub in
+            let large = try await hub.add(server.url("/huge"))
+            try await hub.announced.wait(for: large, hold: "space")
+            let elsewhere = hub.path("elsewhere")
+            try #require(mkdir(elsewhere, 0o700) == 0)
+            await hub.coordinator.takeForFull(elsewhere)
+            let wish = hub.wish(server.url("/small")) { $0.directory = elsewhere }
+            let small = try #require(try await hub.coordinator.add([wish], token: nil).first)
+            try await hub.announced.wait(for: small, .completed)
+            #expect(try await hub.record(large)?.state == .waiting(.space))
+        }
+    }
+}
+
+extension Coordinator {
+    /// As a look at the folder would have it that found no room.
+    fileprivate func takeForFull(_ directory: String) { fullDirectories.insert(directory) }
 }
