@@ -64,7 +64,8 @@ struct Admission {
         return nil
     }
 
-    /// A record that cannot be read is passed over.
+    /// A record that cannot be read is passed over, and so is one that is not what the queue took
+    /// it for: it would come up again and again.
     private mutating func change(
         _ candidate: Candidate,
         _ event: Event,
@@ -78,7 +79,10 @@ struct Admission {
             }
             return effects
         }
-        if changes.isEmpty { passedOver.ids.insert(candidate.id) }
-        return changes.first
+        guard let change = changes.first, !change.effects.isEmpty else {
+            passedOver.ids.insert(candidate.id)
+            return nil
+        }
+        return change
     }
 }

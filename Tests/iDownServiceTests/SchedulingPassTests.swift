@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Testing
-import iDownData
 import iDownState
 import iDownTesting
 
+@testable import iDownData
 @testable import iDownService
 
 @Suite struct SchedulingPassTests {
@@ -156,6 +156,19 @@ import iDownTesting
             let pass = pass(slots: 2)
             let changes = try await store.commit { try pass.run($0) }
             #expect(changes.map(\.after.id) == [ids[0], ids[4]])
+        }
+    }
+
+    @Test func `a row that stands in the queue by mistake is passed over`() async throws {
+        try await withStore { store in
+            let id = try await store.insert(url: "1", directory: "/") { $0.state = .paused }
+            let next = try await store.insert(url: "2", directory: "/")
+            let pass = pass(slots: 1)
+            let changes = try await store.commit { transaction in
+                _ = try transaction.texts("UPDATE task SET hold = 'queue' WHERE id = \(id)")
+                return try pass.run(transaction)
+            }
+            #expect(changes.map(\.after.id) == [next])
         }
     }
 
