@@ -3,26 +3,85 @@
 import iDownState
 
 /// When which task is to be tried again, on a clock that runs during sleep.
+///
+/// A server that goes away can send 100,000 tasks into back-off: nothing here walks through all.
 struct BackOffs {
     typealias Instant = ContinuousClock.Instant
 
+    private struct Entry {
+        let id: TaskID
+        let deadline: Instant
+    }
+
     private var deadlines: [TaskID: Instant] = [:]
+    /// The same as a heap, the earliest first.
+    ///
+    /// What does not hold any more stays until it comes up, or until most are such; the first
+    /// always holds.
+    private var heap: [Entry] = []
 
     /// The earliest of all; nil when nothing waits.
-    var next: Instant? { deadlines.values.min() }
+    var next: Instant? { heap.first?.deadline }
 
     /// When a task is tried again; nil where it is not in back-off.
     func deadline(of id: TaskID) -> Instant? { deadlines[id] }
 
     /// The task is not in back-off any more.
-    mutating func remove(_ id: TaskID) { deadlines[id] = nil }
+    mutating func remove(_ id: TaskID) {
+        guard deadlines.removeValue(forKey: id) != nil else { return }
+        tidy()
+    }
 
-    mutating func set(_ id: TaskID, _ deadline: Instant) { deadlines[id] = deadline }
+    mutating func set(_ id: TaskID, _ deadline: Instant) {
+        deadlines[id] = deadline
+        push(Entry(id: id, deadline: deadline))
+        tidy()
+    }
 
     /// Takes out what is due.
     mutating func takeDue(at now: Instant) -> [TaskID] {
-        let due = deadlines.filter { $0.value <= now }.keys.sorted()
-        for id in due { deadlines[id] = nil }
-        return due
+        var due: [TaskID] = []
+        while let first = heap.first, first.deadline <= now {
+            due.append(first.id)
+            remove(first.id)
+        }
+        return due.sorted()
+    }
+
+    /// Has one stand first that holds, and most of the others hold.
+    private mutating func tidy() {
+        if heap.count > 2 * deadlines.count + 64 {
+            // What is in order is a heap.
+            heap = deadlines.map { Entry(id: $0.key, deadline: $0.value) }
+                .sorted { $0.deadline < $1.deadline }
+        }
+        while let first = heap.first, deadlines[first.id] != first.deadline { removeFirst() }
+    }
+
+    private mutating func push(_ entry: Entry) {
+        heap.append(entry)
+        var child = heap.count - 1
+        while child > 0 {
+            let parent = (child - 1) / 2
+            guard heap[child].deadline < heap[parent].deadline else { return }
+            heap.swapAt(child, parent)
+            child = parent
+        }
+    }
+
+    private mutating func removeFirst() {
+        heap.swapAt(0, heap.count - 1)
+        heap.removeLast()
+        var parent = 0
+        while true {
+            var earliest = parent
+            for child in (2 * parent + 1)...(2 * parent + 2)
+            where child < heap.count && heap[child].deadline < heap[earliest].deadline {
+                earliest = child
+            }
+            guard earliest != parent else { return }
+            heap.swapAt(parent, earliest)
+            parent = earliest
+        }
     }
 }
