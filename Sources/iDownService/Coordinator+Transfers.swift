@@ -177,11 +177,16 @@ extension Coordinator: TransferJournal {
     func deletePartial(of record: TaskRecord) {
         let id = record.id
         repeats.removeValue(forKey: id)?.cancel()
-        deletions[id] = Task {
+        lastDeletion += 1
+        let number = lastDeletion
+        deletions[id] = number
+        Task {
             await running[id]?.ended()
             if await !finishDeletion(of: record) {
                 tryAgain(id) { [self] in await finishDeletion(of: record) }
             }
+            // A later one, of a verb that came meanwhile, is not over with this one.
+            guard deletions[id] == number else { return }
             deletions[id] = nil
             releaseDeletionWaiters(of: id)
         }

@@ -32,8 +32,10 @@ package actor Coordinator {
     var arrived: Set<TaskID> = []
     /// Transfers of tasks that wait for the slots of those.
     var ahead: [TaskID: HeadStart] = [:]
-    /// Deletions under way, so that the verb that asked for one can wait for it.
-    var deletions: [TaskID: Task<Void, Never>] = [:]
+    /// Deletions under way, so that the verb that asked for one can wait for it: of each task the
+    /// number of the last one.
+    var deletions: [TaskID: Int] = [:]
+    var lastDeletion = 0
     var deletionWaiters: [TaskID: [CheckedContinuation<Void, Never>]] = [:]
     var transferWaiters: [TaskID: [CheckedContinuation<Void, Never>]] = [:]
     /// Work on files that the file system refused, to be tried again.

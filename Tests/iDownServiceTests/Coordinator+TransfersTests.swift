@@ -135,4 +135,32 @@ import iDownTesting
             #expect(hub.holds(.large, as: "a"))
         }
     }
+
+    @Test func `a removal is answered after its own deletion, not after an earlier one`()
+        async throws
+    {
+        let (file, _) = ServedFile.held()
+        let server = try FaultServer.serving(file)
+        defer { server.stop() }
+        try await withHub { hub in
+            let id = try await hub.add(server.url("/a"))
+            try await hub.arrival(of: 1 << 20, for: id)
+            var disk = await DiskHold(hub.disk, of: id)
+            let coordinator = hub.coordinator
+            let cancelling = Task.immediate { try await coordinator.carryOut(.cancel, on: id) }
+            try await hub.announced.wait(for: id, .cancelled)
+            let removing = Task.immediate {
+                try await coordinator.carryOut(.remove, on: id)
+                let isGone = try await hub.record(id) == nil
+                return isGone && hub.names.isEmpty
+            }
+            try await hub.announced.waitForRemoval(of: id)
+            // Both wait for the end of the transfer; then the second waits for the disk.
+            while await coordinator.running[id] != nil { disk = await disk.step() }
+            for _ in 1...100 { _ = try await hub.record(id) }
+            disk.release()
+            #expect(try await removing.value)
+            try await cancelling.value
+        }
+    }
 }
