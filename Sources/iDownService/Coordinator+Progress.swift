@@ -58,8 +58,13 @@ extension Coordinator {
 // MARK: Idleness
 
 extension Coordinator {
-    /// Whether nothing runs, nothing can start, and nothing waits for its next try.
+    /// Whether nothing runs and nothing waits, whatever for: its turn, its next try, the network,
+    /// room on a disk.
     package var isIdle: Bool {
-        running.isEmpty && ahead.isEmpty && backOffs.next == nil && committer == nil
+        get async {
+            // A list that cannot be looked at may hold anything.
+            guard let counts = try? await counts(), counts[.waiting] == 0 else { return false }
+            return running.isEmpty && ahead.isEmpty && committer == nil
+        }
     }
 }

@@ -121,4 +121,17 @@ import iDownTesting
             try await waitUntil("idleness") { await coordinator.isIdle }
         }
     }
+
+    @Test func `nobody is idle while a task waits for the network`() async throws {
+        try await withHub { hub in
+            let coordinator = hub.coordinator
+            await coordinator.setOnline(false)
+            let id = try await hub.add("http://idown-test.invalid/a")
+            try await hub.announced.wait(for: id, hold: "offline")
+            try await waitUntil("the end of the commit") { await coordinator.committer == nil }
+            #expect(await !coordinator.isIdle)
+            try await coordinator.carryOut(.pause, on: id)
+            try await waitUntil("idleness") { await coordinator.isIdle }
+        }
+    }
 }
