@@ -77,6 +77,8 @@ struct UserManager: Sendable {
             // A job of this type is over when the program has ended.
             ("Type", .string(untilEnd ? "oneshot" : "exec")),
             ("CollectMode", .string("inactive-or-failed")),
+            // What it leaves in the background is the user's, as the program that xdg-open starts.
+            ("KillMode", .string("process")),
         ]
         if untilEnd {
             let limit = UInt64(UserPrograms.longestRun.components.seconds) * 1_000_000
