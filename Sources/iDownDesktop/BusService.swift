@@ -67,19 +67,23 @@ struct BusService: Sendable {
         }
     }
 
-    /// All properties; empty where nobody serves them or nobody answers.
-    var properties: [String: Value] {
+    /// All properties.
+    private var properties: Finding<[String: Value]> {
         get async {
-            guard await isThere,
-                let answer = try? await call(
+            do throws(BusError) {
+                _ = try await connection.owner(of: name)
+                let answer = try await call(
                     "GetAll",
                     [.string(interface.rawValue)],
                     of: "org.freedesktop.DBus.Properties"
-                ),
-                let first = answer.first,
-                let properties = try? [String: Value](busValue: first)
-            else { return [:] }
-            return properties
+                )
+                guard let first = answer.first,
+                    let properties = try? [String: Value](busValue: first)
+                else { return .nobody }
+                return .said(properties)
+            } catch {
+                return Finding(error)
+            }
         }
     }
 
@@ -115,21 +119,44 @@ struct BusService: Sendable {
         }
     }
 
-    /// Hands over all properties, at first and after each change.
+    /// Hands over all properties, at first and after each change; none where nobody serves them.
     ///
-    /// Nothing of what is said in between is lost. Returns when the connection ends or the task is
-    /// cancelled.
-    func followProperties(_ tell: @escaping @Sendable ([String: Value]) async -> Void) async {
-        let (pokes, poke) = AsyncStream.makeStream(
-            of: Void.self,
-            bufferingPolicy: .bufferingNewest(1)
-        )
+    /// As ``follow(_:grace:asking:_:)`` does it.
+    func followProperties(
+        grace: Duration,
+        _ tell: @escaping @Sendable ([String: Value]) async -> Void
+    ) async {
         let rule = MatchRule(
             sender: name,
             interface: "org.freedesktop.DBus.Properties",
             member: "PropertiesChanged",
             path: path,
             arguments: [0: interface.rawValue]
+        )
+        await follow(rule, grace: grace, asking: { await properties }) { known in
+            await tell(known ?? [:])
+        }
+    }
+
+    /// Hands over what the service says, at first and after each signal of a rule.
+    ///
+    /// Nothing of what is said in between is lost. Returns when the connection ends or the task is
+    /// cancelled.
+    ///
+    /// - Parameters:
+    ///   - rule: tells that it may have something else to say.
+    ///   - grace: what it said stands for so long after it has gone: ``LastWord``.
+    ///   - asking: asks what it has to say.
+    ///   - tell: hears of it; nil where nobody has anything to say.
+    func follow<Word: Sendable>(
+        _ rule: MatchRule,
+        grace: Duration,
+        asking: @escaping @Sendable () async -> Finding<Word>,
+        _ tell: @escaping @Sendable (Word?) async -> Void
+    ) async {
+        let (pokes, poke) = AsyncStream.makeStream(
+            of: Void.self,
+            bufferingPolicy: .bufferingNewest(1)
         )
         await withTaskGroup { group in
             group.addTask {
@@ -146,7 +173,22 @@ struct BusService: Sendable {
                     // As above.
                 }
             }
-            for await _ in pokes { await tell(await properties) }
+            var last = LastWord<Word>(grace: grace)
+            var alarm: Task<Void, Never>?
+            for await _ in pokes {
+                let finding = await asking()
+                if last.take(finding, at: .now) { await tell(last.word) }
+                alarm?.cancel()
+                alarm = nil
+                guard let moment = last.nextLook else { continue }
+                alarm = Task {
+                    guard (try? await Task.sleep(until: moment, clock: .continuous)) != nil else {
+                        return
+                    }
+                    poke.yield()
+                }
+            }
+            alarm?.cancel()
             group.cancelAll()
         }
     }

@@ -11,6 +11,9 @@ package import Logging
 package actor Desktop {
     /// So soon after each other the desktop is told what is new.
     package static let pace: Duration = .milliseconds(500)
+    /// What a service said of the computer stands for so long after it has gone: a restart is over
+    /// by then.
+    package static let grace: Duration = .seconds(30)
 
     private let feed: DesktopFeed
     private let host: any DesktopHost
@@ -20,6 +23,7 @@ package actor Desktop {
     private let session: BusAddress
     private let system: BusAddress
     private let pace: Duration
+    private let grace: Duration
     /// A bus that went away is looked for this often.
     private var searchPace: Duration { pace * 4 }
     private let log: Logger
@@ -46,6 +50,7 @@ package actor Desktop {
     ///   - session: the session's bus.
     ///   - system: the system's bus.
     ///   - pace: so soon after each other it is told what is new.
+    ///   - grace: what a service said stands for so long after it has gone.
     ///   - log: where trouble is told.
     package init(
         feed: DesktopFeed,
@@ -54,6 +59,7 @@ package actor Desktop {
         session: BusAddress = .session,
         system: BusAddress = .system,
         pace: Duration = Desktop.pace,
+        grace: Duration = Desktop.grace,
         log: Logger
     ) {
         self.feed = feed
@@ -62,6 +68,7 @@ package actor Desktop {
         self.session = session
         self.system = system
         self.pace = pace
+        self.grace = grace
         self.log = log
         board = ConditionBoard(host: host, heedsPower: settings.heedsPower)
         command = CompletionCommand(settings.whenDoneCommand, log: log)
@@ -114,8 +121,8 @@ package actor Desktop {
                     await board.forgetPower()
                     continue
                 }
-                powerWatch = Task { [board] in
-                    await PowerWatch(connection: wanted, board: board).follow()
+                powerWatch = Task { [board, grace] in
+                    await PowerWatch(connection: wanted, board: board, grace: grace).follow()
                 }
             }
             powerAdjuster = nil
@@ -141,9 +148,13 @@ package actor Desktop {
                 await stayAwake.use(system: connection)
                 systemConnection = connection
                 adjustPower()
-                await withClosing(connection) {
-                    await SystemWatch(connection: connection, board: board, host: host).follow()
-                }
+                let watch = SystemWatch(
+                    connection: connection,
+                    board: board,
+                    host: host,
+                    grace: grace
+                )
+                await withClosing(connection) { await watch.follow() }
                 systemConnection = nil
                 adjustPower()
                 await stayAwake.use(system: nil)
@@ -164,6 +175,7 @@ package actor Desktop {
                     connection,
                     host: host,
                     board: board,
+                    grace: grace,
                     log: log
                 )
                 self.clients = clients

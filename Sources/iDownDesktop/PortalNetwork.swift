@@ -7,9 +7,15 @@ import DBus
 struct PortalNetwork: Sendable {
     private let board: ConditionBoard
     private let portal: BusService
+    private let grace: Duration
 
-    init(_ connection: Connection, board: ConditionBoard) {
+    /// - Parameters:
+    ///   - connection: to the session's bus.
+    ///   - board: who is told.
+    ///   - grace: what the portal said stands for so long after it has gone.
+    init(_ connection: Connection, board: ConditionBoard, grace: Duration) {
         self.board = board
+        self.grace = grace
         portal = BusService(
             connection,
             "org.freedesktop.portal.Desktop",
@@ -20,28 +26,38 @@ struct PortalNetwork: Sendable {
 
     /// Returns when the connection ends or the task is cancelled.
     func follow() async {
-        let (pokes, poke) = AsyncStream.makeStream(
-            of: Void.self,
-            bufferingPolicy: .bufferingNewest(1)
+        let rule = MatchRule(
+            sender: portal.name,
+            interface: portal.interface,
+            member: "changed"
         )
-        await withTaskGroup { group in
-            group.addTask { await portal.followSignals("changed") { _ in poke.yield() } }
-            group.addTask {
-                await portal.followOwner { _ in poke.yield() }
-                poke.finish()
-            }
-            for await _ in pokes { await board.take(portal: await status()) }
-            group.cancelAll()
+        await portal.follow(rule, grace: grace, asking: { await status() }) { [board] status in
+            await board.take(portal: status)
         }
         await board.take(portal: nil)
     }
 
-    private func status() async -> NetworkStatus? {
-        guard await portal.isThere,
-            case .boolean(let isMetered)? = try? await portal.call("GetMetered").first
-        else { return nil }
-        // 3: a captive portal.
-        let connectivity = try? await portal.call("GetConnectivity").first
-        return NetworkStatus(isCaptive: connectivity == .uint32(3), isMetered: isMetered)
+    private func status() async -> Finding<NetworkStatus> {
+        do throws(BusError) {
+            _ = try await portal.connection.owner(of: portal.name)
+            guard case .boolean(let isMetered)? = try await portal.call("GetMetered").first else {
+                return .nobody
+            }
+            let isCaptive = try await hasCaptivePortal()
+            return .said(NetworkStatus(isCaptive: isCaptive, isMetered: isMetered))
+        } catch {
+            return Finding(error)
+        }
+    }
+
+    /// Whether there is a captive portal; not where the service knows of no such thing.
+    private func hasCaptivePortal() async throws(BusError) -> Bool {
+        do throws(BusError) {
+            // 3: a captive portal.
+            return try await portal.call("GetConnectivity").first == .uint32(3)
+        } catch {
+            guard !error.isNoReply else { throw error }
+            return false
+        }
     }
 }

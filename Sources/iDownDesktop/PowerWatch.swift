@@ -6,6 +6,8 @@ import DBus
 struct PowerWatch: Sendable {
     let connection: Connection
     let board: ConditionBoard
+    /// What a service said stands for so long after it has gone.
+    let grace: Duration
 
     /// Returns when the connection ends or the task is cancelled.
     func follow() async {
@@ -26,7 +28,7 @@ struct PowerWatch: Sendable {
             "/org/freedesktop/UPower",
             "org.freedesktop.UPower"
         )
-        await power.followProperties { [board] properties in
+        await power.followProperties(grace: grace) { [board] properties in
             await board.change(.power) { $0.take(service: properties) }
         }
     }
@@ -38,7 +40,7 @@ struct PowerWatch: Sendable {
             "/org/freedesktop/UPower/devices/DisplayDevice",
             "org.freedesktop.UPower.Device"
         )
-        await battery.followProperties { [board] properties in
+        await battery.followProperties(grace: grace) { [board] properties in
             await board.change(.display) { $0.take(device: properties) }
         }
     }
@@ -58,7 +60,7 @@ struct PowerWatch: Sendable {
         _ interface: InterfaceName
     ) async {
         let profiles = BusService(connection, name, path, interface)
-        await profiles.followProperties { [board] properties in
+        await profiles.followProperties(grace: grace) { [board] properties in
             await board.take(
                 saver: name.rawValue,
                 isSaving: properties["ActiveProfile"] == .string("power-saver")

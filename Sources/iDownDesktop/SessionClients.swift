@@ -16,6 +16,7 @@ struct SessionClients: Sendable {
         _ connection: Connection,
         host: any DesktopHost,
         board: ConditionBoard,
+        grace: Duration,
         log: Logger
     ) {
         self.connection = connection
@@ -27,7 +28,7 @@ struct SessionClients: Sendable {
         notifier = Notifier(connection, host: host, presenter: presenter, log: log)
         launcher = LauncherEntry(connection)
         views = JobViews(connection, host: host)
-        network = PortalNetwork(connection, board: board)
+        network = PortalNetwork(connection, board: board, grace: grace)
     }
 
     /// Follows the services; returns when the connection ends or the task is cancelled.

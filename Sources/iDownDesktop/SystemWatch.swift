@@ -7,6 +7,8 @@ struct SystemWatch: Sendable {
     let connection: Connection
     let board: ConditionBoard
     let host: any DesktopHost
+    /// What a service said stands for so long after it has gone.
+    let grace: Duration
 
     /// Returns when the connection ends or the task is cancelled.
     func follow() async {
@@ -26,7 +28,7 @@ struct SystemWatch: Sendable {
             "/org/freedesktop/NetworkManager",
             "org.freedesktop.NetworkManager"
         )
-        await manager.followProperties { [board] properties in
+        await manager.followProperties(grace: grace) { [board] properties in
             await board.take(networkManager: NetworkStatus(networkManager: properties))
         }
     }

@@ -96,8 +96,15 @@ extension Logger {
 }
 
 /// Runs `body` with a desktop, and ends it afterwards.
+///
+/// - Parameters:
+///   - settings: those in force.
+///   - grace: what a service said stands for so long after it has gone.
+///   - body: what is run.
+/// - Throws: what `body` throws.
 func withDesktop(
     settings: DesktopSettings = DesktopSettings(),
+    grace: Duration = .milliseconds(20),
     _ body: (DesktopScene) async throws -> Void
 ) async throws {
     try await withPrivateBus { bus in
@@ -111,6 +118,7 @@ func withDesktop(
             session: .address(bus.address),
             system: .address(bus.address),
             pace: .milliseconds(20),
+            grace: grace,
             log: .quiet
         )
         let scene = DesktopScene(

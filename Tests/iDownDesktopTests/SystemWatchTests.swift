@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import DBus
+import Synchronization
 import Testing
 import iDownTesting
 
@@ -146,6 +147,58 @@ import iDownTesting
             running.cancel()
             try await within("the end") { await running.value }
             await connection.close()
+        }
+    }
+
+    @Test func `what NetworkManager said stands while it does not answer, and it is asked again`()
+        async throws
+    {
+        try await withDesktop { scene in
+            let isSilent = Mutex(false)
+            let asked = CallLog()
+            let path: ObjectPath = "/org/freedesktop/NetworkManager"
+            let manager: InterfaceName = "org.freedesktop.NetworkManager"
+            try await scene.connection.export(
+                [
+                    Interface(
+                        manager,
+                        [
+                            .property(
+                                "Metered",
+                                get: { (_: Call) async throws -> UInt32 in
+                                    guard isSilent.withLock({ $0 }) else { return 1 }
+                                    asked.keep("in vain")
+                                    throw BusError.noReply("as the bus says it of who is slow")
+                                }
+                            ),
+                            .property(
+                                "Connectivity",
+                                get: { (_: Call) async throws -> UInt32 in
+                                    asked.all.isEmpty ? 4 : 2
+                                }
+                            ),
+                        ]
+                    )
+                ],
+                at: path
+            )
+            _ = try await scene.connection.requestName("org.freedesktop.NetworkManager")
+            try await scene.host.wait(for: "is [metered]")
+            isSilent.withLock { $0 = true }
+            try await scene.connection.emitPropertiesChanged(
+                manager,
+                at: path,
+                changed: ["Metered": .uint32(1)]
+            )
+            // Nothing but its own silence makes anybody ask again.
+            try await soon("it to be asked again") { asked.all.count >= 3 }
+            isSilent.withLock { $0 = false }
+            try await scene.host.wait(for: "is [captive metered]")
+            #expect(
+                scene.host.all.filter { $0.hasPrefix("is") } == [
+                    "is [metered]", "is [captive metered]",
+                ]
+            )
         }
     }
 

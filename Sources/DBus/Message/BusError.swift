@@ -86,6 +86,11 @@ extension BusError {
         BusError("org.freedesktop.DBus.Error.NoMemory", message)
     }
 
+    /// Whether no reply came in time: the call may have been carried out, or may still be.
+    public var isNoReply: Bool {
+        name == "org.freedesktop.DBus.Error.NoReply"
+    }
+
     /// Whether the connection to the bus had ended.
     public var isDisconnected: Bool {
         name == "org.freedesktop.DBus.Error.Disconnected"
