@@ -14,6 +14,8 @@ package actor Desktop {
     /// What a service said of the computer stands for so long after it has gone: a restart is over
     /// by then.
     package static let grace: Duration = .seconds(30)
+    /// A notification server that has not answered is left alone for so long.
+    package static let rest: Duration = .seconds(60)
 
     private let feed: DesktopFeed
     private let host: any DesktopHost
@@ -24,6 +26,7 @@ package actor Desktop {
     private let system: BusAddress
     private let pace: Duration
     private let grace: Duration
+    private let rest: Duration
     /// A bus that went away is looked for this often.
     private var searchPace: Duration { pace * 4 }
     private let log: Logger
@@ -51,6 +54,7 @@ package actor Desktop {
     ///   - system: the system's bus.
     ///   - pace: so soon after each other it is told what is new.
     ///   - grace: what a service said stands for so long after it has gone.
+    ///   - rest: a notification server that has not answered is left alone for so long.
     ///   - log: where trouble is told.
     package init(
         feed: DesktopFeed,
@@ -60,6 +64,7 @@ package actor Desktop {
         system: BusAddress = .system,
         pace: Duration = Desktop.pace,
         grace: Duration = Desktop.grace,
+        rest: Duration = Desktop.rest,
         log: Logger
     ) {
         self.feed = feed
@@ -69,6 +74,7 @@ package actor Desktop {
         self.system = system
         self.pace = pace
         self.grace = grace
+        self.rest = rest
         self.log = log
         board = ConditionBoard(host: host, heedsPower: settings.heedsPower)
         command = CompletionCommand(settings.whenDoneCommand, log: log)
@@ -176,6 +182,7 @@ package actor Desktop {
                     host: host,
                     board: board,
                     grace: grace,
+                    rest: rest,
                     log: log
                 )
                 self.clients = clients

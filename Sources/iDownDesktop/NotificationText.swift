@@ -28,6 +28,12 @@ struct NotificationGroup: Hashable, Sendable {
     }
 
     mutating func add(uncounted number: Int) { more += number }
+
+    /// Adds what is newer.
+    mutating func add(_ news: NotificationGroup) {
+        for task in news.tasks { add(task) }
+        add(uncounted: news.more)
+    }
 }
 
 /// What a notification says.

@@ -6,7 +6,8 @@ import Logging
 /// Tells the user what was added, completed and failed: the Desktop Notifications Specification 1.2.
 ///
 /// Of each kind one notification is open, which is replaced: a hundred files that finish together
-/// are one line. A server that does not answer hears nothing more until another one takes its place.
+/// are one line. A server that does not answer is left alone for a while, or until another one
+/// takes its place.
 actor Notifier {
     private struct Shown {
         let number: UInt32
@@ -26,6 +27,8 @@ actor Notifier {
     private let host: any DesktopHost
     private let presenter: FilePresenter
     private let log: Logger
+    /// A server that has not answered is left alone for so long.
+    private let rest: Duration
     private var waiting: [NotificationKind: NotificationGroup] = [:]
     private var shown: [NotificationKind: Shown] = [:]
     /// The one that tells how the list stands.
@@ -34,13 +37,24 @@ actor Notifier {
     /// Tokens by which a program that is started may take the focus, of the last click.
     private var tokens: [UInt32: String] = [:]
     private var capabilities: Set<String>?
-    private var isSilent = false
+    /// How often one has come or gone.
+    private var changes = 0
+    private var restsUntil: ContinuousClock.Instant = .now
+    /// Rings at the end of the rest.
+    private var alarm: Task<Void, Never>?
     private var worker: Task<Void, Never>?
 
+    /// - Parameters:
+    ///   - connection: to the session's bus.
+    ///   - host: carries out what the user asks for.
+    ///   - presenter: opens and shows files.
+    ///   - rest: a server that has not answered is left alone for so long.
+    ///   - log: where trouble is told.
     init(
         _ connection: Connection,
         host: any DesktopHost,
         presenter: FilePresenter,
+        rest: Duration,
         log: Logger
     ) {
         server = BusService(
@@ -51,6 +65,7 @@ actor Notifier {
         )
         self.host = host
         self.presenter = presenter
+        self.rest = rest
         self.log = log
     }
 
@@ -60,6 +75,7 @@ actor Notifier {
             group.addTask { [self] in await server.followOwner { await self.serverIs(there: $0) } }
             group.addTask { [self] in await server.followSignals { await self.heard($0) } }
         }
+        alarm?.cancel()
     }
 
     /// Takes note; never waits for anybody.
@@ -84,7 +100,8 @@ actor Notifier {
     ///
     /// - Returns: whether there is somebody to show it.
     func show(_ summary: DesktopSummary, _ active: [DesktopTask]) async -> Bool {
-        guard !isSilent, await server.isWithinReach else { return false }
+        guard !isResting, await server.isWithinReach else { return false }
+        let asked = changes
         do throws(BusError) {
             let text = NotificationText(
                 summary,
@@ -100,8 +117,7 @@ actor Notifier {
             list = (number, summary.folder)
             return true
         } catch {
-            isSilent = error.name == "org.freedesktop.DBus.Error.NoReply"
-            log.debug("a notification was not shown: \(error)")
+            take(error, from: asked)
             return false
         }
     }
@@ -111,7 +127,29 @@ actor Notifier {
         shown = [:]
         tokens = [:]
         capabilities = nil
-        isSilent = false
+        changes += 1
+        restsUntil = .now
+        alarm?.cancel()
+        if isThere { work() }
+    }
+
+    private var isResting: Bool { ContinuousClock.now < restsUntil }
+
+    /// Takes note of what has kept a notification from being shown.
+    ///
+    /// - Parameters:
+    ///   - error: the answer.
+    ///   - asked: `changes` as it was at the question: no server rests for what another one did.
+    private func take(_ error: BusError, from asked: Int) {
+        log.debug("a notification was not shown: \(error)")
+        guard error.isNoReply, asked == changes else { return }
+        let end = ContinuousClock.now + rest
+        restsUntil = end
+        alarm?.cancel()
+        alarm = Task {
+            guard (try? await Task.sleep(until: end, clock: .continuous)) != nil else { return }
+            work()
+        }
     }
 
     private func work() {
@@ -120,7 +158,8 @@ actor Notifier {
             while true {
                 if !clicks.isEmpty {
                     await follow(clicks.removeFirst())
-                } else if let kind = NotificationKind.allCases.first(where: { waiting[$0] != nil }),
+                } else if !isResting,
+                    let kind = NotificationKind.allCases.first(where: { waiting[$0] != nil }),
                     let group = waiting.removeValue(forKey: kind)
                 {
                     await tell(kind, group)
@@ -135,16 +174,27 @@ actor Notifier {
     // MARK: Telling
 
     private func tell(_ kind: NotificationKind, _ news: NotificationGroup) async {
-        guard !isSilent, await server.isWithinReach else { return }
+        guard await server.isWithinReach else { return }
+        let asked = changes
+        let capabilities: Set<String>
         do throws(BusError) {
-            let capabilities = try await serverCapabilities()
+            capabilities = try await serverCapabilities()
+        } catch {
+            if error.isNoReply {
+                // Nothing of it was shown: it is told with what comes meanwhile.
+                var group = news
+                if let newer = waiting[kind] { group.add(newer) }
+                waiting[kind] = group
+            }
+            return take(error, from: asked)
+        }
+        do throws(BusError) {
             var group = news
             var replaced: UInt32 = 0
             if let open = shown[kind] {
                 replaced = open.number
                 group = open.group
-                for task in news.tasks { group.add(task) }
-                group.add(uncounted: news.more)
+                group.add(news)
             } else if let added = shown[.added],
                 Set(added.group.tasks.map(\.id)).isSubset(of: news.tasks.map(\.id))
             {
@@ -152,6 +202,8 @@ actor Notifier {
                 replaced = added.number
                 shown[.added] = nil
             }
+            // Whoever answers late shows it all the same, and in this place.
+            if replaced != 0 { shown[kind] = Shown(number: replaced, group: group) }
             let text = NotificationText(kind, group, capabilities: capabilities)
             let answer = try await server.call(
                 "Notify",
@@ -162,9 +214,8 @@ actor Notifier {
             shown[kind] = Shown(number: number, group: group)
             try await closeOutdated(by: group, of: kind)
         } catch {
-            // Nobody is asked again who has not answered once, until there is somebody else.
-            isSilent = error.name == "org.freedesktop.DBus.Error.NoReply"
-            log.debug("a notification was not shown: \(error)")
+            // It is not told again: it may be shown, now or late.
+            take(error, from: asked)
         }
     }
 

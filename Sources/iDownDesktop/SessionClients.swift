@@ -17,6 +17,7 @@ struct SessionClients: Sendable {
         host: any DesktopHost,
         board: ConditionBoard,
         grace: Duration,
+        rest: Duration,
         log: Logger
     ) {
         self.connection = connection
@@ -25,7 +26,13 @@ struct SessionClients: Sendable {
             programs: UserPrograms(connection: connection),
             log: log
         )
-        notifier = Notifier(connection, host: host, presenter: presenter, log: log)
+        notifier = Notifier(
+            connection,
+            host: host,
+            presenter: presenter,
+            rest: rest,
+            log: log
+        )
         launcher = LauncherEntry(connection)
         views = JobViews(connection, host: host)
         network = PortalNetwork(connection, board: board, grace: grace)

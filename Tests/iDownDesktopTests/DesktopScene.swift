@@ -100,11 +100,13 @@ extension Logger {
 /// - Parameters:
 ///   - settings: those in force.
 ///   - grace: what a service said stands for so long after it has gone.
+///   - rest: a notification server that has not answered is left alone for so long.
 ///   - body: what is run.
 /// - Throws: what `body` throws.
 func withDesktop(
     settings: DesktopSettings = DesktopSettings(),
     grace: Duration = .milliseconds(20),
+    rest: Duration = Desktop.rest,
     _ body: (DesktopScene) async throws -> Void
 ) async throws {
     try await withPrivateBus { bus in
@@ -119,6 +121,7 @@ func withDesktop(
             system: .address(bus.address),
             pace: .milliseconds(20),
             grace: grace,
+            rest: rest,
             log: .quiet
         )
         let scene = DesktopScene(

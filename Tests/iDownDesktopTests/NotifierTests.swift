@@ -208,6 +208,104 @@ import iDownTesting
         }
     }
 
+    /// Plays a server that does not answer the first call of one method, but carries it out; it
+    /// takes the place of another one.
+    private func serve(_ connection: Connection, slowAt slow: String) async throws -> CallLog {
+        let log = CallLog()
+        let isAsleep = Mutex(true)
+        let answer: @Sendable (String) throws -> Void = { method in
+            guard method == slow else { return }
+            let wasAsleep = isAsleep.withLock { isAsleep in
+                defer { isAsleep = false }
+                return isAsleep
+            }
+            if wasAsleep { throw BusError.noReply("as the bus says it of who is slow") }
+        }
+        try await connection.export(
+            [
+                Interface(
+                    "org.freedesktop.Notifications",
+                    [
+                        .method("GetCapabilities", out: ["capabilities"]) {
+                            (_: Call) async throws -> [String] in
+                            log.keep("GetCapabilities")
+                            try answer("GetCapabilities")
+                            return ["body"]
+                        },
+                        .method(
+                            "Notify",
+                            in: [
+                                "app", "replaced", "icon", "summary", "body", "actions", "hints",
+                                "timeout",
+                            ],
+                            out: ["id"]
+                        ) {
+                            (
+                                _: Call,
+                                _: String,
+                                replaced: UInt32,
+                                _: String,
+                                _: String,
+                                body: String,
+                                _: [String],
+                                _: [String: Value],
+                                _: Int32
+                            ) async throws -> UInt32 in
+                            log.keep("Notify \(replaced) \(body)")
+                            try answer("Notify")
+                            return 7
+                        },
+                    ]
+                )
+            ],
+            at: "/org/freedesktop/Notifications"
+        )
+        _ = try await connection.requestName(
+            "org.freedesktop.Notifications",
+            replaceExisting: true,
+            allowReplacement: true
+        )
+        return log
+    }
+
+    @Test func `what a slow server was not asked to show is told after a rest`() async throws {
+        try await withDesktop(rest: .milliseconds(20)) { scene in
+            let log = try await serve(scene.connection, slowAt: "GetCapabilities")
+            try await scene.ready()
+            scene.complete("1", "/d/a")
+            try await log.wait(for: "Notify 0 a")
+            #expect(log.all == ["GetCapabilities", "GetCapabilities", "Notify 0 a"])
+        }
+    }
+
+    @Test func `what a slow server was asked to show is not told twice`() async throws {
+        try await withDesktop(rest: .milliseconds(20)) { scene in
+            let log = try await serve(scene.connection, slowAt: "Notify")
+            try await scene.ready()
+            scene.complete("1", "/d/a")
+            try await log.wait(for: "Notify 0 a")
+            // Nobody knows the number of the first.
+            scene.complete("2", "/d/b")
+            try await log.wait(for: "Notify 0 b")
+            scene.complete("3", "/d/c")
+            try await log.wait(for: "Notify 7 b\nc")
+            #expect(log.all.count { $0.hasPrefix("Notify") } == 3)
+        }
+    }
+
+    @Test func `a server that takes the place of a slow one is told at once`() async throws {
+        try await withDesktop { scene in
+            let log = try await serve(scene.connection, slowAt: "GetCapabilities")
+            try await scene.ready()
+            scene.complete("1", "/d/a")
+            try await log.wait(for: "GetCapabilities")
+            let other = try await Connection.open(.address(scene.bus.address))
+            try await serve(other, slowAt: "nothing").wait(for: "Notify 0 a")
+            #expect(log.all == ["GetCapabilities"])
+            await other.close()
+        }
+    }
+
     @Test func `a server that never answers keeps nobody waiting, and is not asked again`()
         async throws
     {
