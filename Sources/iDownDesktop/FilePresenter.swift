@@ -45,15 +45,7 @@ struct FilePresenter: Sendable {
     func reveal(_ paths: [String], token: String = "") async {
         guard let first = paths.first else { return }
         let uris = paths.suffix(Self.mostFiles).map(FileURI.text)
-        if await fileManager.isWithinReach,
-            (try? await fileManager.call(
-                "ShowItems",
-                [uris.busValue, .string(token)],
-                startsIt: true
-            )) != nil
-        {
-            return
-        }
+        if await ask(fileManager, "ShowItems", [uris.busValue, .string(token)]) { return }
         if await openByPortal("OpenDirectory", first, token) { return }
         let folder = first.lastIndex(of: "/").map { first[..<$0] } ?? "/"
         await openByProgram(folder.isEmpty ? "/" : String(folder))
@@ -86,15 +78,7 @@ struct FilePresenter: Sendable {
             path = slash == path.startIndex ? "/" : String(path[..<slash])
         }
         let folder = [FileURI.text(of: path)]
-        if await fileManager.isWithinReach,
-            (try? await fileManager.call(
-                "ShowFolders",
-                [folder.busValue, .string(token)],
-                startsIt: true
-            )) != nil
-        {
-            return
-        }
+        if await ask(fileManager, "ShowFolders", [folder.busValue, .string(token)]) { return }
         await openByProgram(path)
     }
 
@@ -104,17 +88,29 @@ struct FilePresenter: Sendable {
         _ path: String,
         _ token: String
     ) async -> Bool {
-        guard await portal.isWithinReach else { return false }
         let number = Glibc.open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
         guard number >= 0 else { return false }
         let file = OpenDescriptor(owning: number)
         let options: [String: Value] = token.isEmpty ? [:] : ["activation_token": .string(token)]
-        let answer = try? await portal.call(
-            member,
-            [.string(""), .descriptor(file), options.busValue],
-            startsIt: true
-        )
-        return answer != nil
+        return await ask(portal, member, [.string(""), .descriptor(file), options.busValue])
+    }
+
+    /// Asks a service to open or show something.
+    ///
+    /// - Returns: whether nobody else is to be asked. Whoever is slow to answer does it all the
+    ///   same, and nothing is to be opened twice.
+    private func ask(
+        _ service: BusService,
+        _ member: MemberName,
+        _ arguments: [Value]
+    ) async -> Bool {
+        guard await service.isWithinReach else { return false }
+        do throws(BusError) {
+            try await service.call(member, arguments, startsIt: true)
+            return true
+        } catch {
+            return error.isNoReply
+        }
     }
 
     private func openByProgram(_ path: String) async {

@@ -51,4 +51,50 @@ import iDownTesting
             }
         }
     }
+
+    @Test func `what a slow file manager was asked to show nobody else shows`() async throws {
+        try await withTemporaryFolder { folder in
+            try await withDesktop { scene in
+                let path = folder + "/hello.txt"
+                try TestFile.write("hello\n", to: path)
+                // Its answer is what the bus says of who is slow.
+                let script = """
+                    import dbus, dbus.service, dbus.mainloop.glib, sys
+                    from gi.repository import GLib
+                    dbus.mainloop.glib.DBusGMainLoop(set_as_default=True)
+                    bus = dbus.bus.BusConnection(sys.argv[1])
+                    class Files(dbus.service.Object):
+                        @dbus.service.method('org.freedesktop.FileManager1', 'ass')
+                        def ShowItems(self, uris, token):
+                            print('the file manager', flush=True)
+                            raise dbus.exceptions.DBusException(
+                                'slow', name='org.freedesktop.DBus.Error.NoReply')
+                    class Portal(dbus.service.Object):
+                        @dbus.service.method('org.freedesktop.portal.OpenURI', 'sha{sv}', 'o')
+                        def OpenDirectory(self, parent, file, options):
+                            print('the portal', flush=True)
+                            return dbus.ObjectPath('/org/freedesktop/portal/desktop/request/1')
+                    files = Files(bus, '/org/freedesktop/FileManager1')
+                    portal = Portal(bus, '/org/freedesktop/portal/desktop')
+                    names = [dbus.service.BusName(name, bus) for name in (
+                        'org.freedesktop.FileManager1', 'org.freedesktop.portal.Desktop')]
+                    print('ready', flush=True)
+                    GLib.MainLoop().run()
+                    """
+                try await withChild(
+                    "/usr/bin/python3",
+                    ["-c", script, scene.bus.address]
+                ) { services in
+                    #expect(await services.nextLine() == "ready", "\(services.standardError)")
+                    try await scene.ready()
+                    // The second comes after all that the first has set off.
+                    for id in ["1", "2"] {
+                        scene.complete(id, path, whenDone: .reveal)
+                        let line = try await within("somebody") { await services.nextLine() }
+                        #expect(line == "the file manager")
+                    }
+                }
+            }
+        }
+    }
 }
