@@ -16,6 +16,8 @@ package actor Desktop {
     package static let grace: Duration = .seconds(30)
     /// A notification server that has not answered is left alone for so long.
     package static let rest: Duration = .seconds(60)
+    /// Leave is taken for no longer than this.
+    private static let farewell: Duration = .seconds(1)
 
     private let feed: DesktopFeed
     private let host: any DesktopHost
@@ -160,7 +162,8 @@ package actor Desktop {
                     host: host,
                     grace: grace
                 )
-                await withClosing(connection) { await watch.follow() }
+                await watch.follow()
+                await connection.close()
                 systemConnection = nil
                 adjustPower()
                 await stayAwake.use(system: nil)
@@ -189,7 +192,8 @@ package actor Desktop {
                 await command.use(UserPrograms(connection: connection))
                 await stayAwake.use(session: connection)
                 endLook()
-                await withClosing(connection) { await clients.follow() }
+                await clients.follow()
+                await leave(clients, on: connection)
                 self.clients = nil
                 await command.use(UserPrograms(connection: nil))
                 await stayAwake.use(session: nil)
@@ -201,8 +205,16 @@ package actor Desktop {
         endLook()
     }
 
-    private func withClosing(_ connection: Connection, _ body: () async -> Void) async {
-        await body()
+    /// Takes leave of the session's services and closes the connection, which ends every call to
+    /// one that does not answer.
+    private func leave(_ clients: SessionClients, on connection: Connection) async {
+        let limit = Task {
+            guard (try? await Task.sleep(for: Self.farewell)) != nil else { return }
+            await connection.close()
+        }
+        // A task of its own: a cancelled one waits for no answer.
+        await Task { await clients.leave() }.value
+        limit.cancel()
         await connection.close()
     }
 

@@ -57,6 +57,22 @@ actor JobViews {
         work()
     }
 
+    /// Ends all views: Plasma takes the end of whoever has some for a crash, and says so for each.
+    ///
+    /// To be called once, after ``follow()``.
+    func end() async {
+        isThere = false
+        // It may be about to get one more.
+        await worker?.value
+        let last = Array(views.values)
+        views = [:]
+        await withTaskGroup { group in
+            for view in last {
+                group.addTask { [self] in _ = await terminate(view, of: nil) }
+            }
+        }
+    }
+
     private func serverIs(there isThere: Bool) {
         self.isThere = isThere
         // A new server knows nothing of the old one's views, and the news was not followed.

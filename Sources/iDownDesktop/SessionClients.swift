@@ -49,6 +49,9 @@ struct SessionClients: Sendable {
         }
     }
 
+    /// Takes leave of those who would take the end for a crash; after ``follow()``.
+    func leave() async { await views.end() }
+
     /// Tells everybody; waits for nobody outside of this process.
     func take(_ news: DesktopNews, settings: DesktopSettings) async {
         if settings.notifies { await notifier.take(news) }

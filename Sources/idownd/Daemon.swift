@@ -161,6 +161,9 @@ struct Daemon {
         ServiceNotifier.send("STOPPING=1")
         await coordinator.stop()
         await bus.refuseCalls(with: ManagerError(ServiceRefusal.stopping).busError)
+        // The desktop is told what becomes of what it shows; one that hangs is not waited for.
+        attending.cancel()
+        await promptly(within: .seconds(1)) { await attending.value }
         // A thread that hangs, in libcurl or on a disk, ends with the process.
         await promptly(within: .seconds(1)) {
             async let other: Void = filePool.shutDown()

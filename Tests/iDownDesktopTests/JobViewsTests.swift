@@ -11,8 +11,11 @@ import iDownTesting
     private static let path: ObjectPath = "/JobViewServer/JobView_1"
 
     /// Plays KDE's server, with one view.
-    private func serve(_ connection: Connection) async throws -> CallLog {
-        let log = CallLog()
+    @discardableResult
+    private func serve(
+        _ connection: Connection,
+        log: CallLog = CallLog()
+    ) async throws -> CallLog {
         try await connection.export(
             [
                 Interface(
@@ -99,6 +102,21 @@ import iDownTesting
                 await server.close()
             }
         }
+    }
+
+    @Test func `what is shown at the end of the service is taken away, as by the user`()
+        async throws
+    {
+        let log = CallLog()
+        try await withDesktop { scene in
+            try await scene.ready()
+            try await serve(scene.connection, log: log)
+            try await soon("a view") {
+                scene.feed.changed(.sample("1", .downloading))
+                return log.all.contains("requestView org.idown.Manager1 3")
+            }
+        }
+        #expect(log.all.last == "terminate 1 ")
     }
 
     @Test func `what is cancelled takes its view away`() async throws {
