@@ -41,9 +41,9 @@ package struct SecretService: Sendable {
 
     /// What an item keeps.
     package func secret(of item: ObjectPath) async throws(BusError) -> [UInt8] {
-        let session = try await openSession()
-        let answer = try await call(item, Self.item, "GetSecret", [.objectPath(session)])
-        await close(session)
+        let answer = try await withSession { (session) async throws(BusError) in
+            try await call(item, Self.item, "GetSecret", [.objectPath(session)])
+        }
         guard case .structure(let members) = answer.first, members.count == 4,
             case .array(_, let bytes) = members[2]
         else { throw .inconsistentMessage("GetSecret answered no secret") }
@@ -76,21 +76,21 @@ package struct SecretService: Sendable {
         attributes: [String: String]
     ) async throws(BusError) -> Bool {
         guard let collection = try await openCollection() else { return false }
-        let session = try await openSession()
         let properties: [String: Value] = [
             "org.freedesktop.Secret.Item.Label": .string(label),
             "org.freedesktop.Secret.Item.Attributes": attributes.busValue,
         ]
-        let content = Value.structure([
-            .objectPath(session), [UInt8]().busValue, secret.busValue, .string("text/plain"),
-        ])
-        let answer = try await call(
-            collection,
-            Self.collection,
-            "CreateItem",
-            [properties.busValue, content, .boolean(true)]
-        )
-        await close(session)
+        let answer = try await withSession { (session) async throws(BusError) in
+            let content = Value.structure([
+                .objectPath(session), [UInt8]().busValue, secret.busValue, .string("text/plain"),
+            ])
+            return try await call(
+                collection,
+                Self.collection,
+                "CreateItem",
+                [properties.busValue, content, .boolean(true)]
+            )
+        }
         // A path other than `/` in the second place would be a prompt, and nothing is kept yet.
         return answer.last == .objectPath(.root)
     }
@@ -124,6 +124,24 @@ package struct SecretService: Sendable {
         )
         guard answer.count == 2 else { throw .inconsistentMessage("SearchItems answered no lists") }
         return (Self.paths(answer[0]), Self.paths(answer[1]))
+    }
+
+    /// Makes a call in a session, which is closed whatever comes of it: the keyring keeps each
+    /// until then, and the connection may last for days.
+    private func withSession(
+        _ body: (ObjectPath) async throws(BusError) -> [Value]
+    ) async throws(BusError) -> [Value] {
+        let session = try await openSession()
+        let answer: [Value]
+        do throws(BusError) {
+            answer = try await body(session)
+        } catch {
+            // One that did not answer is not waited for twice.
+            Task { await close(session) }
+            throw error
+        }
+        await close(session)
+        return answer
     }
 
     private func openSession() async throws(BusError) -> ObjectPath {
