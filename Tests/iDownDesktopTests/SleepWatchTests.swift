@@ -50,35 +50,44 @@ import iDownTesting
         }
     }
 
+    /// Plays GNOME's session manager; it takes the place of another one.
+    private func serveSession(_ connection: Connection) async throws -> CallLog {
+        let log = CallLog()
+        try await connection.export(
+            [
+                Interface(
+                    "org.gnome.SessionManager",
+                    [
+                        .method(
+                            "Inhibit",
+                            in: ["app", "window", "reason", "flags"],
+                            out: ["cookie"]
+                        ) {
+                            (_: Call, app: String, _: UInt32, _: String, flags: UInt32) -> UInt32 in
+                            log.keep("inhibit \(app) \(flags)")
+                            return UInt32(77)
+                        },
+                        .method("Uninhibit", in: ["cookie"]) { (_: Call, cookie: UInt32) in
+                            log.keep("give back \(cookie)")
+                        },
+                    ]
+                )
+            ],
+            at: "/org/gnome/SessionManager"
+        )
+        _ = try await connection.requestName(
+            "org.gnome.SessionManager",
+            replaceExisting: true,
+            allowReplacement: true
+        )
+        return log
+    }
+
     @Test func `an idle computer stays awake only while something downloads`() async throws {
         var settings = DesktopSettings()
         settings.staysAwake = true
         try await withDesktop(settings: settings) { scene in
-            let log = CallLog()
-            try await scene.connection.export(
-                [
-                    Interface(
-                        "org.gnome.SessionManager",
-                        [
-                            .method(
-                                "Inhibit",
-                                in: ["app", "window", "reason", "flags"],
-                                out: ["cookie"]
-                            ) {
-                                (_: Call, app: String, _: UInt32, _: String, flags: UInt32)
-                                    -> UInt32 in
-                                log.keep("inhibit \(app) \(flags)")
-                                return UInt32(77)
-                            },
-                            .method("Uninhibit", in: ["cookie"]) { (_: Call, cookie: UInt32) in
-                                log.keep("give back \(cookie)")
-                            },
-                        ]
-                    )
-                ],
-                at: "/org/gnome/SessionManager"
-            )
-            _ = try await scene.connection.requestName("org.gnome.SessionManager")
+            let log = try await serveSession(scene.connection)
             try await scene.bus.withLogind(scene.connection) { mock in
                 try await soon("the lock") { try await self.locks(of: mock) == ["sleep/delay"] }
                 scene.feed.changed(.sample("1", .downloading))
@@ -89,6 +98,32 @@ import iDownTesting
                 scene.feed.changed(.sample("1", .completed))
                 try await soon("one lock") { try await self.locks(of: mock) == ["sleep/delay"] }
                 try await log.wait(for: "give back 77")
+            }
+        }
+    }
+
+    @Test func `who decides on sleep is asked also where he comes later, or in another's place`()
+        async throws
+    {
+        var settings = DesktopSettings()
+        settings.staysAwake = true
+        try await withDesktop(settings: settings) { scene in
+            try await scene.bus.withLogind(scene.connection) { mock in
+                scene.feed.changed(.sample("1", .downloading))
+                try await soon("the lock") {
+                    try await self.locks(of: mock).contains("idle/block")
+                }
+                let first = try await serveSession(scene.connection)
+                try await first.wait(for: "inhibit idown 4")
+                let other = try await Connection.open(.address(scene.bus.address))
+                let next = try await serveSession(other)
+                try await next.wait(for: "inhibit idown 4")
+                scene.feed.changed(.sample("1", .completed))
+                try await next.wait(for: "give back 77")
+                // Each was asked once, and nothing is given back to who is no longer asked.
+                #expect(first.all == ["inhibit idown 4"])
+                #expect(next.all == ["inhibit idown 4", "give back 77"])
+                await other.close()
             }
         }
     }
