@@ -99,6 +99,27 @@ struct Files: Sendable {
         }
     }
 
+    /// Where a symbolic link leads in the end, be anything there or not; the path itself where it
+    /// is none. readlink(2)
+    func target(of path: String) throws(FileFailure) -> String {
+        var path = path
+        // As many as Linux follows, path_resolution(7).
+        for _ in 0..<40 {
+            var link = [CChar](repeating: 0, count: 4_096)
+            let count: Int
+            do {
+                count = try call("readlink", path) { readlink(path, &link, link.count) }
+            } catch {
+                guard [EINVAL, ENOENT, ENOTDIR].contains(error.code) else { throw error }
+                return path
+            }
+            let bytes = link.prefix(count).map { UInt8(bitPattern: $0) }
+            let target = String(decoding: bytes, as: UTF8.self)
+            path = target.hasPrefix("/") ? target : "\(Self.parent(of: path))/\(target)"
+        }
+        throw FileFailure(operation: "readlink", path: path, code: ELOOP)
+    }
+
     /// Puts `content` in the place of the file, all or nothing, durable on return.
     ///
     /// A crash leaves the old content or the new, and at worst a `.new` file, which the next

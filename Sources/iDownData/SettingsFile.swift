@@ -55,10 +55,13 @@ package struct SettingsFile: Sendable {
     /// Writes the settings, durable on return.
     ///
     /// A file that is wrong is moved aside first, as `settings.json.broken-<date>`; keys of it that are
-    /// not known stay, and all others are as they are in force.
+    /// not known stay, and all others are as they are in force. A symbolic link stays, and leads to
+    /// the new file.
     package func write(_ settings: Settings, now: WallTime) throws(SettingsFailure) {
+        let target: String
         do {
             try files.makePrivateFolder(Files.parent(of: path))
+            target = try files.target(of: path)
         } catch {
             throw .file(error)
         }
@@ -69,7 +72,7 @@ package struct SettingsFile: Sendable {
         } catch .file(let failure) {
             throw .file(failure)
         } catch {
-            try moveAside(now: now)
+            try moveAside(target, now: now)
             // What only the user sets is in force as well.
             for (key, value) in Self.usersOwn(in: settings) { content[key] = value }
         }
@@ -90,7 +93,7 @@ package struct SettingsFile: Sendable {
             throw .unreadable(path: path)
         }
         do {
-            try files.replace(path, with: Array(data) + [UInt8(ascii: "\n")])
+            try files.replace(target, with: Array(data) + [UInt8(ascii: "\n")])
         } catch {
             throw .file(error)
         }
@@ -261,7 +264,7 @@ package struct SettingsFile: Sendable {
         .invalidValue(path: path, key: key, expected: expected)
     }
 
-    private func moveAside(now: WallTime) throws(SettingsFailure) {
+    private func moveAside(_ path: String, now: WallTime) throws(SettingsFailure) {
         do {
             try files.rename(path, to: try BrokenFile.path(for: path, at: now, in: files))
         } catch {

@@ -100,6 +100,9 @@ package actor ManagerService {
         _ value: Value,
         _ change: (inout Settings) -> Void
     ) async throws(ManagerError) -> Bool {
+        // All settings are written: what somebody has put into the file, and nobody has told of
+        // yet, is to stay.
+        await readSettings()
         var changed = settings
         change(&changed)
         guard changed != settings else { return false }

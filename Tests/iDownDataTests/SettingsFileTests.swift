@@ -155,6 +155,31 @@ import iDownTesting
         }
     }
 
+    @Test func `a file that is a symbolic link stays one, and where it leads is written to`()
+        async throws
+    {
+        try await withTemporaryFolder { folder in
+            #expect(mkdir(folder + "/own", 0o700) == 0)
+            #expect(mkdir(folder + "/idown", 0o700) == 0)
+            let own = folder + "/own/idown.json"
+            let link = folder + "/idown/settings.json"
+            #expect(symlink("../own/idown.json", link) == 0)
+            let file = SettingsFile(folder: folder + "/idown")
+            // There is nothing there yet.
+            try file.write(Settings(speedLimit: 5), now: .someTime)
+            #expect(try Files().target(of: link) == folder + "/idown/../own/idown.json")
+            #expect(try Files().status(own) != nil)
+            #expect(file.read().settings.speedLimit == 5)
+
+            try Files().replace(own, with: Array("{".utf8))
+            try file.write(chosen, now: .someTime)
+            #expect(file.read().settings == chosen)
+            #expect(try Files().target(of: link) != link)
+            let aside = own + ".broken-20260131-235959"
+            #expect(try Files().read(aside, limit: 1_000) == Array("{".utf8))
+        }
+    }
+
     @Test func `a value out of its range is not written`() async throws {
         try await withTemporaryFolder { folder in
             let file = SettingsFile(folder: folder)

@@ -65,6 +65,35 @@ import iDownloader
         }
     }
 
+    @Test func `who sets a property takes nothing back that somebody has written by hand`()
+        async throws
+    {
+        try await withService { scene in
+            try await scene.client.setSpeedLimit(5)
+            let path = scene.home.config + "/idown/settings.json"
+            let written = #"{"SpeedLimit": 5, "MaxConcurrentDownloads": 9, "StayAwake": true}"#
+            try TestFile.write(written.utf8, to: path)
+            try await scene.client.setHoldOnMetered(true)
+            #expect(try await scene.client.maxConcurrentDownloads() == 9)
+            #expect(await scene.coordinator.slots == 9)
+            try await scene.signals.first("PropertiesChanged") { signal in
+                signal.member == "PropertiesChanged"
+                    && "\(signal.arguments)".contains("MaxConcurrentDownloads")
+            }
+            var expected = Settings(maxConcurrentDownloads: 9, speedLimit: 5)
+            expected.holdsOnMetered = true
+            expected.staysAwake = true
+            let file = SettingsFile(folder: scene.home.config + "/idown")
+            #expect(file.read().settings == expected)
+
+            // What is wrong changes nothing of what is in force.
+            try TestFile.write("{".utf8, to: path)
+            try await scene.client.setHoldOnLowBattery(true)
+            expected.holdsOnLowBattery = true
+            #expect(file.read().settings == expected)
+        }
+    }
+
     @Test func `a task's limits are stored, announced and held within their range`() async throws {
         try await withService { scene in
             let client = scene.client
