@@ -10,8 +10,10 @@ extension Coordinator {
     package func carryOut(_ command: Command, on id: TaskID) async throws {
         let rests = engine.rests
         try await decide(on: id, for: command) { record throws(Refusal) in
-            // Who asks for a try by hand does not wait for the host's sake either.
-            if command == .retry, record.isInBackOff { rests.end(of: record.request.origin) }
+            // Who asks for a try by hand does not wait for a host's sake either.
+            if command == .retry, record.isInBackOff {
+                rests.end(for: id, at: record.request.origin)
+            }
             return try record.apply(command)
         }
         try await finish(command, on: [id])

@@ -280,7 +280,11 @@ extension Coordinator {
         let id = change.after.id
         if !change.starts { drop(id) }
         if change.after.state != .downloading, running[id] != nil { settled.insert(id) }
-        if !change.after.isInBackOff { backOffs.remove(id) }
+        if !change.after.isInBackOff {
+            backOffs.remove(id)
+            // While it runs it may just have met a host that rests.
+            if change.after.state != .downloading { engine.rests.forget(id) }
+        }
         for effect in change.effects {
             switch effect {
             case .persist, .fillSlots:

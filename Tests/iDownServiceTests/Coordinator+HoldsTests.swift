@@ -88,6 +88,30 @@ import iDownloader
         }
     }
 
+    /// Whether the host was known to rest before, or says so to this task.
+    @Test(arguments: [true, false])
+    func `a try by hand asks also the host to which a redirect leads`(
+        isKnown: Bool
+    ) async throws {
+        try await withHosts { hub, busy, _ in
+            if isKnown {
+                let first = try await hub.add(busy.url("/a"))
+                try await hub.announced.wait(for: first, hold: "retry")
+            }
+            let target = busy.url("/c")
+            let door = try FaultServer(
+                script: .init { _ in
+                    [.head("302 Found", [("Location", target), ("Content-Length", "0")])]
+                }
+            )
+            defer { door.stop() }
+            let id = try await hub.add(door.url("/c"))
+            try await hub.announced.wait(for: id, hold: "retry")
+            try await hub.coordinator.carryOut(.retry, on: id)
+            try await hub.announced.wait(for: id, .completed)
+        }
+    }
+
     @Test func `the rest of a host outlives a restart`() async throws {
         try await withTemporaryFolder { folder in
             try await withHosts { _, busy, _ in

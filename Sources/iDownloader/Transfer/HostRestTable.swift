@@ -5,7 +5,14 @@ package import iDownState
 
 /// The hosts that asked to be left alone, shared by all transfers and the queue.
 package final class HostRestTable: Sendable {
-    private let rests = Mutex(HostRests())
+    private struct State {
+        var rests = HostRests()
+        /// The hosts that the last attempts of tasks have found at rest: a redirect or a mirror may
+        /// have led there.
+        var met: [TaskID: Set<Origin>] = [:]
+    }
+
+    private let state = Mutex(State())
 
     private let time: TimeAndChance
     private let start: TimeAndChance.Instant
@@ -16,9 +23,17 @@ package final class HostRestTable: Sendable {
     }
 
     /// Takes note of a host's wish.
-    package func rest(_ origin: Origin, for wish: Duration) {
+    ///
+    /// - Parameters:
+    ///   - origin: who asks.
+    ///   - wish: for how long.
+    ///   - task: the one that was told so; nil after a restart, when that is not known.
+    package func rest(_ origin: Origin, for wish: Duration, toldTo task: TaskID? = nil) {
         let now = self.now
-        rests.withLock { $0.rest(origin, for: wish, now: now) }
+        state.withLock { state in
+            state.rests.rest(origin, for: wish, now: now)
+            if let task { state.met[task, default: []].insert(origin) }
+        }
     }
 
     /// Takes up the wish that a task's last failure tells of, after a restart.
@@ -30,27 +45,48 @@ package final class HostRestTable: Sendable {
     }
 
     /// How long the host is still to be left alone; nil where it is not.
-    package func remaining(of origin: Origin) -> Duration? {
+    ///
+    /// - Parameters:
+    ///   - origin: the host.
+    ///   - task: the one that wants to ask it.
+    /// - Returns: how long.
+    package func remaining(of origin: Origin, for task: TaskID) -> Duration? {
         let now = self.now
-        return rests.withLock { $0.remaining(of: origin, now: now) }
+        return state.withLock { state in
+            let rest = state.rests.remaining(of: origin, now: now)
+            if rest != nil { state.met[task, default: []].insert(origin) }
+            return rest
+        }
     }
 
     /// All hosts that are to be left alone, and how long still.
     package var all: [Origin: Duration] {
         let now = self.now
-        return rests.withLock { $0.all(now: now) }
+        return state.withLock { $0.rests.all(now: now) }
     }
 
     /// How long until the first of them may be asked again; nil where none rests.
     package var next: Duration? {
         let now = self.now
-        return rests.withLock { $0.next(now: now) }.map { $0 - now }
+        return state.withLock { $0.rests.next(now: now) }.map { $0 - now }
     }
 
-    /// Somebody wants a try all the same.
-    package func end(of origin: Origin?) {
-        guard let origin else { return }
-        rests.withLock { $0.end(of: origin) }
+    /// Somebody wants a try of a task all the same: no host keeps it from that.
+    ///
+    /// - Parameters:
+    ///   - task: the task.
+    ///   - origin: where its first request goes; nil where its URL is none.
+    package func end(for task: TaskID, at origin: Origin?) {
+        state.withLock { state in
+            var origins = state.met.removeValue(forKey: task) ?? []
+            if let origin { origins.insert(origin) }
+            for origin in origins { state.rests.end(of: origin) }
+        }
+    }
+
+    /// The task does not wait any more: what it has met is of no use.
+    package func forget(_ task: TaskID) {
+        state.withLock { _ = $0.met.removeValue(forKey: task) }
     }
 
     /// A clock that runs on while the machine sleeps.

@@ -6,13 +6,14 @@ import iDownState
 // A host that asked to be left alone is left alone, wherever a redirect leads from.
 extension Transfer {
     func leaveAlone(_ hop: Hop) throws(TransferEnd) {
-        guard let rest = engine.rests.remaining(of: Origin(hop.url)) else { return }
+        let rest = engine.rests.remaining(of: Origin(hop.url), for: job.task)
+        guard let rest else { return }
         throw .held(.hostRests(for: rest))
     }
 
     func noteRest(_ failure: Failure, at hop: Hop) {
         guard failure.isTransient, let wish = failure.retryAfter else { return }
-        engine.rests.rest(Origin(hop.url), for: wish)
+        engine.rests.rest(Origin(hop.url), for: wish, toldTo: job.task)
     }
 
     /// Has it recorded that this attempt steps aside.
