@@ -230,7 +230,8 @@ extension ListScreen {
         _ ids: [String]
     ) -> [ListRequest] {
         mode = .list
-        guard key == .character("y") || key == .enter else { return [] }
+        // Not Enter: it opened the question from the menu, and may be pressed once too often.
+        guard key == .character("y") else { return [] }
         if list.isEditing { list.setEditing(false) }
         return [.verb(verb, ids)]
     }

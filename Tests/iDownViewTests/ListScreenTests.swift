@@ -115,6 +115,16 @@ struct ListScreenTests {
         #expect(type("y", &screen) == [.verb(.remove, ["3", "7"])])
     }
 
+    @Test(arguments: [ListScreen.Key.enter, .escape, .up, .paste("y"), .character("Y")])
+    func `only y says yes where something is lost`(key: ListScreen.Key) {
+        var screen = screen()
+        _ = type("jd", &screen)
+        #expect(text(&screen).contains("download 7?"))
+        #expect(screen.press(key) == [])
+        #expect(!text(&screen).contains("download 7?"))
+        #expect(type("dy", &screen) == [.verb(.remove, ["7"])])
+    }
+
     @Test func `search narrows the list as it is typed`() {
         var screen = screen()
         _ = type("/iso", &screen)
