@@ -15,7 +15,7 @@ package struct ProgressLine: Sendable {
     ///   - rate: The smoothed speed, for the time left.
     ///   - step: Where the bar's mark stands while the whole is not known.
     package init(_ task: TaskProperties, rate: UInt64, step: Int = 0) {
-        summary = TaskSummary(task)
+        summary = TaskSummary(task, hidesSecrets: true)
         self.rate = rate
         self.step = step
     }

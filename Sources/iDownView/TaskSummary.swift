@@ -5,14 +5,23 @@ package import iDownBus
 /// What the list and the live line tell of a task, as texts of one line.
 package struct TaskSummary: Sendable {
     package let task: TaskProperties
+    private let hidesSecrets: Bool
 
-    package init(_ task: TaskProperties) {
+    /// Takes a task.
+    ///
+    /// - Parameters:
+    ///   - task: The task.
+    ///   - hidesSecrets: Whether a URL stands without its query where it stands for a name: the
+    ///     query may hold a token, and messages end up in logs.
+    package init(_ task: TaskProperties, hidesSecrets: Bool = false) {
         self.task = task
+        self.hidesSecrets = hidesSecrets
     }
 
     /// The file's name; the URL as long as there is none.
     package var name: CellText {
-        CellText(task.fileName.isEmpty ? task.url : task.fileName)
+        guard task.fileName.isEmpty else { return CellText(task.fileName) }
+        return CellText(hidesSecrets ? ShownURL(of: task).description : task.url)
     }
 
     /// The file's name; as long as there is none, what the URL makes expect.

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import iDownView
+
 /// What was typed, or handed over by the desktop, where something is to be opened.
 ///
 /// Only the service judges it; here a path becomes the URI that the service takes.

@@ -17,7 +17,8 @@ struct TaskEnd {
         case .completed: return nil
         case .cancelled: return "download \(id) was cancelled; idown resume \(id) starts it"
         default:
-            return "\(TaskSummary(task).name): \(task.errorCode): \(task.errorMessage);"
+            let name = TaskSummary(task, hidesSecrets: true).name
+            return "\(name): \(task.errorCode): \(task.errorMessage);"
                 + " idown retry \(id) tries again"
         }
     }

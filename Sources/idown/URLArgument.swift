@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import iDownView
+
 /// Looks at what was typed where a URL belongs.
 ///
 /// Only the service judges URLs; here mistakes are caught that it could not explain as well.

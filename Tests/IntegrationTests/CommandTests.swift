@@ -51,9 +51,12 @@ struct CommandTests {
         )
         defer { server.stop() }
         try await withService { service in
-            let gone = try await idown("get", server.url("/gone"), in: service)
+            let url = server.url("/gone?token=geheim")
+            let gone = try await idown("get", url, in: service)
             #expect(gone.status == .exited(11), "\(gone)")
             #expect(gone.standardError.contains("Server.NotFound"), "\(gone)")
+            // Standard error ends up in logs.
+            #expect(!gone.standardError.contains("geheim"), "\(gone)")
             #expect(gone.standardOutput == "")
             #expect(try await idown("get", "file:///x", in: service).status == .exited(5))
             #expect(try await idown("get", "no URL", in: service).status == .exited(5))

@@ -74,6 +74,15 @@ import iDownView
         #expect(text(.broken, 40).hasPrefix("gone failed: Server.NotFound"))
     }
 
+    @Test func `a URL that stands for a name keeps its secrets to itself`() {
+        var task = TaskProperties.broken
+        task.url = "https://me:geheim@example.org/?token=geheim#geheim"
+        #expect(ProgressLine(task, rate: 0).plainText.hasPrefix("https://example.org/ failed"))
+        for width in 0...200 {
+            #expect(!text(task, width).contains("geheim"), "\(width)")
+        }
+    }
+
     @Test func `an unknown whole has a wandering mark and no percent`() {
         var task = TaskProperties.running
         task.totalBytes = -1
