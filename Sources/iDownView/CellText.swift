@@ -50,6 +50,22 @@ package struct CellText: Hashable, Sendable, CustomStringConvertible {
         return CellText(kept + "…")
     }
 
+    /// The end of the text in at most some cells; what does not fit before it is replaced by `…`.
+    package func end(within limit: Int) -> CellText {
+        guard width > limit else { return self }
+        guard limit > 0 else { return CellText("") }
+        var room = limit - 1
+        var start = description.endIndex
+        // Back from the end: what was pasted may be long, and only its end is looked at.
+        while start > description.startIndex {
+            let place = description.index(before: start)
+            room -= description[place].cellWidth
+            guard room >= 0 else { break }
+            start = place
+        }
+        return CellText("…" + String(description[start...]))
+    }
+
     /// The text in exactly some cells, blanks behind it.
     package func padded(to cells: Int) -> String {
         let text = cut(to: cells)

@@ -137,13 +137,7 @@ extension ListScreen {
         frame.put(CellText(title), line: line, column: 1, ink: .bold)
         let column = 1 + title.utf8.count
         // The end is what is being typed.
-        var shown = CellText(text)
-        let room = max(1, frame.width - column - 1)
-        if shown.width > room {
-            var characters = Array(text)
-            while CellText(String(characters)).width >= room { characters.removeFirst() }
-            shown = CellText("…" + String(characters))
-        }
+        let shown = CellText(text).end(within: max(1, frame.width - column - 1))
         frame.put(shown, line: line, column: column)
         frame.type(line: line, column: column + shown.width)
     }

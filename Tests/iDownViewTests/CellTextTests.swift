@@ -57,6 +57,23 @@ import iDownView
         #expect(cut.width <= max(0, cells))
     }
 
+    @Test(arguments: [
+        ("plain.iso", 9, "plain.iso"),
+        ("plain.iso", 8, "…ain.iso"),
+        ("plain.iso", 1, "…"),
+        ("plain.iso", 0, ""),
+        ("plain.iso", -1, ""),
+        ("日本語", 6, "日本語"),
+        ("日本語", 5, "…本語"),
+        ("日本語", 4, "…語"),
+        ("a\tbé", 3, "…bé"),
+    ])
+    func `of what does not fit the end can be kept`(text: String, cells: Int, shown: String) {
+        let end = CellText(text).end(within: cells)
+        #expect(end.description == shown)
+        #expect(end.width <= max(0, cells))
+    }
+
     @Test func `padding counts cells`() {
         #expect(CellText("日本").padded(to: 6) == "日本  ")
         #expect(CellText("日本").paddedLeft(to: 6) == "  日本")

@@ -150,6 +150,17 @@ struct ListScreenTests {
         #expect(type("S", &screen) == [.startAll])
     }
 
+    @Test func `of a long paste the end is shown`() {
+        var screen = screen()
+        let urls = (1...20_000).map { "https://example.org/日本/\($0).iso" }
+        #expect(screen.press(.paste(urls.joined(separator: "\n"))) == [])
+        let frame = screen.frame(width: 40, height: 24) { _ in "" }
+        let line = frame.text[22]
+        #expect(line.hasPrefix(" URL: …") && line.contains("/20000.iso"), "\(line)")
+        #expect(frame.typing?.column ?? 40 < 40)
+        #expect(screen.press(.enter) == [.add(urls)])
+    }
+
     @Test func `an operation is told while it runs and when it has ended`() {
         var screen = screen()
         screen.begin(.verb(.pause, ["7"]))
