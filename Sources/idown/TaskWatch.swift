@@ -67,7 +67,12 @@ struct TaskWatch {
         func settle(_ id: String) async throws(ManagerError) {
             // Signals tell the URL without its query, and somebody may have started it anew.
             guard let task = try await current(id) else {
-                standings[id] = .removed
+                // It may have ended and been cleared since: its end is what was waited for.
+                if case .task(let ended) = standings[id], ended.hasEnded {
+                    show(ended)
+                } else {
+                    standings[id] = .removed
+                }
                 open.remove(id)
                 return
             }
