@@ -133,6 +133,13 @@ extension CursesScreen {
         _ = clearok(ccurses_screen(), true)
     }
 
+    /// Asks for what ncurses does not know of, after the terminal was somebody else's.
+    func regain() {
+        Self.send(TerminalRescue.pasteOn)
+        // Of a new size only those hear who have the terminal.
+        resize()
+    }
+
     /// Shows a frame; only what differs from the last one is sent.
     func draw(_ frame: ScreenFrame) {
         let width = size.width

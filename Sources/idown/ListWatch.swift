@@ -21,6 +21,7 @@ struct ListWatch {
         case list(Result<[TaskProperties], ManagerError>)
         case outcome(Result<String, ManagerError>)
         case redraw
+        case regained
         case lost(String)
     }
 
@@ -97,6 +98,15 @@ struct ListWatch {
                 signals.resume()
             case .sign(.resized):
                 terminal.resize()
+                draw(terminal)
+            case .sign(.continued):
+                // ncurses takes the terminal back first, on the thread that it was stopped on.
+                run { post in
+                    try? await Task.sleep(for: Self.pace)
+                    post.yield(.regained)
+                }
+            case .regained:
+                terminal.regain()
                 draw(terminal)
             case .sign(.ended(let number)): return .signal(number)
             case .event(let event):

@@ -9,6 +9,8 @@ struct TerminalSignals {
         /// There is something to read; nothing more is told until ``TerminalSignals/resume()``.
         case input
         case resized
+        /// The process was stopped, and runs again.
+        case continued
         case ended(CInt)
     }
 
@@ -32,11 +34,15 @@ struct TerminalSignals {
             gate.wait()
         }
         var sources: [any DispatchSourceSignal] = []
-        for number in [SIGWINCH, SIGINT, SIGTERM, SIGHUP] {
+        for number in [SIGWINCH, SIGCONT, SIGINT, SIGQUIT, SIGTERM, SIGHUP] {
             let source = DispatchSource.makeSignalSource(signal: number)
-            source.setEventHandler {
-                continuation.yield(number == SIGWINCH ? .resized : .ended(number))
-            }
+            let sign: Sign =
+                switch number {
+                case SIGWINCH: .resized
+                case SIGCONT: .continued
+                default: .ended(number)
+                }
+            source.setEventHandler { continuation.yield(sign) }
             await withCheckedContinuation { installed in
                 source.setRegistrationHandler { installed.resume() }
                 source.activate()

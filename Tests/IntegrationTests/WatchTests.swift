@@ -171,7 +171,9 @@ struct WatchTests {
         }
     }
 
-    @Test(arguments: [(SIGTERM, 143), (SIGINT, 130), (SIGABRT, 134), (SIGSEGV, 139)])
+    @Test(arguments: [
+        (SIGTERM, 143), (SIGINT, 130), (SIGQUIT, 131), (SIGABRT, 134), (SIGSEGV, 139),
+    ])
     func `the terminal is as it was, also after a signal or a crash`(
         signal: Int32,
         status: Int
@@ -193,6 +195,41 @@ struct WatchTests {
                 let before = try TestFile.text(of: "\(service.home.path)/before")
                 #expect(try TestFile.text(of: "\(service.home.path)/after") == before)
             }
+        }
+    }
+
+    @Test func `stopped and brought back it has its screen, and pastes are no commands`()
+        async throws
+    {
+        try await withService { service in
+            _ = try await service.add("http://127.0.0.1:9/resting.bin") { $0.paused = true }
+            let program = try BuiltProgram("idown").path
+            // The shell switches the brackets off, as one does that edits its lines.
+            let script = #"printf 'stopped\033[?2004l\n'; read line; fg; echo "ended with $?"; cat"#
+            let terminal = try await TmuxTerminal.start(
+                "set -m; '\(program)' watch; \(script)",
+                in: service.home.path,
+                size: (80, 24),
+                environment: service.environment
+            )
+            do {
+                try await terminal.wait(for: "resting.bin")
+                try await terminal.press("C-z")
+                try await terminal.wait(for: "stopped")
+                try await terminal.press("Enter")
+                try await terminal.wait(for: "Enter pause/go on")
+                // What is shown of this comes after what was due to the terminal.
+                _ = try await service.add("http://127.0.0.1:9/later.bin") { $0.paused = true }
+                try await terminal.wait(for: "later.bin")
+                try await terminal.paste("http://127.0.0.1:9/d\nhttp://127.0.0.1:9/q\n")
+                try await terminal.wait(for: "URL: http://127.0.0.1:9/d http://127.0.0.1:9/q")
+                try await terminal.press("Escape", "q")
+                try await terminal.wait(for: "ended with 0")
+            } catch {
+                await terminal.stop()
+                throw error
+            }
+            await terminal.stop()
         }
     }
 
