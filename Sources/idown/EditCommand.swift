@@ -68,17 +68,22 @@ struct EditCommand: AsyncParsableCommand {
         if let url { try URLArgument.check([url]) }
         try await Service.use { client in
             // Asked for first: of an ID that is not there nothing is changed.
+            let selection = try selection.selection()
             let tasks = try await selection.tasks(client)
             if let url, let task = tasks.first { try await client.setURL(task.id, to: url) }
             for task in tasks {
-                if let priority { try await client.setPriority(priority, of: task.id) }
-                if let limit {
-                    try await client.setSpeedLimit(limit.bytesPerSecond, of: task.id)
-                }
-                if let connections {
-                    try await client.setMaxConnections(connections.count, of: task.id)
+                do throws(ManagerError) {
+                    try await change(task.id, client)
+                } catch {
+                    guard selection.passesOver(error, of: task.id) else { throw error }
                 }
             }
         }
+    }
+
+    private func change(_ id: String, _ client: ManagerClient) async throws(ManagerError) {
+        if let priority { try await client.setPriority(priority, of: id) }
+        if let limit { try await client.setSpeedLimit(limit.bytesPerSecond, of: id) }
+        if let connections { try await client.setMaxConnections(connections.count, of: id) }
     }
 }

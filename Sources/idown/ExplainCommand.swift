@@ -35,7 +35,13 @@ struct ExplainCommand: AsyncParsableCommand {
                 ids = try await selection.tasks(client).map(\.id)
             }
             var reasons: [String: [String]] = [:]
-            for id in ids { reasons[id] = try await client.explain(id) }
+            for id in ids {
+                do throws(ManagerError) {
+                    reasons[id] = try await client.explain(id)
+                } catch {
+                    guard selection.passesOver(error, of: id) else { throw error }
+                }
+            }
             guard !json else { return try Output.json(reasons) }
             let isAlone = ids.count == 1
             try Output.data(

@@ -34,16 +34,35 @@ struct RetryCommand: TaskVerb {
     ) async throws(ManagerError) -> UInt32 {
         let resumed = tasks.filter { [.paused, .failed, .cancelled].contains($0.state) }
         var count = resumed.isEmpty ? 0 : try await client.startTasks(resumed.map(\.id))
-        let words = (try? selection.selection().words) ?? []
+        let selected = try? selection.selection()
+        let words = selected?.words ?? []
         let takesCompleted = words.contains(.state(.completed))
         for task in tasks {
             let isRetried =
                 task.hold == .retry
                 || task.state == .completed && (takesCompleted || words.contains(.id(task.id)))
             guard isRetried else { continue }
-            try await client.retry(task.id)
-            count += 1
+            do throws(ManagerError) {
+                guard try await isStill(task, client) else { continue }
+                try await client.retry(task.id)
+                count += 1
+            } catch {
+                // Others may have taken it off the list, or started it, since it was looked at.
+                let isGone = selected?.passesOver(error, of: task.id) == true
+                guard isGone || error.code == .invalidState else { throw error }
+            }
         }
         return count
+    }
+
+    /// Whether a task still is what it was retried for; one that has completed meanwhile would
+    /// begin from zero.
+    private func isStill(
+        _ task: TaskProperties,
+        _ client: ManagerClient
+    ) async throws(ManagerError) -> Bool {
+        let current = try await client.getTask(task.id)
+        guard task.state != .completed else { return current.state == .completed }
+        return current.hold == .retry || current.state == .failed
     }
 }

@@ -54,6 +54,12 @@ extension TaskSelection {
         }
     }
 
+    /// Whether an error over one of the tasks is no fault: one that was not named by its id may
+    /// have gone after the list was looked at.
+    func passesOver(_ error: ManagerError, of id: String) -> Bool {
+        error.code == .noSuchTask && !words.contains(.id(id))
+    }
+
     /// So many tasks are asked for one by one before the whole list is.
     private static var singly: Int { 20 }
 }

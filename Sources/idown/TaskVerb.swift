@@ -28,12 +28,30 @@ extension TaskVerb {
     func run() async throws {
         try await Service.use { client in
             let selection = try selection.selection()
-            if let ids = selection.plainIDs {
-                try await applyOneByOne(ids, client)
-            } else {
-                let tasks = try await selection.tasks(client)
-                let count = tasks.isEmpty ? 0 : try await apply(to: tasks, client)
-                Output.talk("\(count) of \(tasks.count) downloads changed.")
+            guard let ids = selection.plainIDs else {
+                let (count, total) = try await apply(to: selection, client)
+                Output.talk("\(count) of \(total) downloads changed.")
+            }
+            try await applyOneByOne(ids, client)
+        }
+    }
+
+    /// A task that was taken off the list after it was listed voids the whole call: then the list
+    /// is another one, and is asked for again.
+    private func apply(
+        to selection: TaskSelection,
+        _ client: ManagerClient
+    ) async throws(ManagerError) -> (count: Int, total: Int) {
+        var triesLeft = 3
+        while true {
+            let tasks = try await selection.tasks(client)
+            guard !tasks.isEmpty else { return (0, 0) }
+            triesLeft -= 1
+            do {
+                let count = try await apply(to: tasks, client)
+                return (Int(count), tasks.count)
+            } catch  where error.code == .noSuchTask && triesLeft > 0 {
+                continue
             }
         }
     }

@@ -36,4 +36,53 @@ struct LateNewsTests {
             #expect(status == .exited(0))
         }
     }
+
+    /// Three tasks that wait for their next try; the second goes after the list was looked at.
+    private func list(
+        _ change: @escaping @Sendable (inout [TaskProperties]) -> Void = { $0.remove(at: 1) }
+    ) -> ChangingList {
+        let tasks = (1...3).map { number in
+            var task = TaskProperties()
+            task.id = "\(number)"
+            task.state = .waiting
+            task.hold = .retry
+            return task
+        }
+        return ChangingList(tasks, change: change)
+    }
+
+    @Test func `a selection is meant as it is when the verb comes`() async throws {
+        let removed = list()
+        let ended = try await removed.idown("remove", "all")
+        #expect(ended.status == .exited(0), "\(ended)")
+        #expect(ended.standardError.contains("2 of 2"), "\(ended)")
+        #expect(removed.asked == ["remove 1", "remove 3"])
+        let named = try await list().idown("remove", "2", "all")
+        #expect(named.status == .exited(3), "\(named)")
+    }
+
+    @Test func `edit and explain pass over what has gone since, but not what is named`()
+        async throws
+    {
+        let edited = list()
+        let edit = try await edited.idown("edit", "all", "--priority", "1")
+        #expect(edit.status == .exited(0), "\(edit)")
+        #expect(edited.asked == ["edit 1", "edit 3"])
+        let explained = try await list().idown("explain", "1-3")
+        #expect(explained.status == .exited(0), "\(explained)")
+        #expect(explained.standardOutput == "1\twhy 1\n3\twhy 3", "\(explained)")
+        let named = try await list().idown("explain", "2", "all")
+        #expect(named.status == .exited(3), "\(named)")
+    }
+
+    @Test func `retry begins nothing anew that has completed since`() async throws {
+        let retried = list { tasks in
+            tasks[0].state = .completed
+            tasks[0].hold = .none
+            tasks.remove(at: 1)
+        }
+        let ended = try await retried.idown("retry", "all")
+        #expect(ended.status == .exited(0), "\(ended)")
+        #expect(retried.asked == ["retry 3"])
+    }
 }

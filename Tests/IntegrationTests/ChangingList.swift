@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import DBus
+import Synchronization
+import iDownBus
+import iDownTesting
+
+/// A service whose list is another one as soon as somebody has looked at it.
+final class ChangingList: Sendable {
+    private struct Record: Sendable {
+        var tasks: [TaskProperties]
+        var change: (@Sendable (inout [TaskProperties]) -> Void)?
+        var asked: [String] = []
+    }
+
+    private let record: Mutex<Record>
+
+    /// Starts with some tasks, which change after the first look at them.
+    init(
+        _ tasks: [TaskProperties],
+        change: @escaping @Sendable (inout [TaskProperties]) -> Void
+    ) {
+        record = Mutex(Record(tasks: tasks, change: change))
+    }
+
+    /// The ids that are left.
+    var ids: [String] { record.withLock { $0.tasks.map(\.id) } }
+
+    /// The calls that were carried out, each with its id.
+    var asked: [String] { record.withLock { $0.asked } }
+
+    /// What the command prints and how it ends, with this list on its bus.
+    func idown(_ arguments: String...) async throws -> ChildProcess.Completed {
+        try await withPrivateBus { bus in
+            let connection = try await Connection.open(.address(bus.address))
+            do {
+                try await connection.export([table], at: Contract.managerPath)
+                _ = try await connection.requestName(Contract.busName)
+                let program = try BuiltProgram("idown").path
+                let environment = bus.environment
+                let ended = try await within("idown \(arguments.first ?? "")") {
+                    try await ChildProcess.run(program, arguments, environment: environment)
+                }
+                await connection.close()
+                return ended
+            } catch {
+                await connection.close()
+                throw error
+            }
+        }
+    }
+
+    private var table: Interface {
+        typealias Name = Contract.Method
+        return Interface(
+            Contract.managerInterface,
+            [
+                .method(Name.listTasks, out: ["tasks"]) {
+                    (_: Call) async throws -> [TaskProperties] in
+                    self.look()
+                },
+                .method(Name.getTask, in: ["id"], out: ["task"]) {
+                    (_: Call, id: String) async throws -> TaskProperties in
+                    try self.task(id)
+                },
+                .method(Name.retry, in: ["id"]) { (_: Call, id: String) async throws in
+                    try self.note("retry", [id])
+                },
+                .method(Name.setPriority, in: ["id", "priority"]) {
+                    (_: Call, id: String, _: Int32) async throws in
+                    try self.note("edit", [id])
+                },
+                .method(Name.explain, in: ["id"], out: ["reasons"]) {
+                    (_: Call, id: String) async throws -> [String] in
+                    try self.note("explain", [id])
+                    return ["why \(id)"]
+                },
+                .method(Name.removeTasks, in: ["ids", "options"], out: ["count"]) {
+                    (_: Call, ids: [String], _: [String: Value]) async throws -> UInt32 in
+                    try self.note("remove", ids)
+                    return UInt32(ids.count)
+                },
+            ]
+        )
+    }
+
+    private func look() -> [TaskProperties] {
+        record.withLock { record in
+            let tasks = record.tasks
+            record.change?(&record.tasks)
+            record.change = nil
+            return tasks
+        }
+    }
+
+    private func task(_ id: String) throws(BusError) -> TaskProperties {
+        guard let task = record.withLock({ $0.tasks.first { $0.id == id } }) else {
+            throw ManagerError(.noSuchTask, "there is no task \(id)").busError
+        }
+        return task
+    }
+
+    private func note(_ verb: String, _ ids: [String]) throws(BusError) {
+        for id in ids { _ = try task(id) }
+        record.withLock { $0.asked += ids.map { "\(verb) \($0)" } }
+    }
+}
