@@ -42,6 +42,15 @@ struct RemoveCommand: TaskVerb {
         try await client.removeTasks(tasks.map(\.id), options: options)
     }
 
+    func shortfall(_ count: Int) -> (complaint: String, status: ExitStatus)? {
+        guard trash else { return nil }
+        let what =
+            count == 1
+            ? "a file stays, and so does its download: no trash took it"
+            : "\(count) files stay, and so do their downloads: no trash took them"
+        return (what, .fileFailure)
+    }
+
     private var options: RemoveOptions {
         var options = RemoveOptions()
         options.trashFiles = trash ? true : nil

@@ -20,9 +20,15 @@ protocol TaskVerb: AsyncParsableCommand {
         to tasks: [TaskProperties],
         _ client: ManagerClient
     ) async throws(ManagerError) -> UInt32
+
+    /// What is to be told, and the code to end with, where not all of a selection have changed.
+    func shortfall(_ count: Int) -> (complaint: String, status: ExitStatus)?
 }
 
 extension TaskVerb {
+    /// Those that cannot take a verb are passed over, and that is no fault.
+    func shortfall(_ count: Int) -> (complaint: String, status: ExitStatus)? { nil }
+
     /// Whoever names ids hears of each that cannot take the verb; whoever names a range, a state or
     /// all means those that can.
     func run() async throws {
@@ -31,6 +37,11 @@ extension TaskVerb {
             guard let ids = selection.plainIDs else {
                 let (count, total) = try await apply(to: selection, client)
                 Output.talk("\(count) of \(total) downloads changed.")
+                guard count < total, let (complaint, status) = shortfall(total - count) else {
+                    return
+                }
+                Output.complain(complaint)
+                throw status.exit
             }
             try await applyOneByOne(ids, client)
         }

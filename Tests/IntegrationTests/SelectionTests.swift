@@ -110,6 +110,11 @@ struct SelectionTests {
             #expect(refused.standardError.contains("no trash took it"), "\(refused)")
             #expect(try await service.state(of: ids[3]) == "completed")
             #expect(TestFile.names(in: service.home.downloads).contains("done.bin"))
+            let rest = try await idown("remove", "--trash", "all", in: service)
+            #expect(rest.status == .exited(12), "\(rest)")
+            #expect(rest.standardError.contains("5 of 6"), "\(rest)")
+            #expect(rest.standardError.contains("no trash took it"), "\(rest)")
+            #expect(try await service.client.listTasks().map(\.id) == [ids[3]])
         }
     }
 
