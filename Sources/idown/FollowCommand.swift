@@ -14,7 +14,8 @@ struct FollowCommand: AsyncParsableCommand {
             with --list the downloads that are there already come first, as listed. A change \
             holds what is new in Changed, under the names of the D-Bus properties. URLs stand \
             without what follows a ?, but for those that are listed. It goes on until it is \
-            interrupted; with IDs, until these have ended.
+            interrupted; with IDs, until these have ended. An end of theirs that came while the \
+            service restarted is told once it is back, with nothing in Changed.
 
             Examples:
               idown follow
@@ -61,12 +62,35 @@ struct FollowCommand: AsyncParsableCommand {
                     guard followsAll || open.contains(event.id) else { continue }
                     try Output.jsonLine(line)
                     if event.isEnd { open.remove(event.id) }
-                case .service, .listed:
+                case .service(let isRunning):
+                    try Output.jsonLine(line)
+                    guard isRunning else { continue }
+                    // What ends as the service comes back nobody may have been told.
+                    for id in open.sorted() {
+                        guard let end = try await Self.end(of: id, client) else { continue }
+                        try Output.jsonLine(EventJSON.event(end))
+                        open.remove(id)
+                    }
+                case .listed:
                     try Output.jsonLine(line)
                 }
                 guard followsAll || !open.isEmpty else { return }
             }
             throw ManagerError(.disconnected, "the session bus went away")
+        }
+    }
+
+    /// The change that a task's end would have been told as; nil as long as it goes on.
+    private static func end(
+        of id: String,
+        _ client: ManagerClient
+    ) async throws(ManagerError) -> ManagerEvent? {
+        do throws(ManagerError) {
+            let task = try await client.getTask(id)
+            return task.hasEnded ? .changed(id: id, state: task.state, changed: [:]) : nil
+        } catch {
+            guard error.code == .noSuchTask else { throw error }
+            return .removed(id: id)
         }
     }
 

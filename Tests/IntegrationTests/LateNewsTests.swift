@@ -37,6 +37,34 @@ struct LateNewsTests {
         }
     }
 
+    @Test func `follow hears of an end that nobody told while the service was away`() async throws {
+        try await withService { service in
+            let id = try await service.add("http://127.0.0.1:9/") { $0.paused = true }
+            let follower = try await ChildProcess.start(
+                try BuiltProgram("idown").path,
+                ["follow", "--list", id],
+                environment: service.environment
+            )
+            let first = try await within("the first line") { await follower.nextLine() } ?? ""
+            #expect(try await evaluate("x['Event']", of: first) == "listed")
+            try await service.kill9()
+            for name in TestFile.names(in: service.home.state) {
+                unlink("\(service.home.state)/\(name)")
+            }
+            try await service.start()
+            var lines: [String] = []
+            while let line = try await within("a line", { await follower.nextLine() }) {
+                lines.append(line)
+            }
+            #expect(await follower.waitForExit() == .exited(0))
+            let events = try await evaluate(
+                "' '.join(e['Event'] for e in x), x[-1].get('Id')",
+                of: "[\(lines.joined(separator: ","))]"
+            )
+            #expect(events == "service service removed \(id)")
+        }
+    }
+
     /// Three tasks that wait for their next try; the second goes after the list was looked at.
     private func list(
         _ change: @escaping @Sendable (inout [TaskProperties]) -> Void = { $0.remove(at: 1) }
