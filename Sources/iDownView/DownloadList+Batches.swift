@@ -8,6 +8,17 @@ extension DownloadList {
         package let lines: [Int]
         package let urls: [String]
         package let options: AddOptions
+
+        /// Both halves, in order, for when one of the URLs is refused; nil for a single one.
+        package var halves: (Batch, Batch)? {
+            guard urls.count > 1 else { return nil }
+            let middle = urls.count / 2
+            return (part(0..<middle), part(middle..<urls.count))
+        }
+
+        private func part(_ range: Range<Int>) -> Batch {
+            Batch(lines: Array(lines[range]), urls: Array(urls[range]), options: options)
+        }
     }
 
     /// The entries in as few calls as may be: neighbours with the same options go together, as far

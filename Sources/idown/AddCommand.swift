@@ -11,15 +11,17 @@ struct AddCommand: AsyncParsableCommand {
         abstract: "Adds downloads and prints their IDs.",
         discussion: """
             The service downloads in the background; follow it with: idown list. Of several URLs \
-            all are added or none. An unfinished download of the same URL into the same folder \
-            goes on instead of being added again.
+            on the command line all are added or none; of a list what can be added is. An \
+            unfinished download of the same URL into the same folder goes on instead of being \
+            added again.
 
             A list holds a URL a line, mirrors of it behind tabs, and its options in indented \
             lines below, as aria2's input files do: out=, dir=, checksum=, referer=, header=, \
             user-agent=, split=, max-connection-per-server=, max-download-limit=, pause=, and \
             priority=. Lines that start with # are comments. What idown export --json writes is \
             read as well. An option of the list goes before the same one of the command line. The \
-            list is read wholly before anything is added.
+            list is read wholly before anything is added; the lines that the service refuses then \
+            are named.
 
             Examples:
               idown add https://example.org/disk.iso

@@ -27,15 +27,32 @@ struct ListImport {
         var failure: ExitStatus?
         // One after the other: the order of the list is the order of the queue.
         for batch in batches {
-            do throws(ManagerError) {
-                ids += try await add(batch, client)
-            } catch {
-                guard !error.isUnreachable else { throw error }
-                Output.complain("\(Self.place(of: batch)): \(error)")
-                failure = failure ?? ExitStatus(error)
-            }
+            let refused = try await run(batch, client, into: &ids)
+            failure = failure ?? refused
         }
         return failure
+    }
+
+    /// The service adds all of a batch or none: one that holds a refused URL is halved until that
+    /// URL stands alone and all others are added.
+    private func run(
+        _ batch: DownloadList.Batch,
+        _ client: ManagerClient,
+        into ids: inout [String]
+    ) async throws(ManagerError) -> ExitStatus? {
+        do throws(ManagerError) {
+            ids += try await add(batch, client)
+            return nil
+        } catch {
+            guard !error.isUnreachable else { throw error }
+            guard batch.isRefusedForOne(error), let (first, second) = batch.halves else {
+                Output.complain("\(Self.place(of: batch)): \(error)")
+                return ExitStatus(error)
+            }
+            let refused = try await run(first, client, into: &ids)
+            let alsoRefused = try await run(second, client, into: &ids)
+            return refused ?? alsoRefused
+        }
     }
 
     private func add(
@@ -78,6 +95,17 @@ struct ListImport {
             entry.options.fill(from: defaults)
         }
         return list
+    }
+}
+
+extension DownloadList.Batch {
+    /// Whether an error is over one of the URLs, and not over what all have in common.
+    fileprivate func isRefusedForOne(_ error: ManagerError) -> Bool {
+        switch error.code {
+        case .invalidURL, .unsupportedScheme, .fileExists: true
+        case .limitExceeded: urls.contains { $0.utf8.count > Contract.maximumURLBytes }
+        default: false
+        }
     }
 }
 

@@ -173,4 +173,39 @@ struct ListFileTests {
             #expect(mixed.standardOutput == "1")
         }
     }
+
+    @Test func `a refused URL of a list keeps none of its neighbours away`() async throws {
+        try await withService { service in
+            let long = "http://127.0.0.1:9/" + String(repeating: "x", count: 100_000)
+            let urls = (1...9).map { number in
+                switch number {
+                case 3: "gopher://127.0.0.1/3"
+                case 4: long
+                case 9: "http://127.0.0.1:999999/9"
+                default: "http://127.0.0.1:9/\(number)"
+                }
+            }
+            let added = try await idown(
+                "add",
+                "--paused",
+                "-i",
+                "-",
+                in: service,
+                input: urls.joined(separator: "\n")
+            )
+            #expect(added.status == .exited(5), "\(added)")
+            let ids = added.standardOutput.split(separator: "\n").map(String.init)
+            let tasks = try await service.client.listTasks()
+            #expect(tasks.map(\.id) == ids)
+            #expect(tasks.map(\.url) == [1, 2, 5, 6, 7, 8].map { "http://127.0.0.1:9/\($0)" })
+            let lines = added.standardError.split(separator: "\n").map { line in
+                String(line.dropFirst("idown: ".count).prefix { $0 != ":" })
+            }
+            #expect(lines == ["line 3", "line 4", "line 9"], "\(added)")
+            // On the command line it is all or none, as before.
+            let none = try await idown(["add", "--paused"] + urls, in: service)
+            #expect(none.status == .exited(5), "\(none)")
+            #expect(try await service.client.listTasks().count == 6)
+        }
+    }
 }

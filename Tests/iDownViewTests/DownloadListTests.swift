@@ -71,6 +71,21 @@ struct DownloadListTests {
         )
     }
 
+    @Test func `halves hold every URL once, with its line and its options`() throws {
+        let list = try DownloadList(
+            "# five\n" + (1...5).map { "http://\($0)/\n split=2\n" }.joined()
+        )
+        let batch = try #require(list.batches.first)
+        var parts = [batch]
+        while let place = parts.firstIndex(where: { $0.halves != nil }) {
+            guard let (first, second) = parts[place].halves else { break }
+            #expect(first.options == batch.options && second.options == batch.options)
+            parts.replaceSubrange(place...place, with: [first, second])
+        }
+        #expect(parts.map(\.urls) == batch.urls.map { [$0] })
+        #expect(parts.map(\.lines) == [[2], [4], [6], [8], [10]])
+    }
+
     @Test func `what is written is read as the same`() throws {
         var task = TaskProperties.running
         task.url = "https://example.org/download?id=7"
