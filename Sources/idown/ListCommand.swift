@@ -107,16 +107,30 @@ struct ListCommand: AsyncParsableCommand {
             query.limit = limit
             return try await client.allTasks(query)
         }
-        if let named = selection.plainStates { query.states = named }
+        if let named = selection.plainStates {
+            query.states = named
+        } else {
+            // Whether an ID is there does not depend on what is searched for.
+            query.text = nil
+        }
+        var tasks = try Self.pick(selection, from: try await client.allTasks(query))
+        if !states.isEmpty { tasks.removeAll { !states.contains($0.state) } }
+        guard search != query.text else { return tasks }
+        var matching = TaskQuery()
+        matching.text = search
+        matching.properties = [.id]
+        let ids = Set(try await client.allTasks(matching).map(\.id))
+        return tasks.filter { ids.contains($0.id) }
+    }
+
+    private static func pick(
+        _ selection: TaskSelection,
+        from list: [TaskProperties]
+    ) throws(ManagerError) -> [TaskProperties] {
         do {
-            let tasks = try selection.tasks(of: try await client.allTasks(query))
-            return states.isEmpty ? tasks : tasks.filter { states.contains($0.state) }
-        } catch let error as TaskSelection.Missing {
-            throw ManagerError(.noSuchTask, error.description)
-        } catch let error as ManagerError {
-            throw error
+            return try selection.tasks(of: list)
         } catch {
-            throw ManagerError(.failed, "\(error)")
+            throw ManagerError(.noSuchTask, error.description)
         }
     }
 

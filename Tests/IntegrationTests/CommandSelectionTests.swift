@@ -28,6 +28,12 @@ struct CommandSelectionTests {
             #expect(try await list(service, "all", "--limit", "1") == "1:paused")
             #expect(try await list(service, "--reverse", "--limit", "2") == "6:paused 5:paused")
             #expect(try await list(service, "--search", "9/4") == "4:paused")
+            // It is there, whether it is what is searched for or not.
+            #expect(try await list(service, "4", "--search", "9/5") == "")
+            #expect(try await list(service, "3-5", "--search", "9/4") == "4:paused")
+            #expect(try await list(service, "paused", "--search", "9/4") == "4:paused")
+            let missing = try await idown("list", "99", "--search", "9/4", in: service)
+            #expect(missing.status == .exited(3), "\(missing)")
             #expect(try await list(service, "--state", "cancelled") == "2:cancelled 3:cancelled")
 
             let removed = try await idown("remove", "cancelled", "5-9", in: service)
