@@ -79,12 +79,8 @@ struct GetCommand: AsyncParsableCommand {
             return TaskEnd(task: task, id: id)
         }
         let tasks = ends.compactMap(\.task)
-        if json, !isInterrupted {
-            if urls.count == 1, let task = tasks.first {
-                try Output.json(TaskJSON(task))
-            } else {
-                try Output.json(tasks.map { TaskJSON($0) })
-            }
+        if json {
+            try printJSON(tasks.filter(\.hasEnded))
         } else {
             let paths = tasks.filter { $0.state == .completed }.map(\.path)
             try Output.data(
@@ -97,5 +93,11 @@ struct GetCommand: AsyncParsableCommand {
         Output.talk("In the background \(left.count == 1 ? "goes" : "go") on: \(names)")
         Output.talk("Follow: idown wait \(names)   Cancel: idown cancel \(names)")
         throw ExitStatus.interrupted.exit
+    }
+
+    /// An object for one URL, and nothing where there is none to tell of; an array for several.
+    private func printJSON(_ tasks: [TaskProperties]) throws {
+        guard urls.count == 1 else { return try Output.json(tasks.map { TaskJSON($0) }) }
+        if let task = tasks.first { try Output.json(TaskJSON(task)) }
     }
 }
