@@ -112,8 +112,10 @@ extension TaskSelection {
             let first = Int64(ends[0]), let last = Int64(ends[1])
         else {
             let states = TaskProperties.State.known.map(\.rawValue).joined(separator: ", ")
+            // It may be a URL that was meant for another command.
+            let shown = CellText(ShownURL(text).description).cut(to: 60)
             throw Mistake(
-                description: "\(CellText(text).cut(to: 60)) selects no download; give IDs such as"
+                description: "\(shown) selects no download; give IDs such as"
                     + " 7, ranges such as 3-7, all, or a state: \(states)"
             )
         }

@@ -38,6 +38,15 @@ struct TaskSelectionTests {
         #expect(throws: TaskSelection.Mistake.self) { try TaskSelection([word]) }
     }
 
+    @Test func `a mistake does not repeat what may be a secret`() {
+        let mistake = #expect(throws: TaskSelection.Mistake.self) {
+            try TaskSelection(["https://me:geheim@example.org/a?geheim#geheim"])
+        }
+        let text = mistake?.description ?? ""
+        #expect(text.hasPrefix("https://example.org/a selects no download;"), "\(text)")
+        #expect(!text.contains("geheim"), "\(text)")
+    }
+
     @Test func `plain ids and plain states are known as such`() throws {
         #expect(try TaskSelection(["7", "8"]).plainIDs == ["7", "8"])
         #expect(try TaskSelection(["7", "failed"]).plainIDs == nil)
