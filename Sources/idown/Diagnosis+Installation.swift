@@ -104,7 +104,13 @@ extension Diagnosis {
                 ? Finding("after login", .fine, "unfinished downloads go on")
                 : Finding("after login", .fine, "switched off in \(shown(entry.path))")
         } catch {
-            return Finding("after login", .note, "cannot be read", advice: "\(error)")
+            // The path comes first in it.
+            return Finding(
+                "after login",
+                .note,
+                "cannot be read",
+                advice: shown(error.description)
+            )
         }
     }
 

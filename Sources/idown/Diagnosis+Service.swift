@@ -10,7 +10,7 @@ enum Diagnosis {
     static func ofService() async -> [Finding] {
         let client: ManagerClient
         do {
-            client = try await ManagerClient.connect(patience: .seconds(10))
+            client = try await ManagerClient.connect(patience: Service.patience)
         } catch {
             return [
                 Finding(

@@ -23,7 +23,7 @@ enum Service {
     }
 
     /// How long to wait for an answer: IDOWN_TIMEOUT in seconds, or what is usual.
-    private static var patience: Duration {
+    static var patience: Duration {
         guard let text = getenv("IDOWN_TIMEOUT"), let seconds = UInt32(String(cString: text)),
             seconds > 0
         else { return ManagerClient.patience }

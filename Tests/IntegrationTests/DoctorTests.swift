@@ -45,6 +45,23 @@ struct DoctorTests {
         }
     }
 
+    @Test func `an entry that cannot be read is told as a sentence, and without the home`()
+        async throws
+    {
+        try await withService { service in
+            let folder = service.home.config + "/autostart"
+            mkdir(folder, 0o700)
+            mkdir(folder + "/org.idown.Manager1.desktop", 0o700)
+            let report = try await idown("doctor", "--json", in: service)
+            let advice = try await evaluate(
+                "[f['Advice'] for f in x if f['What'] == 'after login']",
+                of: report.standardOutput
+            )
+            let path = "~/.config/autostart/org.idown.Manager1.desktop"
+            #expect(advice == "['\(path): is no file']", "\(report)")
+        }
+    }
+
     @Test func `a report holds no secret and no name`() async throws {
         try await withService { service in
             _ = try await service.add("http://user:geheim@127.0.0.1:9/private?token=abc123") {

@@ -5,7 +5,7 @@ import Glibc
 /// Small files of the user's that this command changes: read whole, replaced whole.
 enum TextFile {
     /// Why a file was left as it is.
-    struct Failure: Error {
+    struct Failure: Error, CustomStringConvertible {
         let description: String
 
         init(_ path: String, _ reason: String) { description = "\(path): \(reason)" }
