@@ -75,7 +75,7 @@ struct DurabilityTests {
         }
         let commits = trace.commits(of: "\(home)/.local/state/idown/tasks.sqlite")
         // One for each of the three calls, and a few for the start and the end.
-        #expect((3...8).contains(commits.count), "\(commits.count)")
+        #expect((3...9).contains(commits.count), "\(commits.count)")
     }
 
     @Test func `one download is synced, recorded and told in the order that loses nothing`()
