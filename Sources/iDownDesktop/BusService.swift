@@ -4,7 +4,7 @@ import DBus
 
 /// A service of the desktop, which may be there or not, may come or go, and may never answer.
 struct BusService: Sendable {
-    /// Nothing here waits longer for an answer.
+    /// Nothing here waits longer for an answer, unless it says so.
     static let patience: Duration = .seconds(5)
 
     let connection: Connection
@@ -33,7 +33,8 @@ struct BusService: Sendable {
         _ arguments: [Value] = [],
         at object: ObjectPath? = nil,
         of other: InterfaceName? = nil,
-        startsIt: Bool = false
+        startsIt: Bool = false,
+        patience: Duration = Self.patience
     ) async throws(BusError) -> [Value] {
         try await connection.call(
             name,
@@ -41,7 +42,7 @@ struct BusService: Sendable {
             other ?? interface,
             member,
             arguments,
-            timeout: Self.patience,
+            timeout: patience,
             startService: startsIt
         )
     }
@@ -124,6 +125,7 @@ struct BusService: Sendable {
     /// As ``follow(_:grace:asking:_:)`` does it.
     func followProperties(
         grace: Duration,
+        isReady: @escaping @Sendable ([String: Value]) -> Bool = { _ in true },
         _ tell: @escaping @Sendable ([String: Value]) async -> Void
     ) async {
         let rule = MatchRule(
@@ -133,7 +135,13 @@ struct BusService: Sendable {
             path: path,
             arguments: [0: interface.rawValue]
         )
-        await follow(rule, grace: grace, asking: { await properties }) { known in
+        let asking: @Sendable () async -> Finding<[String: Value]> = {
+            let finding = await properties
+            // Who is still finding out says nothing yet.
+            if case .said(let known) = finding, !isReady(known) { return .silence }
+            return finding
+        }
+        await follow(rule, grace: grace, asking: asking) { known in
             await tell(known ?? [:])
         }
     }

@@ -236,7 +236,8 @@ package actor Desktop {
             if let clients {
                 await clients.take(news, settings: settings)
                 if news.isActivated {
-                    await clients.show(await host.summary(), news, settings: settings)
+                    // A file manager may take its time to start, and the news goes on.
+                    Task { await clients.show(await host.summary(), news, settings: settings) }
                 }
                 present(news.ended.filter { $0.state == .completed && $0.whenDone != nil })
             }

@@ -95,6 +95,10 @@ struct FilePresenter: Sendable {
         return await ask(portal, member, [.string(""), .descriptor(file), options.busValue])
     }
 
+    /// Longer than the bus waits for a service that it starts (25 s): that one could not be started
+    /// is the bus's to say.
+    private static let patience: Duration = .seconds(30)
+
     /// Asks a service to open or show something.
     ///
     /// - Returns: whether nobody else is to be asked. Whoever is slow to answer does it all the
@@ -106,10 +110,11 @@ struct FilePresenter: Sendable {
     ) async -> Bool {
         guard await service.isWithinReach else { return false }
         do throws(BusError) {
-            try await service.call(member, arguments, startsIt: true)
+            try await service.call(member, arguments, startsIt: true, patience: Self.patience)
             return true
         } catch {
-            return error.isNoReply
+            // One that has gone with the call does nothing any more.
+            return error.isNoReply ? await service.isThere : false
         }
     }
 

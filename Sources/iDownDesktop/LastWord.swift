@@ -54,7 +54,6 @@ struct LastWord<Word: Sendable> {
             }
             word = nil
         case .silence:
-            goneSince = nil
             nextLook = now + pause
             return false
         }

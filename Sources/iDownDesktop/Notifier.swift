@@ -117,7 +117,7 @@ actor Notifier {
             list = (number, summary.folder)
             return true
         } catch {
-            take(error, from: asked)
+            await take(error, from: asked)
             return false
         }
     }
@@ -140,9 +140,10 @@ actor Notifier {
     /// - Parameters:
     ///   - error: the answer.
     ///   - asked: `changes` as it was at the question: no server rests for what another one did.
-    private func take(_ error: BusError, from asked: Int) {
+    private func take(_ error: BusError, from asked: Int) async {
         log.debug("a notification was not shown: \(error)")
-        guard error.isNoReply, asked == changes else { return }
+        guard error.isNoReply else { return }
+        if asked != changes, await server.isThere { return }
         let end = ContinuousClock.now + rest
         restsUntil = end
         alarm?.cancel()
@@ -186,7 +187,7 @@ actor Notifier {
                 if let newer = waiting[kind] { group.add(newer) }
                 waiting[kind] = group
             }
-            return take(error, from: asked)
+            return await take(error, from: asked)
         }
         do throws(BusError) {
             var group = news
@@ -215,7 +216,7 @@ actor Notifier {
             try await closeOutdated(by: group, of: kind)
         } catch {
             // It is not told again: it may be shown, now or late.
-            take(error, from: asked)
+            await take(error, from: asked)
         }
     }
 

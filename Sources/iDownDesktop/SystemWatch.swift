@@ -28,7 +28,8 @@ struct SystemWatch: Sendable {
             "/org/freedesktop/NetworkManager",
             "org.freedesktop.NetworkManager"
         )
-        await manager.followProperties(grace: grace) { [board] properties in
+        let isReady: @Sendable ([String: Value]) -> Bool = { $0["Startup"] != .boolean(true) }
+        await manager.followProperties(grace: grace, isReady: isReady) { [board] properties in
             await board.take(networkManager: NetworkStatus(networkManager: properties))
         }
     }
