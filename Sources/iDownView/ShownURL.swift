@@ -24,6 +24,9 @@ package struct ShownURL: Hashable, Sendable, CustomStringConvertible {
         if let at = named.utf8.lastIndex(of: UInt8(ascii: "@")) {
             let scheme: Substring = at < start ? "" : text[..<start]
             shown = String(scheme + text[text.utf8.index(after: at)...])
+        } else if !isURL, url.utf8.contains(UInt8(ascii: "@")) {
+            // What was cut off may have been the rest of a password.
+            shown = String(text[..<start]) + "…"
         }
         description = shown.utf8.count > Self.limit ? shown.prefix(Self.limit) + "…" : shown
     }

@@ -67,7 +67,7 @@ struct FollowCommand: AsyncParsableCommand {
                     guard isRunning else { continue }
                     // What ends as the service comes back nobody may have been told.
                     for id in open.sorted() {
-                        guard let end = try await Self.end(of: id, client) else { continue }
+                        guard let end = await Self.end(of: id, client) else { continue }
                         try Output.jsonLine(EventJSON.event(end))
                         open.remove(id)
                     }
@@ -80,17 +80,17 @@ struct FollowCommand: AsyncParsableCommand {
         }
     }
 
-    /// The change that a task's end would have been told as; nil as long as it goes on.
+    /// The change that a task's end would have been told as; nil as long as it goes on, and where
+    /// the service has gone again: it will tell when it is back.
     private static func end(
         of id: String,
         _ client: ManagerClient
-    ) async throws(ManagerError) -> ManagerEvent? {
+    ) async -> ManagerEvent? {
         do throws(ManagerError) {
             let task = try await client.getTask(id)
             return task.hasEnded ? .changed(id: id, state: task.state, changed: [:]) : nil
         } catch {
-            guard error.code == .noSuchTask else { throw error }
-            return .removed(id: id)
+            return error.code == .noSuchTask ? .removed(id: id) : nil
         }
     }
 

@@ -103,7 +103,8 @@ extension DownloadList.Batch {
     fileprivate func isRefusedForOne(_ error: ManagerError) -> Bool {
         switch error.code {
         case .invalidURL, .unsupportedScheme, .fileExists: true
-        case .limitExceeded: urls.contains { $0.utf8.count > Contract.maximumURLBytes }
+        // In the form that the limit is for, a character may take three times its room.
+        case .limitExceeded: urls.contains { $0.utf8.count * 3 > Contract.maximumURLBytes }
         default: false
         }
     }

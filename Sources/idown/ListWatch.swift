@@ -106,6 +106,8 @@ struct ListWatch {
                     post.yield(.regained)
                 }
             case .regained:
+                // One that goes on in the background draws nothing over the shell's line.
+                guard tcgetpgrp(STDIN_FILENO) == getpgrp() else { continue }
                 terminal.regain()
                 draw(terminal)
             case .sign(.ended(let number)): return .signal(number)

@@ -11,6 +11,7 @@ import iDownView
         ("https://me:geheim@example.org/a", "https://example.org/a"),
         ("https://me:ge/heim@example.org/a", "https://example.org/a"),
         ("me:geheim@example.org/a", "example.org/a"), ("geheim@://a", "://a"),
+        ("https://me:ge#heim@example.org/a", "https://…"), ("me:ge?heim@example.org", "…"),
         ("me:geheim@", ""), ("seven", "seven"), ("", ""),
     ])
     func `what was typed is shown without what may be a secret`(text: String, shown: String) {
