@@ -150,6 +150,8 @@ struct Salvage {
         let pieces = try? old.pieceHashes(of: record.id)
         var record = record
         record.request.hasPieceHashes = pieces != nil
+        // In an older list it is the number of a device.
+        record.file?.fileSystem = 0
         try transaction.insert(record)
         if let pieces { try transaction.keep(pieces, of: record.id) }
         // Without a bound the ids themselves are all that tells which are taken.
