@@ -92,8 +92,10 @@ extension Transaction {
                         return []
                     }
                     // The user's own wish may do more than the link's that came before.
+                    let isLent = request.usesStoredLogins && !record.request.usesStoredLogins
                     record.request.usesStoredLogins = request.usesStoredLogins
-                    return try record.apply(.resume)
+                    let effects = try record.apply(.resume)
+                    return isLent && !effects.contains(.persist) ? [.persist] + effects : effects
                 }
             )
         } catch Refusal.publishing {

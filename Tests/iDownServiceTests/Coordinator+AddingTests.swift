@@ -40,8 +40,8 @@ import iDownTesting
             let id = try #require(try await hub.coordinator.add([link], token: nil).first)
             try await hub.coordinator.carryOut(.pause, on: id)
             #expect(try await hub.coordinator.add([link], token: nil) == [id])
+            // Waiting as it does.
             #expect(try await hub.record(id)?.request.usesStoredLogins == false)
-            try await hub.coordinator.carryOut(.pause, on: id)
             #expect(try await hub.coordinator.add([hub.wish(url)], token: nil) == [id])
             #expect(try await hub.record(id)?.request.usesStoredLogins == true)
         }
