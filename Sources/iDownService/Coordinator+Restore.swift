@@ -9,8 +9,8 @@ import iDownloader
 extension Coordinator {
     /// Single log lines at a start; beyond that only the summary counts.
     static let mostRestoreLines = 100
-    /// How long a start waits for a folder.
-    private static let longestLook: Duration = .seconds(2)
+    /// How long anybody waits for a folder that somebody else serves.
+    static let longestLook: Duration = .seconds(2)
 
     /// Takes up what the last run of the service left.
     ///
@@ -62,13 +62,13 @@ extension Coordinator {
         unless hanging: inout Set<String>,
         _ body: @escaping @Sendable () async -> Event?
     ) async -> Event? {
-        let directory = record.request.directory
-        guard engine.disk.mayHang(in: directory) else { return await body() }
-        guard !hanging.contains(directory) else { return nil }
+        let mount = engine.disk.servedMount(of: record.request.directory)
+        guard let mount else { return await body() }
+        guard !hanging.contains(mount) else { return nil }
         let found = await promptly(within: Self.longestLook, body)
         if found == nil {
             log.warning("the folder of task \(record.id) does not answer")
-            hanging.insert(directory)
+            hanging.insert(mount)
         }
         return found ?? nil
     }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Executors
 import Logging
 import iDownData
 import iDownState
@@ -53,6 +54,17 @@ extension Coordinator {
         return released.count < waiting.count || hasNewSpaceHold
     }
 
+    /// What is free on the folder's file system; nil where it does not say, or not for a while.
+    private func freeSpace(in directory: String) async -> (device: UInt64, bytes: Int64)? {
+        let engine = engine
+        guard engine.disk.servedMount(of: directory) != nil else {
+            return await engine.freeSpace(in: directory)
+        }
+        return await promptly(within: Self.longestLook) {
+            await engine.freeSpace(in: directory)
+        } ?? nil
+    }
+
     /// Nil where the list cannot be read for now.
     private func spaceWaiters() async -> [TaskRecord]? {
         try? await store.read { snapshot throws(StoreFailure) in
@@ -69,7 +81,7 @@ extension Coordinator {
         var measured: [String: (device: UInt64, bytes: Int64)] = [:]
         var hasRoomAgain = false
         for directory in directories {
-            let space = await engine.freeSpace(in: directory)
+            let space = await freeSpace(in: directory)
             measured[directory] = space
             if let space, space.bytes < SpacePolicy.reserve {
                 fullDirectories.insert(directory)

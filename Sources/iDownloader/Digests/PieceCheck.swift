@@ -30,7 +30,7 @@ struct PieceCheck {
         let perStep = max(1, DigestFollower.slice / pieces.length)
         let end = min(pieces.count, first + Int(clamping: perStep))
         guard first < end else { return false }
-        bad += try await disk.readForDigests { () throws(FileError) in
+        bad += try await disk.readForDigests(in: part.folder.path) { () throws(FileError) in
             var bad: [ByteRange] = []
             for index in first..<end {
                 guard let range = pieces.range(of: index, in: size) else { continue }

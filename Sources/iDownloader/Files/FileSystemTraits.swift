@@ -24,14 +24,24 @@ package struct FileSystemTraits: Hashable, Sendable {
             return
         }
         let (first, second) = status.f_fsid.__val
-        let id = UInt64(UInt32(bitPattern: first)) << 32 | UInt64(UInt32(bitPattern: second))
-        self.init(kind: UInt32(truncatingIfNeeded: status.f_type), id: id)
+        let id = UInt64(UInt32(bitPattern: second)) << 32 | UInt64(UInt32(bitPattern: first))
+        var file = statx()
+        let answer = statx(descriptor, "", CLINUX_AT_EMPTY_PATH, CLINUX_STATX_WANTED, &file)
+        let isOfDevice = answer == 0 && id == Self.id(ofDevice: file)
+        self.init(kind: UInt32(truncatingIfNeeded: status.f_type), id: isOfDevice ? 0 : id)
+    }
+
+    /// What Linux gives out for `f_fsid` where it knows nothing but the device (XFS, FAT), which has
+    /// another number when drives are found in another order.
+    private static func id(ofDevice file: statx) -> UInt64 {
+        let (major, minor) = (UInt64(file.stx_dev_major), UInt64(file.stx_dev_minor))
+        return minor & 0xFF | major << 8 | (minor & ~0xFF) << 12
     }
 
     /// - Parameters:
     ///   - kind: the number of its kind, as statfs(2) lists them.
-    ///   - id: `f_fsid`, which is of the superblock on ext4 and btrfs, of the device on others, and 0
-    ///     on a few (NFS), whose kind then has to do.
+    ///   - id: `f_fsid`, which is of the superblock on ext4 and btrfs; 0 where it is not (NFS, XFS),
+    ///     and the kind has to do.
     package init(kind: UInt32, id: UInt64) {
         let isVolatile = [Self.tmpfs, Self.ramfs].contains(kind)
         number = isVolatile ? 0 : id ^ UInt64(kind) &* 0x9E37_79B9_7F4A_7C15

@@ -5,13 +5,14 @@ import Synchronization
 
 /// Threads for what makes a disk wait: syncs, renames, folders.
 ///
-/// Two for this computer's own disks; more would only queue up in the kernel. And one for each file
-/// system that somebody else serves, so that one that hangs stops nothing but its own downloads.
+/// Two for this computer's own disks; more would only queue up in the kernel. And some for each file
+/// system that somebody else serves, so that one that hangs stops no other one's files here.
 package final class DiskQueue: Sendable {
     /// One that somebody else serves.
     private struct Served {
         let lane: DiskLane
         let folders: DispatchQueue
+        let digests: DispatchQueue
     }
 
     private let lanes = [
@@ -57,9 +58,10 @@ package final class DiskQueue: Sendable {
 
     /// Runs `body`, which reads a slice of a file for its digest.
     func readForDigests<Value: Sendable, Failure: Error>(
+        in directory: String,
         _ body: @escaping @Sendable () throws(Failure) -> Value
     ) async throws(Failure) -> Value {
-        try await run(on: digests, body)
+        try await run(on: digestQueue(for: directory), body)
     }
 
     private func run<Value: Sendable, Failure: Error>(
@@ -130,9 +132,15 @@ package final class DiskQueue: Sendable {
         }
     }
 
-    /// Whether a call about the folder may never return.
-    package func mayHang(in directory: String) -> Bool {
-        !blocks && mounts.mount(of: directory) != nil
+    /// The file system of a folder, where a call about it may never return; nil for one of this
+    /// computer's own.
+    package func servedMount(of directory: String) -> String? {
+        blocks ? nil : mounts.mount(of: directory)
+    }
+
+    /// Where files in the folder are read for their digests.
+    func digestQueue(for directory: String) -> DispatchQueue {
+        served(directory)?.digests ?? digests
     }
 
     /// Where folders that clients name are judged and made, one after the other.
@@ -150,7 +158,8 @@ package final class DiskQueue: Sendable {
             if let known = served[mount] { return known }
             let new = Served(
                 lane: DiskLane(label: "org.idown.disk.served"),
-                folders: DispatchQueue(label: "org.idown.disk.served.folders")
+                folders: DispatchQueue(label: "org.idown.disk.served.folders"),
+                digests: DispatchQueue(label: "org.idown.disk.served.digests")
             )
             served[mount] = new
             return new

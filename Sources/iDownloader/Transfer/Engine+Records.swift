@@ -98,8 +98,9 @@ extension Engine {
             }
         } catch {
             switch error {
-            case .vanished, .notOurs, .folderMoved: return .partialFound(size: nil)
-            case .system, .nameTaken, .shortened, .otherDrive: return nil
+            // A drive that is missing keeps nobody from giving the task up.
+            case .vanished, .notOurs, .folderMoved, .otherDrive: return .partialFound(size: nil)
+            case .system, .nameTaken, .shortened: return nil
             }
         }
     }

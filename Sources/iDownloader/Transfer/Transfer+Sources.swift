@@ -14,7 +14,7 @@ extension Transfer {
     func bring() async throws(TransferEnd) {
         if isPublished { return }
         var failures: [Failure] = []
-        var rest: TransferEnd?
+        var rest: Rest?
         var repairs = 0
         // Those that have failed since the last repair.
         var failed: Set<Int> = []
@@ -46,7 +46,7 @@ extension Transfer {
                 if failure.code.spoilsContent, hasContent { giveUpEverything() }
             case .failure(.held(.hostRests(let time))) where !brake.isPulled:
                 // It is the host's wish, and no other's.
-                rest = rest ?? .held(.hostRests(for: time))
+                rest = rest ?? Rest(time: time, isHome: sources.isAtHome)
                 failed.insert(sources.position)
                 guard repairs > 0 ? sources.rotate(past: failed) : sources.advance() else {
                     throw end(after: failures, rest)
@@ -72,12 +72,18 @@ extension Transfer {
         "pieces of the file are wrong wherever they were fetched from"
     )
 
+    private struct Rest {
+        let time: Duration
+        let isHome: Bool
+    }
+
     /// How an attempt ends in which every source has failed, or wants to be left alone.
-    private func end(after failures: [Failure], _ rest: TransferEnd?) -> TransferEnd {
+    private func end(after failures: [Failure], _ rest: Rest?) -> TransferEnd {
         let verdict = verdict(on: failures)
-        // Whoever rests may still have the file.
-        guard let rest, !verdict.isTransient else { return .failed(verdict) }
-        return rest
+        // Whoever rests may still have the file. While home does, nobody counts how often its
+        // mirrors fail; while a mirror does, home is tried again like any other.
+        guard let rest, rest.isHome || !verdict.isTransient else { return .failed(verdict) }
+        return .held(.hostRests(for: rest.time))
     }
 
     /// What to say where every source has failed: what may pass where there are bytes to go on
@@ -85,8 +91,13 @@ extension Transfer {
     /// all there is, unless a fresh link may give the right one, else what the client's own URL gave.
     private func verdict(on failures: [Failure]) -> Failure {
         let passing = failures.first(where: \.isTransient)
-        let areRight = !stored.isEmpty && failures.last?.code.spoilsContent == false
-        if areRight, let passing { return passing }
+        // Only where home, which is asked first again, costs no more than a head.
+        let isOutvoted = !stored.isEmpty && known.total == job.request.expectedSize
+        if isOutvoted, !failures.contains(where: { $0.code == .checksumMismatch }),
+            failures.last?.code.spoilsContent == false, let passing
+        {
+            return passing
+        }
         let refusal = failures.first {
             $0.code == .serverForbidden || $0.code == .serverAuthRequired
         }

@@ -43,7 +43,8 @@ extension Transfer {
     func measuringNeed(_ failure: Failure) async -> Failure {
         guard failure.neededSpace == 0 else { return failure }
         var failure = failure
-        let (part, folder) = (part, folder)
+        // A small file that came at once has failed before anybody kept its folder.
+        let (part, folder) = (part, try? await openedFolder())
         let looked = try? await onDisk { () throws(FileError) in
             (free: try folder?.freeBytes(), allocated: try part?.allocatedBytes())
         }

@@ -24,7 +24,11 @@ extension Transfer {
         }
         let algorithms: Set = [expected.algorithm]
         if digests?.part !== part || digests?.algorithms != algorithms {
-            digests = DigestFollower(part, algorithms, on: engine.disk.digests)
+            digests = DigestFollower(
+                part,
+                algorithms,
+                on: engine.disk.digestQueue(for: job.request.directory)
+            )
         }
         digests?.follow(upTo: stored.prefixLength)
     }

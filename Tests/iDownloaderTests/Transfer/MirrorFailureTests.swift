@@ -70,7 +70,8 @@ import iDownloader
             return [weak.part(range)[0], .sendPattern(Sample.content, sent), .close]
         } mirror: {
             $0.number == 1 ? Self.no(404) : other.answer(to: $0)
-        } check: { site, journal, _, _ in
+        } check: { site, journal, _, mirror in
+            #expect(mirror.requests.count > 1)
             let isOne =
                 site.holds(Sample.content, as: "file.bin")
                 || site.holds(other.content, as: "file.bin")
