@@ -31,6 +31,7 @@ enum Main {
             return answer.status
         }
         Allocator.giveBackWhatIsFree()
+        DescriptorLimit.raise()
         // A reader that closes its end is no reason to die.
         signal(SIGPIPE, SIG_IGN)
         return await serve()

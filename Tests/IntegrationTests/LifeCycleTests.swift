@@ -28,6 +28,19 @@ struct LifeCycleTests {
         }
     }
 
+    @Test func `a session's limit of open files is not the end of its connections`() async throws {
+        try await withService(started: false) { service in
+            try await service.start(under: ["/bin/sh", "-c", #"ulimit -Sn 512; exec "$0""#])
+            let limits = try TestFile.text(of: "/proc/\(try await service.processID())/limits")
+            let line = try #require(
+                limits.split(separator: "\n").first { $0.hasPrefix("Max open") }
+            )
+            let numbers = line.split(separator: " ").compactMap { Int($0) }
+            #expect(numbers.first == numbers.last.map { min($0, 4096) })
+            #expect(try await service.terminate() == .exited(0))
+        }
+    }
+
     @Test func `started without standard streams it opens nothing in their place`() async throws {
         try await withService(started: false) { service in
             try await service.start(under: ["/bin/sh", "-c", #"exec "$0" <&- >&- 2>&-"#])
