@@ -38,24 +38,30 @@ package struct FolderRules: Hashable, Sendable {
         closed: [String],
         enclosing: String? = nil
     ) throws(FolderRefusal) {
-        let elements = path.split(separator: "/")
-        if let enclosing, !elements.starts(with: enclosing.split(separator: "/")) {
+        let elements = Self.elements(of: path)
+        if let enclosing, !elements.starts(with: Self.elements(of: enclosing)) {
             throw FolderRefusal(
                 "the folder lies outside of DownloadDirectory, and for applications from a sandbox"
                     + " only folders inside it are open"
             )
         }
         guard !allowsEverywhere else { return }
-        guard !elements.contains(where: { $0.utf8.first == UInt8(ascii: ".") }) else {
+        guard !elements.contains(where: { $0.first == UInt8(ascii: ".") }) else {
             throw FolderRefusal(
                 "the folder lies below a hidden one; choose one whose path has no element that "
                     + "starts with a dot"
             )
         }
-        for folder in closed where elements.starts(with: folder.split(separator: "/")) {
+        for folder in closed where elements.starts(with: Self.elements(of: folder)) {
             throw FolderRefusal(
                 "the folder belongs to the settings or data of programs; choose one for documents"
             )
         }
+    }
+
+    /// The names in a path as the kernel reads it: to a String an accent behind a slash is no slash
+    /// any more, and two spellings of one text are one.
+    static func elements(of path: String) -> [[UInt8]] {
+        path.utf8.split(separator: UInt8(ascii: "/")).map(Array.init)
     }
 }

@@ -47,13 +47,13 @@ extension TargetFolder {
         _ text: String,
         _ fileSystem: FileSystem
     ) throws(FolderRefusal) -> TargetFolder {
-        var elements = text.split(separator: "/").map(String.init).filter { $0 != "." }
+        var elements = names(in: text).filter { $0 != "." }
         var missing: [String] = []
         while true {
             let path = "/" + elements.joined(separator: "/")
             if let existing = try existing(path, fileSystem) {
                 let rest = Array(missing.reversed())
-                let whole = existing.split(separator: "/").map(String.init) + rest
+                let whole = names(in: existing) + rest
                 return TargetFolder(
                     path: "/" + whole.joined(separator: "/"),
                     existing: existing,
@@ -71,6 +71,10 @@ extension TargetFolder {
             }
             missing.append(last)
         }
+    }
+
+    private static func names(in path: String) -> [String] {
+        FolderRules.elements(of: path).map { String(decoding: $0, as: UTF8.self) }
     }
 
     /// The path with its links resolved; nil where it does not exist.

@@ -11,9 +11,11 @@ import iDownloader
     private func judge(
         _ text: String,
         closed: [String] = [],
+        inside enclosing: String? = nil,
         everywhere: Bool = false
     ) throws(FolderRefusal) -> TargetFolder {
-        let rules = FolderRules(closedFolders: closed, allowsEverywhere: everywhere)
+        var rules = FolderRules(closedFolders: closed, allowsEverywhere: everywhere)
+        rules.enclosingFolder = enclosing
         return try TargetFolder(text, rules: rules, fileSystem: system)
     }
 
@@ -109,6 +111,22 @@ import iDownloader
             #expect(throws: FolderRefusal.self) { try judge(path + "/run/user", closed: closed) }
             #expect(try judge(path + "/configuration", closed: closed).path.hasSuffix("ation"))
             #expect(try judge(path + "/run", closed: closed).path == path + "/run")
+        }
+    }
+
+    @Test func `borders are those of bytes: an accent behind a slash opens no closed folder`()
+        async throws
+    {
+        try await withTemporaryFolder { path throws in
+            let closed = [path + "/conf"]
+            #expect(throws: FolderRefusal.self) {
+                try judge(path + "/conf/\u{301}x", closed: closed)
+            }
+            // One text in two spellings is two folders.
+            let (own, other) = (path + "/T\u{E9}", path + "/Te\u{301}")
+            #expect(throws: FolderRefusal.self) { try judge(other, inside: own) }
+            let within = try judge(own + "/\u{301}x", inside: own)
+            #expect(Array(within.path.utf8) == Array((own + "/\u{301}x").utf8))
         }
     }
 
