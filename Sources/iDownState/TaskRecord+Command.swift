@@ -62,7 +62,9 @@ extension TaskRecord {
         case .waiting, .paused, .failed, .cancelled:
             return restart()
         case .completed:
-            // The finished file stays where it is; the next one gets a free name beside it.
+            // The finished file stays where it is; the next one gets a free name beside it, whatever
+            // the first was to do about files of others.
+            request.onExisting = .rename
             forgetContent()
             file = nil
             integrity = nil

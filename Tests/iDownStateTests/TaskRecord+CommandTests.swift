@@ -347,8 +347,11 @@ import iDownState
 
     @Test func `a completed task that is tried again lets go of its file`() throws {
         var record = try Situation.completed.record()
+        record.request.onExisting = .fail
         _ = try record.apply(.retry)
         #expect(record.file == nil)
+        // Its own first file stands in the way.
+        #expect(record.request.onExisting == .rename)
         #expect(record.segments.isEmpty)
         #expect(record.remote == RemoteVersion())
         #expect(record.integrity == nil)
