@@ -107,7 +107,8 @@ extension StoreAccess {
                 }
                 let name: DatabaseValue = row[2]
                 let given = name.isNull ? text(row, 3) : text(row, 2)
-                guard fileName == nil || fileName == given else { continue }
+                // Byte by byte: two spellings of one text are two names.
+                guard fileName.map({ $0.utf8.elementsEqual(given.utf8) }) ?? true else { continue }
                 guard owner == nil || owner == text(row, 4) else { continue }
                 return TaskID(rawValue: integer(row, 0))
             }

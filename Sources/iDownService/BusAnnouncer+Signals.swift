@@ -19,21 +19,21 @@ extension BusAnnouncer {
             tellRemoval(of: id)
             return
         }
-        let task = TaskProperties(now).withoutQueries
+        let task = TaskProperties(now)
         if let before = entry.told {
             let wasRunning = before.record.state == .downloading
             let isRunning = now.record.state == .downloading
             let live = wasRunning ? before.live : now.live?.withoutSegments
             told[id] = isRunning ? live : nil
             tellChange(
-                from: TaskProperties(before).withoutQueries,
+                from: TaskProperties(before),
                 to: task,
                 wasRunning: wasRunning,
                 isRunning: isRunning
             )
         } else {
             told[id] = now.live?.withoutSegments
-            tellAddition(of: task)
+            tellAddition(of: task.withoutQueries)
         }
     }
 
@@ -78,8 +78,10 @@ extension BusAnnouncer {
             // The last state in full: what was told of the progress may be half a second old.
             changes += Self.progress.subtracting(differences)
         }
-        if !changes.isEmpty { tell(changes, of: after) }
-        tellProperties(differences, of: after)
+        // A query that has changed is a change, although nobody is told it.
+        let shown = after.withoutQueries
+        if !changes.isEmpty { tell(changes, of: shown) }
+        tellProperties(differences, of: shown)
     }
 
     /// Tells of progress, which is only a change of what has changed.

@@ -17,6 +17,9 @@ extension Coordinator {
         for client: String
     ) async throws -> TaskState.Kind? {
         try refuseWhileStopping()
+        // Who need not wait is no waiter of whom there are too many.
+        let state = try await task(id).record.state.kind
+        guard !state.isEnd else { return state }
         let number = try endWaiters.begin(id, for: client)
         do {
             let state = try await task(id).record.state.kind

@@ -110,7 +110,9 @@ extension ManagerService {
                 return asked.answer(.success(ids))
             }
             let path = options.directory ?? directory
-            if let look, look.path == path, look.rules == wishes.rules { wishes.look = look }
+            if let look, look.path.utf8.elementsEqual(path.utf8), look.rules == wishes.rules {
+                wishes.look = look
+            }
             let last = adding.last(of: client)
             let tasks = try await wishes.judge(urls, options)
             if wishes.look == nil, let directory = tasks.first?.request.directory {

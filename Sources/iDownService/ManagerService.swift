@@ -105,7 +105,11 @@ package actor ManagerService {
         await readSettings()
         var changed = settings
         change(&changed)
-        guard changed != settings else { return false }
+        // Two spellings of one text are two folders.
+        let isSameFolder = (changed.downloadDirectory ?? "").utf8.elementsEqual(
+            (settings.downloadDirectory ?? "").utf8
+        )
+        guard changed != settings || !isSameFolder else { return false }
         try await named {
             try file.write(changed, now: WallTime.now)
             settings = changed

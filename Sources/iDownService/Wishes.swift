@@ -144,7 +144,9 @@ struct Wishes: Sendable {
                 try reference(url, place: "mirrors: URL \(index + 1): ").text
             }
         } catch {
-            throw ManagerError(.invalidOption, ManagerError(error).message)
+            let refusal = ManagerError(error)
+            guard refusal.code != .limitExceeded else { throw refusal }
+            throw ManagerError(.invalidOption, refusal.message)
         }
     }
 

@@ -61,11 +61,12 @@ import iDownState
                 let file = LocalFile(name: "served.iso", fileSystem: 1, mark: 2)
                 _ = try transaction.addTask("http://a/f", name: "asked.iso") { $0.file = file }
                 _ = try transaction.addTask("http://a/f") { $0.file = file }
-                return try ["asked.iso", "served.iso", "other.iso"].map {
+                _ = try transaction.addTask("http://a/f", name: "\u{E9}") { $0.file = nil }
+                return try ["asked.iso", "served.iso", "other.iso", "\u{E9}", "e\u{301}"].map {
                     try transaction.unfinished("http://a/f", name: $0)?.rawValue
                 }
             }
-            #expect(found == [1, 2, nil])
+            #expect(found == [1, 2, nil, 3, nil])
         }
     }
 

@@ -204,6 +204,28 @@ import iDownTesting
         }
     }
 
+    @Test func `a link that differs in its query alone is told as changed, without it`()
+        async throws
+    {
+        try await withScene { scene in
+            let old = snapshot { $0.request.url = "http://a/f?token=1" }
+            let new = snapshot { $0.request.url = "http://a/f?token=2" }
+            await scene.announcer.taskAdded(old)
+            await scene.announcer.taskChanged(from: old, to: new)
+            let events = try await scene.events(2)
+            guard case .changed(_, _, let changed) = events.last else {
+                Issue.record("\(events)")
+                return
+            }
+            #expect(changed == ["URL": .string("http://a/f")])
+            let told = try await scene.signals.first("PropertiesChanged") {
+                $0.member == "PropertiesChanged"
+            }
+            let properties = try [String: Value](busValue: told.arguments[1])
+            #expect(properties == ["URL": .string("http://a/f")])
+        }
+    }
+
     @Test func `connections are told once they are open`() async throws {
         try await withScene { scene in
             guard let id = TaskID(rawValue: 1) else { return }

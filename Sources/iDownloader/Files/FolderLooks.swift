@@ -37,7 +37,7 @@ final class FolderLooks: Sendable {
             let isNew = waiting.withLock { waiting in
                 var looks = waiting.removeValue(forKey: line) ?? []
                 defer { waiting[line] = looks }
-                if let last = looks.indices.last, looks[last].path == path,
+                if let last = looks.indices.last, looks[last].path.utf8.elementsEqual(path.utf8),
                     looks[last].rules == rules
                 {
                     looks[last].askers.append(asker)
