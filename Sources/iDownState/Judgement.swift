@@ -93,8 +93,8 @@ extension ResponseFacts {
         switch contentRange {
         case .satisfied(let range, let total):
             guard range.first == 0 else { return true }
-            guard let total, let length = contentLength.bytes else { return false }
-            return length < total
+            guard let total else { return false }
+            return range.length < total || (contentLength.bytes ?? total) < total
         case .unsatisfied: return ask.isPartial
         case nil:
             guard ask.isPartial else { return false }

@@ -72,6 +72,11 @@ package struct SegmentMap: Hashable, Sendable {
         return gaps
     }
 
+    /// Whether any byte of the range is on disk.
+    package func meets(_ range: ByteRange) -> Bool {
+        ranges.contains { $0.first < range.end && range.first < $0.end }
+    }
+
     /// Whether every byte from 0 to `total` is on disk.
     package func covers(_ total: Int64) -> Bool { total == 0 || prefixLength >= total }
 }

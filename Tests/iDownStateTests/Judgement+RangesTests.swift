@@ -70,6 +70,7 @@ import iDownState
         Row("what cannot be read", Heads.rest, part(nil, 5, isOdd: true), .askWhole),
         Row("a part of the plain GET", .whole, part(Heads.range(3, 8, of: 8), 5), .fail),
         Row("a beginning of the plain GET", .whole, part(Heads.range(0, 5, of: 8), 5), .fail),
+        Row("a beginning, no length", .whole, part(Heads.range(0, 5, of: 8), nil), .fail),
         Row("all of it", .whole, part(Heads.range(0, 8, of: 8), 8), .compare),
         Row("all of it, no length", .whole, part(Heads.range(0, 8, of: 8), nil), .compare),
         Row("all of it, wrongly counted", .whole, part(nil, 8, isOdd: true), .compare),

@@ -91,6 +91,7 @@ extension Transfer {
         } else {
             return connection.cut()
         }
+        if stored.meets(range) { hasOverlaps = true }
         if case .race = connection.role { hasOverlaps = true }
         let writer = SegmentWriter(part, from: range.first, to: range.end, unlike: beginning)
         connection.store(in: writer, at: engine.hosts.now)
@@ -111,7 +112,8 @@ extension Transfer {
             guard writer.position < range.end else { return false }
             writer.leave(from: range.first)
             // A piece on its way may still go beyond.
-            if victim.source != connection.source { hasOverlaps = true }
+            let isPast = writer.position > range.first
+            if isPast || victim.source != connection.source { hasOverlaps = true }
             if writer.rest == nil { victim.cut() }
         }
         return true

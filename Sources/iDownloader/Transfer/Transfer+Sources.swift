@@ -16,6 +16,7 @@ extension Transfer {
         var failures: [Failure] = []
         var rest: Rest?
         var repairs = 0
+        var isHeardAlone = false
         // Those that have failed since the last repair.
         var failed: Set<Int> = []
         while true {
@@ -30,8 +31,9 @@ extension Transfer {
                 failed = []
                 sources.rotate()
             case .failure(.failed(let failure))
-            where failure.code.spoilsContent && isMixed && !brake.isPulled:
+            where failure.code.spoilsContent && isMixed && !isHeardAlone && !brake.isPulled:
                 // Which of them was it? Each is heard alone now.
+                isHeardAlone = true
                 sources.stopMixing()
                 sources.returnHome()
                 isMixed = false
@@ -43,7 +45,8 @@ extension Transfer {
                 guard repairs > 0 ? sources.rotate(past: failed) : sources.advance() else {
                     throw end(after: failures, rest)
                 }
-                if failure.code.spoilsContent, hasContent { giveUpEverything() }
+                if isHeardAlone || failure.code.spoilsContent, hasContent { giveUpEverything() }
+                if !stored.isEmpty { isMixed = true }
             case .failure(.held(.hostRests(let time))) where !brake.isPulled:
                 // It is the host's wish, and no other's.
                 rest = rest ?? Rest(time: time, isHome: sources.isAtHome)
@@ -188,7 +191,17 @@ extension Transfer {
     /// Why a source's answer is not that of the same file, before it costs the bytes on disk.
     ///
     /// Home has the last word, unless what is there has the size that the client expects.
-    func refusal(of facts: ResponseFacts, from source: Int) -> Failure? {
+    ///
+    /// - Parameters:
+    ///   - facts: the answer.
+    ///   - source: who gave it.
+    ///   - keepsEncoding: whether an encoded body is the file itself.
+    /// - Returns: nil where nothing speaks against it.
+    func refusal(
+        of facts: ResponseFacts,
+        from source: Int,
+        _ keepsEncoding: Bool
+    ) -> Failure? {
         guard !stored.isEmpty, let total = known.total else { return nil }
         let isOutvoted = sources.urls.count > 1 && total == job.request.expectedSize
         guard source != 0 || isOutvoted else { return nil }
@@ -196,7 +209,15 @@ extension Transfer {
         switch facts.contentRange {
         case .satisfied(_, let total): itsTotal = total
         case .unsatisfied(let total): itsTotal = total
-        case nil: itsTotal = facts.status == 200 ? facts.contentLength.bytes : nil
+        case nil:
+            itsTotal = [200, 203].contains(facts.status) ? facts.contentLength.bytes : nil
+            let isSame = facts.entityTag != nil && facts.entityTag == known.entityTag
+            let isEncoded = facts.contentEncoding != nil && !keepsEncoding
+            if source != 0, [200, 203].contains(facts.status), itsTotal == nil,
+                isEncoded || !(isSame || isVouchedFor(source))
+            {
+                return .badResponse("of a mirror does not say how long its file is")
+            }
         }
         guard let itsTotal, itsTotal != total else { return nil }
         let who = source == 0 ? "the server" : "a mirror"

@@ -7,8 +7,10 @@ extension Transfer {
     /// What the bytes must come to.
     ///
     /// What the client says is the last word: servers give digests of what they have stored in
-    /// another form, or of an older file.
-    private var expected: Checksum? { job.request.checksum ?? known.checksum }
+    /// another form, or of an older file. So with the hashes of its pieces nobody else's counts.
+    private var expected: Checksum? {
+        job.request.checksum ?? (job.request.hasPieceHashes ? nil : known.checksum)
+    }
 
     /// Whether a wrong byte will show at the end, wherever it came from.
     var hasDigest: Bool { expected != nil || job.request.hasPieceHashes }

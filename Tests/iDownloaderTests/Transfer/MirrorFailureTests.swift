@@ -106,6 +106,41 @@ import iDownloader
         }
     }
 
+    @Test func `a mirror that does not say how long its file is brings none`() async throws {
+        try await attempts(1) { _ in
+            Sample.file.cutOff()
+        } mirror: { _ in
+            [
+                .head(
+                    "200 OK",
+                    [
+                        ("Content-Type", "application/octet-stream"),
+                        ("Transfer-Encoding", "chunked"),
+                    ]
+                ),
+                .chunk(Array("try again later".utf8)), .lastChunk(),
+            ]
+        } check: { site, journal, _, _ in
+            expectFailure(.serverTruncated, isTransient: true, site, journal)
+            #expect(journal.record.segments.byteCount == Sample.cut)
+        }
+    }
+
+    @Test func `a server that was left in the middle is heard alone where the sum is wrong`()
+        async throws
+    {
+        let other = ServedFile(Sample.replaced, entityTag: "\"other\"")
+        try await attempts(1) {
+            $0.number == 1 ? Sample.file.cutOff() : Sample.file.answer(to: $0)
+        } mirror: {
+            other.answer(to: $0)
+        } change: {
+            $0.checksum = Self.checksum
+        } check: { site, journal, _, _ in
+            expectComplete(Sample.content, site, journal)
+        }
+    }
+
     @Test func `the digest of an error's page is none of the file`() async throws {
         let digest = Data(Checksum.Algorithm.sha256.digest(of: Array("gone".utf8)))
         let field = ("Repr-Digest", "sha-256=:\(digest.base64EncodedString()):")

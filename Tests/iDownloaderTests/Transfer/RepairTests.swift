@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import FoundationEssentials
 import Testing
 import iDownState
 import iDownTesting
@@ -57,6 +58,23 @@ import iDownloader
             #expect(journal.record.integrity == .checksum)
             #expect(requests[0].map { $0["Range"] } == [nil])
             #expect(requests[1].map { $0["Range"] } == ["bytes=300000-399999"])
+        }
+    }
+
+    @Test func `a digest that the server gives does not take the place of the pieces`() async throws
+    {
+        // Of the bytes that it sends, which are wrong; and of others, while those are right.
+        for (content, told) in [
+            (Self.spoilt(3).content, Self.spoilt(3).content), (Sample.content, Sample.replaced),
+        ] {
+            let digest = Data(Checksum.Algorithm.sha256.digest(of: told.bytes))
+            let served = ServedFile(content).with {
+                $0.fields = [("Repr-Digest", "sha-256=:\(digest.base64EncodedString()):")]
+            }
+            try await download([served, Sample.file], hasChecksum: false) { site, journal, _ in
+                expectComplete(Sample.content, site, journal)
+                #expect(journal.record.integrity == .checksum)
+            }
         }
     }
 
