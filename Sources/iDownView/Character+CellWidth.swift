@@ -3,19 +3,36 @@
 extension Character {
     /// How many cells of a terminal it takes: 0, 1 or 2.
     ///
-    /// A cluster is as wide as its widest part; asking for the emoji form (U+FE0F) makes it wide.
+    /// An emoji is wide, of however many it is made; asking for its form (U+FE0F) makes one. In all
+    /// other clusters each part has its own cells: a vowel that stands beside its letter takes one,
+    /// as the parts of a conjunct do.
     var cellWidth: Int {
         if let byte = utf8.first, utf8.count == 1 { return byte < 0x20 || byte == 0x7F ? 0 : 1 }
-        return unicodeScalars.reduce(0) { max($0, $1.cellWidth) }
+        let parts = unicodeScalars
+        let isEmoji =
+            parts.first?.properties.isEmoji == true
+            && parts.contains { $0 == "\u{FE0F}" || $0.properties.isEmojiPresentation }
+        guard isEmoji else { return parts.reduce(0) { $0 + $1.cellWidth } }
+        return parts.reduce(2) { $0 + ($1.properties.isEmoji ? 0 : $1.cellWidth) }
     }
 }
 
 extension Unicode.Scalar {
     fileprivate var cellWidth: Int {
-        if self == "\u{FE0F}" || properties.isEmojiPresentation || isEastAsianWide { return 2 }
         switch properties.generalCategory {
+        // Before all else: some of them stand among the wide signs, which they go on top of.
         case .nonspacingMark, .enclosingMark, .format, .control: return 0
-        default: return 1
+        default: break
+        }
+        if properties.isEmojiPresentation || isEastAsianWide { return 2 }
+        return isConjoiningJamo ? 0 : 1
+    }
+
+    /// Hangul vowels and final consonants, which go into the cells of the leading consonant.
+    private var isConjoiningJamo: Bool {
+        switch value {
+        case 0x1160...0x11FF, 0xD7B0...0xD7FF: true
+        default: false
         }
     }
 

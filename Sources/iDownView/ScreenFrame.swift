@@ -62,7 +62,8 @@ package struct ScreenFrame: Sendable {
                     let cellsTaken = CellText(String(character)).width
                     guard cells.indices.contains(column) else { break }
                     cells[column] = String(character)
-                    if cellsTaken == 2, column + 1 < width { cells[column + 1] = "" }
+                    let end = min(width, column + max(1, cellsTaken))
+                    for taken in (column + 1)..<end { cells[taken] = "" }
                     column += max(1, cellsTaken)
                 }
             }

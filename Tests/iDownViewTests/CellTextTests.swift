@@ -16,6 +16,15 @@ import iDownView
         ("👩‍💻", 2),
         ("🇩🇪", 2),
         ("❤️", 2),
+        ("1️⃣", 2),
+        ("👍🏽", 2),
+        ("a🏽", 3),
+        ("कि", 2),
+        ("க\u{BBE}", 2),
+        ("กำ", 2),
+        ("क्षि", 3),
+        ("\u{1112}\u{1161}\u{11AB}", 2),
+        ("か\u{3099}", 2),
         ("", 0),
     ])
     func `a text is as wide as a terminal shows it`(text: String, width: Int) {
