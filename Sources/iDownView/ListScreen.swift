@@ -95,9 +95,9 @@ extension ListScreen {
         case .home: list.moveCursor(to: 0)
         case .end: list.moveCursor(to: .max)
         case .wheel(let lines): list.moveCursor(by: lines)
-        case .click(let line): moveCursor(toLine: line)
+        case .click(let line): _ = moveCursor(toLine: line)
         case .doubleClick(let line):
-            moveCursor(toLine: line)
+            guard moveCursor(toLine: line) else { break }
             return pressInList(.enter)
         case .paste(let text): mode = .add(Self.words(of: text).joined(separator: " "))
         case .enter:
@@ -253,10 +253,16 @@ extension ListScreen {
         return list.cursor.flatMap { list[$0] }
     }
 
-    private mutating func moveCursor(toLine line: Int) {
+    /// Puts the cursor on the row that stands on a line of the screen.
+    ///
+    /// - Returns: Whether there is one; else the cursor stays.
+    private mutating func moveCursor(toLine line: Int) -> Bool {
         let row = line - margins.head
-        guard (0..<pageRows).contains(row) else { return }
+        guard (0..<pageRows).contains(row), list.content() == .loaded,
+            top + row < list.rows().count
+        else { return false }
         list.moveCursor(to: top + row)
+        return true
     }
 
     private static func words(of text: String) -> [String] {

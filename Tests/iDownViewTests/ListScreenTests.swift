@@ -197,6 +197,16 @@ struct ListScreenTests {
         #expect(text(&screen).contains("file-1 "))
     }
 
+    @Test(arguments: [-1, 0, 1, 5, 20, 21, 23, 99])
+    func `a click where no row stands means no download`(line: Int) {
+        var screen = screen()
+        _ = text(&screen)
+        _ = screen.press(.down)
+        #expect(screen.press(.doubleClick(line)) == [])
+        _ = screen.press(.click(line))
+        #expect(screen.list.cursor == "7")
+    }
+
     @Test func `a name from a server brings nothing but itself to the terminal`() {
         var task = TaskProperties.running
         task.fileName = "a\u{1B}[2Jb\u{202E}c\nd"
