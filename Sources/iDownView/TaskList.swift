@@ -176,11 +176,15 @@ extension TaskList {
         if order.count > tasks.count { order.removeAll { tasks[$0] == nil } }
         var found = order
         if filter != .all || !search.isEmpty {
-            let text = search.lowercased()
+            let text = Self.folded(search)
             found = order.filter { id in
                 guard let task = tasks[id], filter.takes(task.state) else { return false }
-                return text.isEmpty || task.fileName.lowercased().contains(text)
-                    || task.url.lowercased().contains(text)
+                guard !text.isEmpty else { return true }
+                // What the row shows as long as the file has no name of its own.
+                let name =
+                    task.fileName.isEmpty
+                    ? TaskSummary(task).shortName.description : task.fileName
+                return Self.folded(name).contains(text) || Self.folded(task.url).contains(text)
             }
         }
         found = sorted(found)
@@ -196,10 +200,16 @@ extension TaskList {
         return found
     }
 
+    /// A text without the difference between its letters' cases; `ß` has no capital of its own, and
+    /// is `SS` in capitals.
+    private static func folded(_ text: String) -> String {
+        text.uppercased().lowercased()
+    }
+
     /// Whether a change may move rows, make them come or go.
     private func moves(from old: TaskProperties, to new: TaskProperties) -> Bool {
         if filter != .all, old.state != new.state { return true }
-        if !search.isEmpty, old.fileName != new.fileName { return true }
+        if !search.isEmpty, old.fileName != new.fileName || old.url != new.url { return true }
         return switch sort {
         case .added: false
         case .name: old.fileName != new.fileName

@@ -114,6 +114,25 @@ struct TaskListTests {
         #expect(filters == TaskList.Filter.known && list.filter == .all)
     }
 
+    @Test func `the search finds what the rows show, in whatever letters it is typed`() {
+        var unnamed = task(5, .waiting)
+        unnamed.fileName = ""
+        unnamed.url = "https://example.org/Gr%C3%BC%C3%9Fe%20(1).txt"
+        var list = TaskList()
+        list.load([unnamed, task(6, .paused, "Maße.pdf")])
+        for (search, found) in [
+            ("GRÜSSE (1)", ["5"]), ("grüße", ["5"]), ("%c3%bc", ["5"]), ("MASSE", ["6"]),
+            ("masse", ["6"]), ("ß", ["5", "6"]),
+        ] {
+            list.search = search
+            #expect(list.rows() == found, "\(search)")
+        }
+        // A fresh link makes another name expect.
+        list.search = "fresh"
+        change(&list, "5", .waiting) { $0.url = "https://example.org/fresh" }
+        #expect(list.rows() == ["5"])
+    }
+
     @Test func `changes count, move and hide rows`() {
         var list = loaded()
         list.filter = .only(.downloading)
