@@ -151,7 +151,7 @@ extension ListScreen {
                 parts.append("\(ByteCount(totals.done)) of \(ByteCount(totals.whole))")
                 let left = TimeLeft(
                     remaining: totals.whole - min(totals.done, totals.whole),
-                    bytesPerSecond: totals.speed
+                    bytesPerSecond: totals.knownSpeed
                 )
                 if let left { parts.append("\(left) left") }
             }

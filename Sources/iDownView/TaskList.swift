@@ -142,11 +142,15 @@ extension TaskList {
     package func count(in state: TaskProperties.State) -> Int { counts[state] ?? 0 }
 
     /// What downloads now: how many bytes a second, and how many of how many bytes are there.
-    package var totals: (speed: UInt64, done: UInt64, whole: UInt64) {
-        downloading.reduce(into: (0, 0, 0)) { sum, id in
+    ///
+    /// `knownSpeed` is that of the downloads whose whole is known, which alone brings these nearer
+    /// to their end.
+    package var totals: (speed: UInt64, knownSpeed: UInt64, done: UInt64, whole: UInt64) {
+        downloading.reduce(into: (0, 0, 0, 0)) { sum, id in
             guard let task = tasks[id] else { return }
             sum.speed &+= task.speed
             guard let total = task.knownTotal else { return }
+            sum.knownSpeed &+= task.speed
             sum.done &+= task.downloadedBytes
             sum.whole &+= total
         }

@@ -57,6 +57,16 @@ struct ListScreenTests {
         }
     }
 
+    @Test func `the time left of all counts only the speed of what is known to end`() {
+        var endless = TaskProperties.running
+        endless.id = "8"
+        endless.totalBytes = -1
+        endless.speed = 100 << 20
+        var screen = screen([.running, endless])
+        let foot = text(&screen)
+        #expect(foot.contains("102.0 MiB/s   50.0 MiB of 200.0 MiB   1m15s left"), "\(foot)")
+    }
+
     @Test func `in a few lines the rows come first, and what is typed is seen`() {
         for height in 1...8 {
             var screen = screen()
