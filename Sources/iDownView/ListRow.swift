@@ -48,7 +48,7 @@ struct ListRow {
     }
 
     /// As wide as the widest of their kind: `>99d`, `59m59s`; `1023.9 MiB/s`; and
-    /// `1023.9 MiB / 1.0 GiB`.
+    /// `1023.9 MiB / 1.0 GiB`, where longer ones go without decimals.
     private static let leftWidth = 6
     private static let speedWidth = 12
     private static let bytesWidth = 20
@@ -194,13 +194,19 @@ struct ListRow {
         }
     }
 
-    /// Both numbers with one unit where that is the same.
+    /// Both numbers with one unit where that is the same, and without decimals where there is no
+    /// room for them: the units tell more.
     private static func bytes(_ summary: TaskSummary) -> String {
         let text = summary.bytes
-        let parts = text.split(separator: " ")
+        var parts = text.split(separator: " ").map(String.init)
         // `50.0 MiB / 200.0 MiB`
-        guard parts.count == 5, parts[1] == parts[4] else { return text }
-        return "\(parts[0]) / \(parts[3]) \(parts[4])"
+        guard parts.count == 5 else { return text }
+        guard parts[1] != parts[4] else { return "\(parts[0]) / \(parts[3]) \(parts[4])" }
+        for place in [3, 0] where parts.joined(separator: " ").count > bytesWidth {
+            guard let sign = parts[place].firstRange(of: ByteCount.decimalSign) else { continue }
+            parts[place] = String(parts[place][..<sign.lowerBound])
+        }
+        return parts.joined(separator: " ")
     }
 
     private static func waiting(_ summary: TaskSummary) -> CellText {

@@ -57,6 +57,20 @@ struct ListScreenTests {
         }
     }
 
+    @Test(arguments: [
+        (1_048_492, 1_048_576, "1023.9 MiB / 1.0 GiB"),
+        (524_288, 125_829_120, "512.0 MiB / 120 GiB"),
+        (1_048_492, 1_073_655_808, "1023 MiB / 1023 GiB"),
+    ])
+    func `large numbers of bytes keep their units`(done: Int, whole: Int, shown: String) {
+        var task = TaskProperties.running
+        task.downloadedBytes = UInt64(done) << 10
+        task.totalBytes = Int64(whole) << 10
+        var screen = screen([task])
+        let list = text(&screen)
+        #expect(list.contains(" \(shown) "), "\(list)")
+    }
+
     @Test func `the time left of all counts only the speed of what is known to end`() {
         var endless = TaskProperties.running
         endless.id = "8"
