@@ -26,7 +26,7 @@ package struct ProgressBars: Sendable {
     package mutating func update(_ task: TaskProperties, at time: Double) {
         if rows[task.id] == nil { order.append(task.id) }
         var row = rows[task.id] ?? Row(task: task)
-        let hadEnded = row.task.isAtEnd && rows[task.id] != nil
+        let hadEnded = row.task.hasEnded && rows[task.id] != nil
         row.task = task
         row.step += 1
         if task.state == .downloading {
@@ -35,7 +35,7 @@ package struct ProgressBars: Sendable {
             row.average.reset()
         }
         rows[task.id] = row
-        if task.isAtEnd, !hadEnded { ended.append(task.id) }
+        if task.hasEnded, !hadEnded { ended.append(task.id) }
     }
 
     /// The smoothed speed of a task, bytes a second.
@@ -65,7 +65,7 @@ package struct ProgressBars: Sendable {
         guard count > 1 else { return ([], order.prefix(1).compactMap(line)) }
         let lasting = ended[told...].compactMap(line)
         told = ended.count
-        let open = order.filter { rows[$0]?.task.isAtEnd == false }
+        let open = order.filter { rows[$0]?.task.hasEnded == false }
         // What moves is looked at first.
         let sorted =
             open.filter { rows[$0]?.task.state == .downloading }
@@ -88,12 +88,5 @@ package struct ProgressBars: Sendable {
         if speed > 0 { parts.append(ByteRate(speed).description) }
         if open.count > shown { parts.append("\(open.count - shown) more") }
         return CellText(parts.joined(separator: ", ")).cut(to: max(0, width)).description
-    }
-}
-
-extension TaskProperties {
-    /// Whether nothing more happens by itself.
-    fileprivate var isAtEnd: Bool {
-        state == .completed || state == .failed || state == .cancelled
     }
 }

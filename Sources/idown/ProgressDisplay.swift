@@ -12,13 +12,14 @@ struct ProgressDisplay {
     private var bars: ProgressBars
     private var lines = LiveLines()
     private var lastPlain: [String: PlainMark] = [:]
-    private var lastDrawn: ContinuousClock.Instant?
+    private var pace: DrawingPace
 
     init(_ terminal: Terminal, style: Style, count: Int, isQuiet: Bool) {
         self.terminal = terminal
         self.style = style
         self.isQuiet = isQuiet
         bars = ProgressBars(count: count)
+        pace = DrawingPace(count: count)
     }
 
     mutating func show(_ task: TaskProperties) {
@@ -26,11 +27,7 @@ struct ProgressDisplay {
         let time = (ContinuousClock.now - start) / .seconds(1)
         bars.update(task, at: time)
         guard terminal.canMove else { return showPlain(task, at: time) }
-        // Twenty times a second is as much as an eye sees; what has ended is never left out.
-        if !task.hasEnded, let lastDrawn, ContinuousClock.now - lastDrawn < .milliseconds(50) {
-            return
-        }
-        draw()
+        if pace.isDue(task, at: time) { draw() }
     }
 
     /// Leaves the last lines where they stand.
@@ -41,7 +38,6 @@ struct ProgressDisplay {
     }
 
     private mutating func draw() {
-        lastDrawn = .now
         let frame = bars.frame(
             // The last cell stays free: some terminals break the line once it is filled.
             width: (terminal.width ?? 80) - 1,

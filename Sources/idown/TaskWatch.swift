@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import iDownBus
+import iDownView
 
 /// Follows tasks to their ends, over restarts of the service.
 struct TaskWatch {
@@ -152,12 +153,5 @@ extension TaskWatch {
     private func reportInterrupts(to news: AsyncStream<News>.Continuation) async {
         guard let interrupts else { return }
         for await _ in interrupts { news.yield(.interrupted) }
-    }
-}
-
-extension TaskProperties {
-    /// Whether nothing more happens by itself.
-    var hasEnded: Bool {
-        state == .completed || state == .failed || state == .cancelled
     }
 }
