@@ -27,6 +27,7 @@ package struct DrawingPace: Sendable {
 
     private let count: Int
     private var marks: [String: Mark] = [:]
+    private var gone: Set<String> = []
     private var lastDrawn: Double?
 
     /// Takes how many downloads there will be.
@@ -46,10 +47,15 @@ package struct DrawingPace: Sendable {
             } else {
                 // They are looked at one after the other, thousands perhaps, and the last one shows
                 // them all.
-                task.hasEnded || marks.count >= count
+                task.hasEnded || marks.count + gone.count >= count
             }
         if !isNews, let lastDrawn, time - lastDrawn < Self.shortest { return false }
         lastDrawn = time
         return true
+    }
+
+    /// A task was taken off the list, and will not be shown any more.
+    package mutating func remove(_ id: String) {
+        if marks[id] == nil { gone.insert(id) }
     }
 }

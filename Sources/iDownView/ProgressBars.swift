@@ -38,6 +38,15 @@ package struct ProgressBars: Sendable {
         if task.hasEnded, !hadEnded { ended.append(task.id) }
     }
 
+    /// A task was taken off the list: its line goes, and it counts as one that has ended; what has
+    /// ended before keeps its line.
+    package mutating func remove(_ id: String) {
+        if let row = rows[id], row.task.hasEnded { return }
+        rows[id] = nil
+        order.removeAll { $0 == id }
+        ended.append(id)
+    }
+
     /// The smoothed speed of a task, bytes a second.
     package func rate(of id: String) -> UInt64 {
         rows[id]?.average.bytesPerSecond ?? 0

@@ -63,7 +63,7 @@ struct GetCommand: AsyncParsableCommand {
             )
             // Also after an error nothing may stand in the middle of a bar.
             defer { display.end() }
-            let (standings, isInterrupted) = try await watch.run { display.show($0) }
+            let (standings, isInterrupted) = try await watch.run { display.show($0, $1) }
             display.end()
             try finish(watch.ids, standings, isInterrupted)
         }

@@ -22,8 +22,19 @@ struct ProgressDisplay {
         pace = DrawingPace(count: count)
     }
 
-    mutating func show(_ task: TaskProperties) {
+    mutating func show(_ id: String, _ standing: TaskWatch.Standing) {
         guard !isQuiet else { return }
+        switch standing {
+        case .task(let task): show(task)
+        case .removed:
+            bars.remove(id)
+            pace.remove(id)
+            // Elsewhere the command's last words tell it.
+            if terminal.canMove { draw() }
+        }
+    }
+
+    private mutating func show(_ task: TaskProperties) {
         let time = (ContinuousClock.now - start) / .seconds(1)
         bars.update(task, at: time)
         guard terminal.canMove else { return showPlain(task, at: time) }

@@ -50,11 +50,11 @@ struct TaskWatch {
 
     /// Returns once all tasks have ended, or the user does not want to wait any longer.
     ///
-    /// - Parameter show: Is given each task as it changes.
+    /// - Parameter show: Is given each task's id and how it stands, as that changes.
     /// - Throws: An error that says that nobody can be asked any more.
     /// - Returns: How they stand, and whether an interrupt came before the end.
     func run(
-        show: (TaskProperties) -> Void
+        show: (String, Standing) -> Void
     ) async throws(ManagerError) -> (standings: [String: Standing], isInterrupted: Bool) {
         let (news, continuation) = AsyncStream.makeStream(of: News.self)
         let sources = [
@@ -69,17 +69,15 @@ struct TaskWatch {
             // Signals tell the URL without its query, and somebody may have started it anew.
             guard let task = try await current(id) else {
                 // It may have ended and been cleared since: its end is what was waited for.
-                if case .task(let ended) = standings[id], ended.hasEnded {
-                    show(ended)
-                } else {
-                    standings[id] = .removed
-                }
+                var last = Standing.removed
+                if case .task(let ended) = standings[id], ended.hasEnded { last = .task(ended) }
+                standings[id] = last
                 open.remove(id)
-                return
+                return show(id, last)
             }
             standings[id] = .task(task)
             if task.hasEnded { open.remove(id) }
-            show(task)
+            show(id, .task(task))
         }
         for id in ids { try await settle(id) }
         guard !open.isEmpty else { return (standings, false) }
@@ -94,10 +92,11 @@ struct TaskWatch {
                     task = task.applying(changed)
                     task.state = state
                     standings[id] = .task(task)
-                    if task.hasEnded { try await settle(id) } else { show(task) }
+                    if task.hasEnded { try await settle(id) } else { show(id, .task(task)) }
                 case .removed(let id):
                     standings[id] = .removed
                     open.remove(id)
+                    show(id, .removed)
                 }
             case .serviceLeft:
                 // Asking starts it again, and its answer is the newest there is.

@@ -42,7 +42,7 @@ struct WaitCommand: AsyncParsableCommand {
                 isQuiet: !progress
             )
             defer { display.end() }
-            let standings = try await watch.run { display.show($0) }.standings
+            let standings = try await watch.run { display.show($0, $1) }.standings
             display.end()
             try TaskEnd.conclude(
                 watch.ids.map { id in

@@ -44,4 +44,13 @@ struct DrawingPaceTests {
         }
         #expect(drawn == [1, 100])
     }
+
+    @Test func `what is gone is waited for no longer`() {
+        var pace = DrawingPace(count: 3)
+        var task = TaskProperties.running
+        #expect(pace.isDue(task, at: 0) == true)
+        pace.remove("9")
+        task.id = "8"
+        #expect(pace.isDue(task, at: 0.001) == true)
+    }
 }

@@ -38,6 +38,26 @@ struct ProgressBarsTests {
         #expect(small.live.last == "1 of 3 done, 2.0 MiB/s, 1 more")
     }
 
+    @Test func `what is taken off the list has no bar, and counts as ended`() {
+        var bars = ProgressBars(count: 4)
+        bars.update(task("1", .completed), at: 0)
+        bars.update(task("2", .downloading), at: 0)
+        bars.update(task("3", .downloading), at: 0)
+        bars.remove("2")
+        // Taken off before anybody saw it.
+        bars.remove("4")
+        // It had ended before.
+        bars.remove("1")
+        let frame = bars.frame(width: 79, height: 23, style: .plain)
+        #expect(frame.lasting.count == 1 && frame.lasting[0].hasPrefix("file-1"))
+        #expect(frame.live.count == 2 && frame.live[0].hasPrefix("file-3"))
+        #expect(frame.live.last == "3 of 4 done, 2.0 MiB/s")
+        var single = ProgressBars(count: 1)
+        single.update(.running, at: 0)
+        single.remove("7")
+        #expect(single.frame(width: 79, height: 23, style: .plain).live == [])
+    }
+
     @Test func `no line is wider than the terminal`() {
         var bars = ProgressBars(count: 20)
         for number in 1...20 { bars.update(task("\(number)", .downloading), at: 0) }
