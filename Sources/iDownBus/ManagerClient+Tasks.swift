@@ -163,7 +163,8 @@ extension ManagerClient {
 
     /// Returns once a task is completed, failed, cancelled or removed.
     ///
-    /// There is no limit of time; cancelling the Swift task gives the call up.
+    /// There is no limit of time; cancelling the Swift task gives the call up. The service's end is
+    /// told as ``ManagerError/Code/stopping``: whether to start it again is the caller's to know.
     ///
     /// - Returns: The state; nil once the task was removed.
     public func wait(for id: String) async throws(ManagerError) -> TaskProperties.State? {
@@ -171,7 +172,8 @@ extension ManagerClient {
             Name.wait,
             id,
             returning: String.self,
-            patience: .seconds(1 << 32)
+            patience: .seconds(1 << 32),
+            outlivesService: false
         )
         return word == Contract.removed ? nil : TaskProperties.State(rawValue: word)
     }
@@ -183,6 +185,7 @@ extension ManagerClient {
 
     /// Saves everything and ends the service.
     public func quit() async throws(ManagerError) {
-        try await call(Name.quit)
+        // Who wants its end does not want the next one.
+        try await call(Name.quit, outlivesService: false)
     }
 }

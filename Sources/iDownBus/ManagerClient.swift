@@ -4,8 +4,8 @@ public import DBus
 
 /// The download service as a program sees it.
 ///
-/// A call starts the service if it does not run. To follow a download without a gap ask for
-/// ``events()`` first, then add or list.
+/// A call starts the service if it does not run; one that meets its end is made again to the next.
+/// To follow a download without a gap ask for ``events()`` first, then add or list.
 ///
 /// ```swift
 /// import iDownBus
@@ -76,24 +76,17 @@ public struct ManagerClient: Sendable {
 
     /// Comings and goings of the service itself, from the moment at which this returns.
     public func presence() async throws(ManagerError) -> ManagerPresence {
-        let rule = MatchRule(
-            sender: .bus,
-            interface: "org.freedesktop.DBus",
-            member: "NameOwnerChanged",
-            arguments: [0: Contract.busName.rawValue]
-        )
-        return try await asking { () throws(BusError) in
-            ManagerPresence(try await manager.connection.signals(rule))
-        }
+        try await asking { () throws(BusError) in ManagerPresence(try await presenceSignals()) }
     }
 
     func call<each Input: BusType, each Output: BusType>(
         _ member: MemberName,
         _ arguments: repeat each Input,
         returning types: repeat (each Output).Type,
-        patience: Duration? = nil
+        patience: Duration? = nil,
+        outlivesService: Bool = true
     ) async throws(ManagerError) -> (repeat each Output) {
-        try await asking { () throws(BusError) in
+        try await asking(outlivesService: outlivesService) { () throws(BusError) in
             try await manager.call(
                 member,
                 repeat each arguments,
@@ -148,16 +141,4 @@ public struct ManagerClient: Sendable {
 
     /// How long to wait for an answer: a commit on a busy disk may take its time, 100,000 URLs too.
     public static let patience: Duration = .seconds(60)
-
-    /// Turns an error reply into the contract's error; one that says that nobody answered gets a
-    /// text that tells what to do.
-    func asking<Output>(
-        _ body: () async throws(BusError) -> Output
-    ) async throws(ManagerError) -> Output {
-        do throws(BusError) {
-            return try await body()
-        } catch {
-            throw ManagerError(received: error)
-        }
-    }
 }

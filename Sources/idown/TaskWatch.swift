@@ -67,7 +67,15 @@ struct TaskWatch {
         var open = Set(ids)
         func settle(_ id: String) async throws(ManagerError) {
             // Signals tell the URL without its query, and somebody may have started it anew.
-            guard let task = try await current(id) else {
+            let found: TaskProperties?
+            do throws(ManagerError) {
+                found = try await current(id)
+            } catch {
+                // It is told when the service has left, and then asking starts it anew.
+                guard error.code == .stopping else { throw error }
+                return
+            }
+            guard let task = found else {
                 // It may have ended and been cleared since: its end is what was waited for.
                 var last = Standing.removed
                 if case .task(let ended) = standings[id], ended.hasEnded { last = .task(ended) }
@@ -113,12 +121,18 @@ struct TaskWatch {
     }
 
     /// The task as the service knows it; nil if it knows it no longer.
-    private func current(_ id: String) async throws(ManagerError) -> TaskProperties? {
+    ///
+    /// A service that ends before it has answered is asked once more, which starts it anew.
+    private func current(
+        _ id: String,
+        isLast: Bool = false
+    ) async throws(ManagerError) -> TaskProperties? {
         do throws(ManagerError) {
             return try await client.getTask(id)
         } catch {
-            guard error.code == .noSuchTask else { throw error }
-            return nil
+            guard error.code != .noSuchTask else { return nil }
+            guard error.code == .noReply, !isLast else { throw error }
+            return try await current(id, isLast: true)
         }
     }
 }

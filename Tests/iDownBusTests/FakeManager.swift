@@ -18,6 +18,7 @@ final class FakeManager: ManagerHandling {
         var maxConnectionsPerDownload: UInt32 = 8
         var speedLimit: UInt64 = 0
         var downloadDirectory = "/home/me/Downloads"
+        var isStopping = false
     }
 
     private let record = Mutex(Record())
@@ -30,6 +31,11 @@ final class FakeManager: ManagerHandling {
 
     func show(_ tasks: [TaskProperties]) {
         record.withLock { $0.tasks = tasks }
+    }
+
+    /// From now on tells of no task, as a service that ends.
+    func stop() {
+        record.withLock { $0.isStopping = true }
     }
 
     /// Begins anew, with this list.
@@ -228,6 +234,9 @@ final class FakeManager: ManagerHandling {
 
     func getTask(_ id: String, call: Call) async throws(ManagerError) -> TaskProperties {
         note("get \(id)", call)
+        guard !record.withLock(\.isStopping) else {
+            throw ManagerError(.stopping, "the service ends")
+        }
         guard let task = record.withLock({ $0.tasks.first { $0.id == id } }) else {
             throw ManagerError(.noSuchTask, "there is no task \(id)")
         }

@@ -191,6 +191,39 @@ import iDownTesting
         }
     }
 
+    @Test func `a call that meets the service's end is made again to the next`() async throws {
+        try await withFakeManager { scene in
+            let old = scene.manager
+            old.stop()
+            _ = try await scene.service.requestName(Contract.busName, allowReplacement: true)
+            let new = FakeManager()
+            new.show([.sample])
+            let other = try await Connection.open(.address(scene.bus.address))
+            try await other.export(new)
+            let client = scene.client
+            let asking = Task { try await client.getTask(TaskProperties.sample.id) }
+            // Once more as soon as the client hears of changes, and then no more.
+            try await soon("the old one to be asked twice") { old.asked.count == 2 }
+            _ = try await other.requestName(Contract.busName, replaceExisting: true)
+            #expect(try await asking.value == .sample)
+            #expect(old.asked.count == 2 && new.asked.count == 1)
+            await other.close()
+        }
+    }
+
+    @Test func `a call that meets the service's end is told that none follows`() async throws {
+        try await withFakeManager { scene in
+            let manager = scene.manager
+            manager.stop()
+            let client = scene.client
+            let asking = Task { try await client.getTask("1") }
+            try await soon("the service to be asked twice") { manager.asked.count == 2 }
+            try await scene.service.releaseName(Contract.busName)
+            let error = await #expect(throws: ManagerError.self) { try await asking.value }
+            #expect(error?.code == .serviceUnknown)
+        }
+    }
+
     @Test func `without a service the error says so`() async throws {
         try await withPrivateBus { bus in
             let client = try await ManagerClient.connect(to: .address(bus.address))
