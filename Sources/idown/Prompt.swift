@@ -29,25 +29,33 @@ enum Prompt {
         guard tcgetattr(terminal, &before) == 0 else {
             throw ValidationError("the terminal does not answer")
         }
-        if hiding {
-            var quiet = before
-            // Without signals too: one that ended the command would leave the terminal mute.
-            quiet.c_lflag &= ~tcflag_t(ECHO | ISIG)
-            guard tcsetattr(terminal, TCSAFLUSH, &quiet) == 0 else {
-                throw ValidationError("the terminal does not hide what is typed")
-            }
+        guard hiding else {
+            write(question, to: terminal)
+            return try readLine(terminal)
+        }
+        let formerActions = giveBack(before)
+        defer { takeUp(formerActions) }
+        let interrupt = interruptSign(of: before)
+        var quiet = before
+        // Without signals too: one that ended the command would leave the terminal mute. What Ctrl-C
+        // types then ends a line as Enter does, so that it is read at once.
+        quiet.c_lflag &= ~tcflag_t(ECHO | ISIG)
+        withUnsafeMutableBytes(of: &quiet.c_cc) { $0[Int(VEOL)] = interrupt }
+        guard tcsetattr(terminal, TCSAFLUSH, &quiet) == 0 else {
+            throw ValidationError("the terminal does not hide what is typed")
         }
         defer {
-            if hiding {
-                tcsetattr(terminal, TCSAFLUSH, &before)
-                write("\n", to: terminal)
-            }
+            tcsetattr(terminal, TCSAFLUSH, &before)
+            write("\n", to: terminal)
         }
         write(question, to: terminal)
-        let answer = try readLine(terminal)
-        // What Ctrl-C types where it is no signal.
-        guard !answer.utf8.contains(3) else { throw ExitStatus.interrupted.exit }
-        return answer
+        return try readLine(terminal, interrupt: interrupt)
+    }
+
+    /// What Ctrl-C types: the terminal's own sign for it, or the usual one where it has none.
+    private static func interruptSign(of modes: termios) -> UInt8 {
+        let sign = withUnsafeBytes(of: modes.c_cc) { $0[Int(VINTR)] }
+        return sign == 0 ? 3 : sign
     }
 
     private static func write(_ text: String, to terminal: CInt) {
@@ -56,7 +64,7 @@ enum Prompt {
     }
 
     /// Byte by byte, so that what follows stays for the next question: read(2).
-    private static func readLine(_ file: CInt) throws -> String {
+    private static func readLine(_ file: CInt, interrupt: UInt8? = nil) throws -> String {
         var bytes: [UInt8] = []
         while bytes.count <= longest {
             var byte: UInt8 = 0
@@ -66,11 +74,60 @@ enum Prompt {
                 throw ValidationError("nothing was given")
             }
             guard count == 1, byte != UInt8(ascii: "\n") else { break }
+            guard byte != interrupt else { throw ExitStatus.interrupted.exit }
             bytes.append(byte)
         }
         guard bytes.count <= longest, let text = String(validating: bytes, as: UTF8.self),
             !bytes.contains(0)
         else { throw ValidationError("what was given is no line of text") }
         return text
+    }
+}
+
+// Signals that end the command in the middle of a question.
+extension Prompt {
+    /// The modes to give back; written before the handlers are installed that read them.
+    nonisolated(unsafe) private static let modes = makeModes()
+
+    private static func makeModes() -> UnsafeMutablePointer<termios> {
+        let modes = UnsafeMutablePointer<termios>.allocate(capacity: 1)
+        modes.initialize(to: termios())
+        return modes
+    }
+
+    private static let ends = [SIGTERM, SIGHUP]
+
+    /// From now on these signals end the process with the terminal's modes as they were; an ignored
+    /// one stays ignored.
+    ///
+    /// - Returns: What they did before.
+    private static func giveBack(_ before: termios) -> [sigaction] {
+        modes.pointee = before
+        return ends.map { number in
+            var former = sigaction()
+            sigaction(number, nil, &former)
+            // SIG_IGN, which is a pointer to a function in name only: signal(7).
+            let isIgnored = withUnsafeBytes(of: former.__sigaction_handler) {
+                $0.load(as: Int.self) == 1
+            }
+            guard !isIgnored else { return former }
+            var action = sigaction()
+            // tcsetattr(3) may be called there: signal-safety(7). The handler is gone by then, so
+            // that the signal ends the process as it would have ended.
+            action.__sigaction_handler.sa_handler = { number in
+                tcsetattr(STDIN_FILENO, TCSANOW, Prompt.modes)
+                raise(number)
+            }
+            action.sa_flags = CInt(bitPattern: UInt32(SA_RESETHAND))
+            sigaction(number, &action, nil)
+            return former
+        }
+    }
+
+    private static func takeUp(_ actions: [sigaction]) {
+        for (number, action) in zip(ends, actions) {
+            var action = action
+            sigaction(number, &action, nil)
+        }
     }
 }

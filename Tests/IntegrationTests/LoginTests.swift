@@ -337,13 +337,32 @@ struct LoginTests {
     }
 
     @Test func `on a terminal the password is asked for and not shown`() async throws {
+        try await withService { service in
+            try await GnomeKeyring.run(on: service.bus, in: service.home.path) {
+                keyring async throws in
+                let asked = try await loginOnTerminal(service, #"b'geheim\n'"#)
+                #expect(asked.standardOutput.hasPrefix("0 "), "\(asked)")
+                #expect(asked.standardOutput.contains("Password of me at https://e.org:443"))
+                #expect(!asked.standardOutput.contains("geheim"))
+                #expect(try await keyring.items().count == 1)
+                let given = try await loginOnTerminal(service, #"b'half\x03'"#)
+                #expect(given.standardOutput.hasPrefix("130 "), "Ctrl-C, without Enter: \(given)")
+            }
+        }
+    }
+
+    /// What the command says and how it ends on a terminal, with an answer for the password.
+    private func loginOnTerminal(
+        _ service: ServiceUnderTest,
+        _ password: String
+    ) async throws -> ChildProcess.Completed {
         let script = """
             import os, pty, sys
             child, terminal = pty.fork()
             if child == 0:
                 os.execv(sys.argv[1], sys.argv[1:])
             seen = b''
-            answers = [(b'name', b'me\\n'), (b'Password', b'geheim\\n')]
+            answers = [(b'name', b'me\\n'), (b'Password', \(password))]
             while True:
                 try:
                     piece = os.read(terminal, 4096)
@@ -356,22 +375,11 @@ struct LoginTests {
                     os.write(terminal, answers.pop(0)[1])
             print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), repr(seen))
             """
-        try await withService { service in
-            try await GnomeKeyring.run(on: service.bus, in: service.home.path) {
-                keyring async throws in
-                let asked = try await ChildProcess.run(
-                    "/usr/bin/python3",
-                    [
-                        "-c", script, try BuiltProgram("idown").path, "login", "--untried",
-                        "https://e.org/",
-                    ],
-                    environment: service.environment
-                )
-                #expect(asked.standardOutput.hasPrefix("0 "), "\(asked)")
-                #expect(asked.standardOutput.contains("Password of me at https://e.org:443"))
-                #expect(!asked.standardOutput.contains("geheim"))
-                #expect(try await keyring.items().count == 1)
-            }
-        }
+        let command = ["login", "--untried", "https://e.org/"]
+        return try await ChildProcess.run(
+            "/usr/bin/python3",
+            ["-c", script, try BuiltProgram("idown").path] + command,
+            environment: service.environment
+        )
     }
 }
