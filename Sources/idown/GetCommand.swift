@@ -15,6 +15,9 @@ struct GetCommand: AsyncParsableCommand {
             the first that failed. Ctrl-C ends only this command: the downloads go on in the \
             service.
 
+            A metalink is through once its files are in the list: they are downloads of their \
+            own. idown wait all waits for them, and idown watch shows them.
+
             Examples:
               idown get https://example.org/disk.iso
               idown get -d . -o disk.iso 'https://example.org/download?id=7'

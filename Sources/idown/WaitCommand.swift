@@ -12,7 +12,9 @@ struct WaitCommand: AsyncParsableCommand {
         discussion: """
             Prints nothing where all are completed; the exit code is that of the first that is \
             not. A paused download is waited for, however long. What a selection other than IDs \
-            means is found out once, at the start.
+            means is found out once, at the start. Of a metalink only the list of its files is \
+            waited for: these are downloads of their own, which idown wait all waits for once \
+            they are there.
 
             Examples:
               idown wait 7 8 && notify-send done
