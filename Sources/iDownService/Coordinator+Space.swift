@@ -36,9 +36,13 @@ extension Coordinator {
     private func isSpaceWanted() async -> Bool {
         hasNewSpaceHold = false
         guard let waiting = await spaceWaiters() else { return true }
-        let measured = await measure(fullDirectories.union(waiting.map(\.request.directory)))
+        let (measured, silent) = await measure(
+            fullDirectories.union(waiting.map(\.request.directory))
+        )
         let free = Dictionary(measured.values.map { ($0.device, $0.bytes) }) { min($0, $1) }
-        let waiters = waiting.map { record in
+        // Behind a server that does not answer they would only hang, and keep others' slots.
+        let askable = waiting.filter { !silent.contains($0.request.directory) }
+        let waiters = askable.map { record in
             SpacePolicy.Waiter(
                 id: record.id,
                 // A folder that cannot be looked at: the transfer says what is wrong with it.
@@ -54,17 +58,6 @@ extension Coordinator {
         return released.count < waiting.count || hasNewSpaceHold
     }
 
-    /// What is free on the folder's file system; nil where it does not say, or not for a while.
-    private func freeSpace(in directory: String) async -> (device: UInt64, bytes: Int64)? {
-        let engine = engine
-        guard engine.disk.servedMount(of: directory) != nil else {
-            return await engine.freeSpace(in: directory)
-        }
-        return await promptly(within: Self.longestLook) {
-            await engine.freeSpace(in: directory)
-        } ?? nil
-    }
-
     /// Nil where the list cannot be read for now.
     private func spaceWaiters() async -> [TaskRecord]? {
         try? await store.read { snapshot throws(StoreFailure) in
@@ -74,14 +67,35 @@ extension Coordinator {
 
     /// Asks what is free, and takes note of the folders where not even the reserve is left:
     /// nothing new starts there, until a later look finds room again.
+    ///
+    /// - Returns: what is free, where it can be told; and the folders whose server does not answer.
     @discardableResult
     private func measure(
         _ directories: Set<String>
-    ) async -> [String: (device: UInt64, bytes: Int64)] {
+    ) async -> (free: [String: (device: UInt64, bytes: Int64)], silent: Set<String>) {
         var measured: [String: (device: UInt64, bytes: Int64)] = [:]
+        var silent: Set<String> = []
+        var silentMounts: Set<String> = []
         var hasRoomAgain = false
+        let engine = engine
         for directory in directories {
-            let space = await freeSpace(in: directory)
+            let space: (device: UInt64, bytes: Int64)?
+            if let mount = engine.disk.servedMount(of: directory) {
+                let look =
+                    silentMounts.contains(mount)
+                    ? nil
+                    : await promptly(within: Self.longestLook) {
+                        await engine.freeSpace(in: directory)
+                    }
+                guard let look else {
+                    silentMounts.insert(mount)
+                    silent.insert(directory)
+                    continue
+                }
+                space = look
+            } else {
+                space = await engine.freeSpace(in: directory)
+            }
             measured[directory] = space
             if let space, space.bytes < SpacePolicy.reserve {
                 fullDirectories.insert(directory)
@@ -91,6 +105,6 @@ extension Coordinator {
         }
         // Those that were passed over for it, and never held, hear of it by nothing else.
         if hasRoomAgain { fillSlots() }
-        return measured
+        return (measured, silent)
     }
 }
