@@ -78,6 +78,7 @@ struct Salvage {
         let old = Snapshot(database: source, ids: ids)
         let transaction = Transaction(database: target, ids: ids)
         let bound = max(ids.bound, (try? old.nextID()) ?? 0)
+        let knowsDrives = Self.knowsDrives(source)
         try transaction.setNextID(max(bound, 1))
         let tasks = ReadableRows(
             Self.select(from: source),
@@ -87,7 +88,7 @@ struct Salvage {
         )
         for row in tasks {
             guard let record = try? TaskRow(row: row).record() else { continue }
-            try carry(record, from: old, to: transaction, belowBound: bound)
+            try carry(record, from: old, to: transaction, belowBound: bound, knowsDrives)
             recovery.carriedTasks += 1
         }
         // Counted alike on both sides, so without the tasks that are being removed.
@@ -114,6 +115,7 @@ struct Salvage {
         do {
             try copy.inDatabase { copy in
                 let old = Snapshot(database: copy, ids: ids)
+                let knowsDrives = Self.knowsDrives(copy)
                 try target.write { database in
                     let transaction = Transaction(database: database, ids: ids)
                     let bound = max(ids.bound, (try? old.nextID()) ?? 0)
@@ -121,7 +123,7 @@ struct Salvage {
                         guard bound == 0 || stray.id.rawValue < bound,
                             try transaction.task(stray.id) == nil
                         else { return }
-                        try carry(stray, from: old, to: transaction, belowBound: bound)
+                        try carry(stray, from: old, to: transaction, belowBound: bound, knowsDrives)
                         found += 1
                     }
                 }
@@ -135,6 +137,12 @@ struct Salvage {
         recovery.lostTasks = recovery.lostTasks.map { max(0, $0 - found) }
     }
 
+    /// Whether the file systems of files stand in the list: in older ones it is the device's number.
+    private static func knowsDrives(_ source: Database) -> Bool {
+        let versions = try? String.fetchAll(source, sql: "SELECT identifier FROM grdb_migrations")
+        return versions?.contains("4") ?? false
+    }
+
     private static func select(from source: Database) -> String {
         // A schema that cannot be read is as old as it may be.
         let isOld = (try? source.makeStatement(sql: "SELECT loginKey FROM task")) == nil
@@ -145,13 +153,13 @@ struct Salvage {
         _ record: TaskRecord,
         from old: Snapshot,
         to transaction: Transaction,
-        belowBound bound: Int64
+        belowBound bound: Int64,
+        _ knowsDrives: Bool
     ) throws {
         let pieces = try? old.pieceHashes(of: record.id)
         var record = record
         record.request.hasPieceHashes = pieces != nil
-        // In an older list it is the number of a device.
-        record.file?.fileSystem = 0
+        if !knowsDrives { record.file?.fileSystem = 0 }
         try transaction.insert(record)
         if let pieces { try transaction.keep(pieces, of: record.id) }
         // Without a bound the ids themselves are all that tells which are taken.
