@@ -295,9 +295,11 @@ actor Notifier {
             self.shown[kind] = nil
         case (.completed, "open"),
             (.completed, "default") where shown.group.count == 1:
-            if let path = tasks.first?.path { await presenter.open(path, token: click.token) }
+            if let path = tasks.first?.path {
+                present { await $0.open(path, token: click.token) }
+            }
         case (.completed, "reveal"), (.completed, "default"):
-            await presenter.reveal(tasks.compactMap(\.path), token: click.token)
+            present { await $0.reveal(tasks.compactMap(\.path), token: click.token) }
         case (.failed, "retry"):
             self.shown[kind] = nil
             await host.carryOut(.retry, on: tasks.map(\.id))
@@ -306,11 +308,16 @@ actor Notifier {
         }
     }
 
+    /// Beside the notifications, which do not wait for a file manager that takes its time.
+    private func present(_ work: @escaping @Sendable (FilePresenter) async -> Void) {
+        Task { [presenter] in await work(presenter) }
+    }
+
     private func follow(_ click: Click, folder: String) async {
         switch click.key {
         case "": list = nil
-        case "default", "list": await presenter.showList(folder: folder, token: click.token)
-        case "folder": await presenter.showFolder(folder, token: click.token)
+        case "default", "list": present { await $0.showList(folder: folder, token: click.token) }
+        case "folder": present { await $0.showFolder(folder, token: click.token) }
         case "pause-all": await host.carryOutOnAll(.pause)
         case "start-all": await host.carryOutOnAll(.resume)
         default: break
