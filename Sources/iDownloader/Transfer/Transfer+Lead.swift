@@ -41,17 +41,15 @@ extension Transfer {
         cookies.take(head.fields, from: connection.hop.url)
         noteMirrors(in: head, from: connection)
         let facts = facts(of: head, from: connection.source)
-        let keepsEncoding = CompressedFile.isMeant(
-            mimeType: head.facts.mimeType,
-            urlPath: connection.hop.url.path
-        )
-        let refusal = refusal(of: facts, from: connection.source, keepsEncoding)
-        if let refusal { return .fail(refusal) }
+        if let refusal = refusal(of: facts, from: connection.source) { return .fail(refusal) }
         let judgement = facts.judge(
             asked: connection.ask,
             known: known,
             onDisk: stored,
-            keepsEncoding: keepsEncoding
+            keepsEncoding: CompressedFile.isMeant(
+                mimeType: head.facts.mimeType,
+                urlPath: connection.hop.url.path
+            )
         )
         // That a mirror serves no ranges says nothing of home.
         if connection.source != 0, !known.refusesRanges, case .compare(var version) = judgement {

@@ -40,12 +40,13 @@ extension Transfer {
                 giveUpEverything()
             case .failure(.failed(let failure)) where failure.code.isOfSource && !brake.isPulled:
                 failures.append(failure)
+                if sources.isAtHome, !failure.isTransient { homeHasNone = true }
                 failed.insert(sources.position)
                 // Whoever has brought a wrong piece is the last to be asked for it again.
                 guard repairs > 0 ? sources.rotate(past: failed) : sources.advance() else {
                     throw end(after: failures, rest)
                 }
-                if isHeardAlone || failure.code.spoilsContent, hasContent { giveUpEverything() }
+                if failure.code.spoilsContent, hasContent { giveUpEverything() }
                 if !stored.isEmpty { isMixed = true }
             case .failure(.held(.hostRests(let time))) where !brake.isPulled:
                 // It is the host's wish, and no other's.
@@ -191,17 +192,7 @@ extension Transfer {
     /// Why a source's answer is not that of the same file, before it costs the bytes on disk.
     ///
     /// Home has the last word, unless what is there has the size that the client expects.
-    ///
-    /// - Parameters:
-    ///   - facts: the answer.
-    ///   - source: who gave it.
-    ///   - keepsEncoding: whether an encoded body is the file itself.
-    /// - Returns: nil where nothing speaks against it.
-    func refusal(
-        of facts: ResponseFacts,
-        from source: Int,
-        _ keepsEncoding: Bool
-    ) -> Failure? {
+    func refusal(of facts: ResponseFacts, from source: Int) -> Failure? {
         guard !stored.isEmpty, let total = known.total else { return nil }
         let isOutvoted = sources.urls.count > 1 && total == job.request.expectedSize
         guard source != 0 || isOutvoted else { return nil }
@@ -212,9 +203,8 @@ extension Transfer {
         case nil:
             itsTotal = [200, 203].contains(facts.status) ? facts.contentLength.bytes : nil
             let isSame = facts.entityTag != nil && facts.entityTag == known.entityTag
-            let isEncoded = facts.contentEncoding != nil && !keepsEncoding
-            if source != 0, [200, 203].contains(facts.status), itsTotal == nil,
-                isEncoded || !(isSame || isVouchedFor(source))
+            if source != 0, !homeHasNone, [200, 203].contains(facts.status), itsTotal == nil,
+                !isSame, !isVouchedFor(source)
             {
                 return .badResponse("of a mirror does not say how long its file is")
             }

@@ -35,6 +35,8 @@ actor Transfer {
     }
     /// What the server of the client's URL says that the file comes to.
     var homeDigest: Checksum?
+    /// The client's own URL has failed for good in this attempt.
+    var homeHasNone = false
     /// A mirror has a file of another length.
     var otherFile: Failure?
     /// Computes what the file will be held against; nil where nothing is known.
