@@ -43,6 +43,9 @@ actor Notifier {
     /// Rings at the end of the rest.
     private var alarm: Task<Void, Never>?
     private var worker: Task<Void, Never>?
+    /// How often the list's notification is about to be shown: a click may be heard of before the
+    /// number that it is for.
+    private var showing = 0
 
     /// - Parameters:
     ///   - connection: to the session's bus.
@@ -101,6 +104,11 @@ actor Notifier {
     /// - Returns: whether there is somebody to show it.
     func show(_ summary: DesktopSummary, _ active: [DesktopTask]) async -> Bool {
         guard !isResting, await server.isWithinReach else { return false }
+        showing += 1
+        defer {
+            showing -= 1
+            work()
+        }
         let asked = changes
         do throws(BusError) {
             let text = NotificationText(
@@ -157,7 +165,7 @@ actor Notifier {
         guard worker == nil, !(waiting.isEmpty && clicks.isEmpty) else { return }
         worker = Task {
             while true {
-                if !clicks.isEmpty {
+                if !clicks.isEmpty, showing == 0 {
                     await follow(clicks.removeFirst())
                 } else if !isResting,
                     let kind = NotificationKind.allCases.first(where: { waiting[$0] != nil }),
