@@ -140,10 +140,12 @@ extension ResponseFacts {
             var shy = known
             shy.dislikesIfRange = true
             return .askAgain(ask.unconditional, shy)
+        // A cache that does not have the file yet answers like this, and serves ranges later: to
+        // ask for one again costs nothing, since an answer with the whole is of use as it is.
         case .same:
-            return .compare(known.withoutRanges)
+            return .compare(known.withUnshownRanges)
         case .unproven where ask.ifRange == nil || version.refusesRanges:
-            return .prove(known.proven(as: version.withoutRanges), from: 0)
+            return .prove(known.proven(as: version.withUnshownRanges), from: 0)
         case .unproven:
             // The host kept to the condition; its file may be the one on disk all the same.
             let proof = Ask.proof(for: onDisk, upTo: known.total ?? 0)

@@ -128,6 +128,13 @@ package struct RemoteVersion: Hashable, Sendable {
         return version
     }
 
+    /// The same version at a server that has not served a range when it was asked for one.
+    var withUnshownRanges: RemoteVersion {
+        var version = self
+        version.servesRanges = false
+        return version
+    }
+
     /// The same version at a server that has shown that it serves ranges.
     var withRanges: RemoteVersion {
         var version = self

@@ -118,14 +118,13 @@ import iDownState
     }
 
     @Test(arguments: [overlap, .rest(from: half, ifRange: nil)])
-    func `all of the file in place of a part is proven from its start, and no part asked again`(
+    func `all of the file in place of a part is proven from its start`(
         ask: Ask
     ) {
         let judgement = Self.judge(Self.whole(Heads.otherTag), ask)
         let version = Self.known {
             $0.entityTag = Heads.otherTag
             $0.servesRanges = false
-            $0.refusesRanges = true
             $0.restsOnProof = true
         }
         #expect(judgement == .prove(version, from: 0))

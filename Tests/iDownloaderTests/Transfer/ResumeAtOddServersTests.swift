@@ -76,7 +76,7 @@ import iDownloader
         try await resuming(then: { Sample.file.withoutRanges($0) }) { event, journal in
             if case .opened(_, let version, let kept) = event {
                 #expect(kept == journal.record.segments)
-                #expect(version.refusesRanges)
+                #expect(!version.servesRanges)
             }
             return true
         } check: { site, journal, requests in
@@ -119,6 +119,28 @@ import iDownloader
                 try await site.run(journal)
                 #expect(cuts.count == 1)
                 expectComplete(other.content, site, journal)
+            }
+        }
+    }
+
+    /// A network of caches passes a file on as a whole while it does not have it yet.
+    @Test func `a host that ignored ranges once is asked for one again`() async throws {
+        try await withServer({ request in
+            switch request.number {
+            case 1: Sample.file.cutOff()
+            // With its condition, and without: the body of the second is of use.
+            case 2: Sample.file.withoutRanges(request)
+            case 3: Sample.file.cutOff(at: Sample.cut + 100_000)
+            default: Sample.file.answer(to: request)
+            }
+        }) { server in
+            try await withSite { site in
+                let journal = try site.task(server.url("/file.bin"))
+                for _ in 0..<3 { try await site.run(journal) }
+                expectComplete(Self.content, site, journal)
+                let ranges = server.requests.map { $0["Range"] }
+                let rest = "bytes=\(Sample.cut)-"
+                #expect(ranges == [nil, rest, rest, "bytes=\(Sample.cut + 100_000)-"])
             }
         }
     }
