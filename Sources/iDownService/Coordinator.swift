@@ -291,6 +291,7 @@ extension Coordinator {
                 break
             case .erase:
                 engine.forgetName(of: change.after)
+                engine.forgetFindings(on: id)
             case .announce:
                 await announce(change)
             case .announceLater:

@@ -18,6 +18,7 @@ package final class Engine: Sendable {
     /// The hosts that asked to be left alone.
     package let rests: HostRestTable
     let awakening = AwakeningClock()
+    let storedFindings = Mutex<[TaskID: SourceFindings]>([:])
     /// The addresses that this computer had when they were last looked at.
     private let addresses = Mutex(SocketAddress.local ?? [])
     let userAgent: String

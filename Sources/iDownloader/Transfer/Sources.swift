@@ -42,15 +42,15 @@ struct Sources {
         urls.append(mirror)
     }
 
-    /// Goes on to the next one; false where the current one is the last.
-    mutating func advance() -> Bool {
-        guard position + 1 < urls.count else { return false }
-        position += 1
-        return true
+    /// Where these stand.
+    func positions(of others: Set<URLReference>) -> Set<Int> {
+        Set(urls.indices.filter { others.contains(urls[$0]) })
     }
 
-    /// Asks the client's URL again.
-    mutating func returnHome() { position = 0 }
+    /// Asks the client's URL, or the first behind it that is none of these; that itself where all are.
+    mutating func begin(past failed: Set<Int>) {
+        position = urls.indices.first { !failed.contains($0) } ?? 0
+    }
 
     /// Goes on to the next one that is none of these, and behind the last begins anew; false where
     /// all are.

@@ -87,7 +87,14 @@ extension Transfer {
             case .done, .full, .distinct, .repeats, .failed: break
             }
         }
-        if let written = writer.written { stored.insert(written) }
+        if let written = writer.written {
+            stored.insert(written)
+            hasBrought = true
+        }
+        // All that was there has been found equal.
+        if case .compare = connection.judgement, stored.ranges.last?.end == writer.writtenEnd {
+            owner = connection.source
+        }
         concludeProof(of: connection)
         dropWriter(of: connection)
         if let failure = writer.failure { throw .failed(failure.failure) }

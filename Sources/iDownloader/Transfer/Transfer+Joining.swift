@@ -95,7 +95,7 @@ extension Transfer {
         if case .race = connection.role { hasOverlaps = true }
         let writer = SegmentWriter(part, from: range.first, to: range.end, unlike: beginning)
         connection.store(in: writer, at: engine.hosts.now)
-        if connection.source != joining?.source { isMixed = true }
+        if connection.source != owner { owner = nil }
         live.follow(writer)
         connection.sink.direct(to: .writer(writer))
         connection.handle.resume()

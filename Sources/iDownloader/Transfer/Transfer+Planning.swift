@@ -122,6 +122,8 @@ extension Transfer {
             guard let slow = connection(number) else { return }
             dropSource(of: slow)
             slow.cut()
+            // A thread of its own may write one more piece after others have begun with it.
+            if !slow.hop.url.isHTTP { hasOverlaps = true }
         }
     }
 

@@ -93,6 +93,7 @@ extension Transfer {
         }
         try await commit(.opened(file, version, keeping: synced))
         known = version
+        if start == 0 { owner = connection.source }
         connection.proof = nil
         connection.writer?.release()
     }
@@ -108,6 +109,7 @@ extension Transfer {
         switch connection.proof {
         case nil, .succeeded:
             try await cut(writer)
+            if writer.start == 0 { owner = connection.source }
             return true
         case .rest(let version, from: 0, to: _):
             guard let file else { return false }
@@ -117,6 +119,7 @@ extension Transfer {
             // The record gives up the old bytes before the first of them is overwritten.
             try await commit(.opened(file, version, keeping: synced))
             known = version
+            owner = connection.source
             connection.proof = nil
             writer.cut()
             return true

@@ -13,13 +13,16 @@ extension Transfer {
     /// - Throws: why no source has it.
     func bring() async throws(TransferEnd) {
         if isPublished { return }
-        var failures: [Failure] = []
-        var rest: Rest?
+        var round = Round(past: sources.positions(of: findings.wrong))
+        if round.failed.count == sources.urls.count {
+            findings = SourceFindings()
+            round = Round(past: [])
+        }
+        if round.failed.contains(0) { homeHasNone = true }
+        sources.begin(past: round.failed)
         var repairs = 0
-        var isHeardAlone = false
-        // Those that have failed since the last repair.
-        var failed: Set<Int> = []
         while true {
+            hasBrought = false
             switch await bringFromSource() {
             case .success(let bad) where bad.isEmpty:
                 return
@@ -28,33 +31,29 @@ extension Transfer {
                 repairs += 1
                 guard repairs <= Self.mostRepairs else { throw .failed(Self.beyondRepair) }
                 try await giveUp(bad)
-                failed = []
+                // Whoever has brought a wrong piece is the last to be asked for it again.
+                round.failed = []
                 sources.rotate()
             case .failure(.failed(let failure))
-            where failure.code.spoilsContent && isMixed && !isHeardAlone && !brake.isPulled:
+            where failure.code.spoilsContent && isMixed && !findings.areHeardAlone
+                && !brake.isPulled:
                 // Which of them was it? Each is heard alone now.
-                isHeardAlone = true
+                findings.areHeardAlone = true
                 sources.stopMixing()
-                sources.returnHome()
-                isMixed = false
                 giveUpEverything()
+                round.failed = round.unheard
+                sources.begin(past: round.failed)
             case .failure(.failed(let failure)) where failure.code.isOfSource && !brake.isPulled:
-                failures.append(failure)
                 if sources.isAtHome, !failure.isTransient { homeHasNone = true }
-                failed.insert(sources.position)
-                // Whoever has brought a wrong piece is the last to be asked for it again.
-                guard repairs > 0 ? sources.rotate(past: failed) : sources.advance() else {
-                    throw end(after: failures, rest)
-                }
+                let hasHope = failure.isTransient && (hasBrought || !stored.isEmpty)
+                round.failures.append(SourceFailure(failure: failure, hasHope: hasHope))
+                if failure.code.spoilsContent, !isMixed { findings.wrong.insert(sources.current) }
+                guard round.goesOn(&sources) else { try await conclude(round) }
                 if failure.code.spoilsContent, hasContent { giveUpEverything() }
-                if !stored.isEmpty { isMixed = true }
             case .failure(.held(.hostRests(let time))) where !brake.isPulled:
                 // It is the host's wish, and no other's.
-                rest = rest ?? Rest(time: time, isHome: sources.isAtHome)
-                failed.insert(sources.position)
-                guard repairs > 0 ? sources.rotate(past: failed) : sources.advance() else {
-                    throw end(after: failures, rest)
-                }
+                round.rest = round.rest ?? Rest(time: time, isHome: sources.isAtHome)
+                guard round.goesOn(&sources) else { try await conclude(round) }
             case .failure(let end):
                 throw end
             }
@@ -65,10 +64,34 @@ extension Transfer {
         do throws(TransferEnd) {
             try await fetch()
             try await lookBack()
+            try await noteEnd()
             return .success(try await verify())
         } catch {
             return .failure(error)
         }
+    }
+
+    /// A body without a length has ended, and is held against its digest now: a pause meanwhile
+    /// must not cost it.
+    private func noteEnd() async throws(TransferEnd) {
+        guard known.total == nil, hasDigest else { return }
+        var version = known
+        version.total = stored.prefixLength
+        try await note(version)
+    }
+
+    /// Whether some of what is on disk may be of others than the source that is asked.
+    private var isMixed: Bool {
+        sources.urls.count > 1 && !stored.isEmpty && owner != sources.position
+    }
+
+    /// Has the next attempt know what this one has found out; a file that nobody has right is
+    /// looked for anew.
+    func keepFindings(after failure: Failure?) {
+        if failure?.code.spoilsContent == true { findings = SourceFindings() }
+        findings.owner = owner.map { sources.urls[$0] }
+        findings.mirrors = Array(sources.urls.dropFirst())
+        engine.keep(findings, on: job.task)
     }
 
     private static let beyondRepair = Failure(
@@ -81,31 +104,71 @@ extension Transfer {
         let isHome: Bool
     }
 
-    /// How an attempt ends in which every source has failed, or wants to be left alone.
-    private func end(after failures: [Failure], _ rest: Rest?) -> TransferEnd {
-        let verdict = verdict(on: failures)
+    private struct SourceFailure {
+        let failure: Failure
+        /// It may well pass: the source has brought bytes, or there are some to go on with.
+        let hasHope: Bool
+    }
+
+    /// One after the other is asked, until one has brought the file or none is left.
+    private struct Round {
+        var failures: [SourceFailure] = []
+        var rest: Rest?
+        /// Those that have failed since the last repair.
+        var failed: Set<Int>
+        /// Those that had a wrong file in an earlier attempt, and are not asked while another may
+        /// yet have the right one.
+        var unheard: Set<Int>
+
+        init(past wrong: Set<Int>) {
+            failed = wrong
+            unheard = wrong
+        }
+
+        /// Goes on to the next source; false where none is left.
+        mutating func goesOn(_ sources: inout Sources) -> Bool {
+            failed.insert(sources.position)
+            if sources.rotate(past: failed) { return true }
+            guard rest == nil, !failures.contains(where: \.hasHope) else { return false }
+            failed.subtract(unheard)
+            unheard = []
+            return sources.rotate(past: failed)
+        }
+    }
+
+    /// Ends an attempt in which every source has failed, or wants to be left alone.
+    private func conclude(_ round: Round) async throws(TransferEnd) -> Never {
+        let end = end(after: round)
+        if case .failed(let failure) = end, failure.code.spoilsContent { throw end }
+        // The next attempt is not to take what was given up for a version of the file.
+        if round.failures.last?.failure.code.spoilsContent == true { giveUpEverything() }
+        if stored.isEmpty, known != recordedVersion, let file {
+            try await commit(.opened(file, known, keeping: stored))
+        }
+        throw end
+    }
+
+    private func end(after round: Round) -> TransferEnd {
+        let verdict = verdict(on: round.failures)
         // Whoever rests may still have the file. While home does, nobody counts how often its
         // mirrors fail; while a mirror does, home is tried again like any other.
-        guard let rest, rest.isHome || !verdict.isTransient else { return .failed(verdict) }
+        guard let rest = round.rest, rest.isHome || !verdict.isTransient else {
+            return .failed(verdict)
+        }
         return .held(.hostRests(for: rest.time))
     }
 
-    /// What to say where every source has failed: what may pass where there are bytes to go on
-    /// with, else that the file is not the right one, else what may pass, else that another file is
-    /// all there is, unless a fresh link may give the right one, else what the client's own URL gave.
-    private func verdict(on failures: [Failure]) -> Failure {
-        let passing = failures.first(where: \.isTransient)
-        // Only where home, which is asked first again, costs no more than a head.
-        let isOutvoted = !stored.isEmpty && known.total == job.request.expectedSize
-        if isOutvoted, !failures.contains(where: { $0.code == .checksumMismatch }),
-            failures.last?.code.spoilsContent == false, let passing
-        {
-            return passing
-        }
+    /// What to say where every source has failed: what may well pass, for those that are wrong are
+    /// not asked again meanwhile; else that the file is not the right one, else what may pass, else
+    /// that another file is all there is, unless a fresh link may give the right one, else what the
+    /// client's own URL gave.
+    private func verdict(on failures: [SourceFailure]) -> Failure {
+        if let hope = failures.first(where: \.hasHope) { return hope.failure }
+        let failures = failures.map(\.failure)
         let refusal = failures.first {
             $0.code == .serverForbidden || $0.code == .serverAuthRequired
         }
-        return failures.first { $0.code.spoilsContent } ?? passing
+        return failures.first { $0.code.spoilsContent } ?? failures.first(where: \.isTransient)
             ?? otherFile.map { refusal ?? $0 } ?? failures.first ?? .badResponse("brings no file")
     }
 
@@ -113,10 +176,9 @@ extension Transfer {
 
     /// The bytes on disk are those of another file.
     func giveUpEverything() {
-        keepsEarlierBytes = false
         stored = SegmentMap()
         synced = SegmentMap()
-        known = RemoteVersion()
+        known = RemoteVersion(checksum: homeDigest)
     }
 
     /// The record gives up what does not fit before it is overwritten.
@@ -149,6 +211,8 @@ extension Transfer {
     ///
     /// A mirror has validators of its own, which say nothing about those on record.
     func firstAsk() -> Ask {
+        // Who is heard alone has to show that what others have brought is what it has.
+        if findings.areHeardAlone, !stored.isEmpty, owner != sources.position { return .whole }
         let ask = Ask.first(for: stored, of: known)
         return isVouchedFor(sources.position) ? ask.unconditional : ask
     }
@@ -225,8 +289,6 @@ extension Transfer {
             else { continue }
             sources.add(url)
         }
-        // What an earlier attempt has left may be one's of which only such a list knew.
-        if keepsEarlierBytes, sources.urls.count > 1 { isMixed = true }
     }
 
     /// What mirrors that a server names, and listed files, may have: none that asks for a login.

@@ -80,9 +80,10 @@ extension Transfer {
         let writer: SegmentWriter?
         switch judgement {
         case .begin(let version):
-            writer = try await begin(version, connection.sink.head, connection.hop)
+            writer = try await begin(version, by: connection)
         case .resume(let version):
             let ask = connection.ask
+            if owner != connection.source { owner = nil }
             writer = try await goOn(version, from: ask.offset, to: ask.end ?? version.total)
         case .compare(let version):
             writer = try await goOn(version, from: 0, to: version.total, comparing: stored)
@@ -100,14 +101,12 @@ extension Transfer {
 
     private func begin(
         _ version: RemoteVersion,
-        _ head: ResponseHead?,
-        _ hop: Hop
+        by connection: Connection
     ) async throws(TransferEnd) -> SegmentWriter? {
         try check(size: version.total)
         try await checkSpace(for: version.total, keeping: 0)
         forget()
-        keepsEarlierBytes = false
-        isMixed = false
+        owner = connection.source
         isOfOneAnswer = true
         known = version
         if let part, let file {
@@ -115,7 +114,7 @@ extension Transfer {
             try await commit(.opened(file, version, keeping: SegmentMap()))
             try await onDisk { () throws(FileError) in try part.truncate(to: 0) }
         } else {
-            try await create(version, head, hop)
+            try await create(version, connection.sink.head, connection.hop)
         }
         try await preallocate()
         return part.map { SegmentWriter($0, from: 0, to: version.total ?? endOfInterest) }

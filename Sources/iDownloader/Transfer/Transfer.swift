@@ -64,10 +64,12 @@ actor Transfer {
     private var hasAskedOnceMore = false
     /// What further connections go by; nil while none may join.
     var joining: Joining?
-    /// Whether parts of the file may have come from several sources.
-    var isMixed: Bool
-    /// Whether what is on disk when an attempt begins is still part of the file.
-    var keepsEarlierBytes: Bool
+    /// What this attempt and those before it have found out about the sources.
+    var findings: SourceFindings
+    /// The source that all bytes on disk are from, or are equal to; nil where nobody knows.
+    var owner: Int?
+    /// The source that is asked has brought bytes since it is.
+    var hasBrought = false
     /// Two connections may have written the same bytes, not equal ones: what was computed while
     /// they passed may be of bytes that are gone.
     var hasOverlaps = false
@@ -111,9 +113,11 @@ actor Transfer {
         recordedVersion = job.remote
         stored = job.segments
         file = job.file
+        findings = engine.findings(on: job.task)
         sources = Sources(home: home, mirrors: job.request.mirrors)
-        keepsEarlierBytes = !job.segments.isEmpty
-        isMixed = sources.urls.count > 1 && !job.segments.isEmpty
+        for mirror in findings.mirrors { sources.add(mirror) }
+        if findings.areHeardAlone { sources.stopMixing() }
+        owner = findings.owner.flatMap(sources.urls.firstIndex)
     }
 
     /// Runs to the end, whatever that is, and reports it.
@@ -125,6 +129,7 @@ actor Transfer {
             login = await engine.storedLogin(for: job.request, at: home)
             try await bring()
             try await publish()
+            findings = SourceFindings()
         } catch {
             await keepWhatIsThere()
             switch error {
@@ -133,6 +138,7 @@ actor Transfer {
             case .failed(let reason): failure = await measuringNeed(reason)
             }
         }
+        keepFindings(after: failure)
         digests?.restart()
         digests = nil
         part = nil

@@ -141,6 +141,95 @@ import iDownloader
         }
     }
 
+    @Test func `who brought a wrong file is not asked again while another may have the right one`()
+        async throws
+    {
+        let other = ServedFile(Sample.replaced, entityTag: "\"other\"")
+        try await attempts(3) {
+            other.answer(to: $0)
+        } mirror: {
+            switch $0.number {
+            case 1: Sample.file.cutOff()
+            case 2: Self.no(503)
+            default: Sample.file.answer(to: $0)
+            }
+        } change: {
+            $0.checksum = Self.checksum
+        } check: { site, journal, home, mirror in
+            expectComplete(Sample.content, site, journal)
+            #expect(home.requests.count == 1)
+            let rest = "bytes=\(Sample.cut)-"
+            #expect(mirror.requests.map { $0["Range"] } == [nil, rest, rest])
+        }
+    }
+
+    @Test func `who brought a wrong file is asked again where nobody else has one`()
+        async throws
+    {
+        let other = ServedFile(Sample.replaced, entityTag: "\"other\"")
+        try await attempts(2) {
+            $0.number == 1 ? other.answer(to: $0) : Sample.file.answer(to: $0)
+        } mirror: {
+            $0.number == 1 ? Sample.file.cutOff() : Self.no(404)
+        } change: {
+            $0.checksum = Self.checksum
+        } check: { site, journal, home, _ in
+            expectComplete(Sample.content, site, journal)
+            #expect(home.requests.count == 2)
+        }
+    }
+
+    @Test func `where every source is wrong, the task fails, and a retry begins with the first`()
+        async throws
+    {
+        let other = ServedFile(Sample.replaced, entityTag: "\"other\"")
+        try await attempts(1) {
+            $0.number == 1 ? other.answer(to: $0) : Sample.file.answer(to: $0)
+        } mirror: {
+            other.answer(to: $0)
+        } change: {
+            $0.checksum = Self.checksum
+        } check: { site, journal, home, mirror in
+            expectFailure(.checksumMismatch, isTransient: false, site, journal)
+            try await site.run(journal)
+            expectComplete(Sample.content, site, journal)
+            #expect(home.requests.count == 2)
+            #expect(mirror.requests.count == 1)
+        }
+    }
+
+    @Test func `who is heard alone is not continued by another`() async throws {
+        let other = ServedFile(Sample.replaced, entityTag: "\"other\"")
+        try await attempts(2) {
+            $0.number < 3 ? Sample.file.cutOff() : Sample.file.answer(to: $0)
+        } mirror: {
+            other.answer(to: $0)
+        } change: {
+            $0.checksum = Self.checksum
+        } check: { site, journal, home, mirror in
+            expectComplete(Sample.content, site, journal)
+            #expect(home.requests.count == 3)
+            #expect(mirror.requests.map { $0["Range"] } == ["bytes=\(Sample.cut)-", nil])
+        }
+    }
+
+    @Test func `what a source brought alone is kept until another has other bytes`()
+        async throws
+    {
+        let other = ServedFile(Sample.replaced, entityTag: "\"other\"")
+        try await attempts(2) {
+            $0.number < 3 ? Sample.file.cutOff() : Sample.file.answer(to: $0)
+        } mirror: {
+            $0.number == 1 ? other.answer(to: $0) : Self.no(503)
+        } change: {
+            $0.checksum = Self.checksum
+        } check: { site, journal, home, mirror in
+            expectComplete(Sample.content, site, journal)
+            #expect(mirror.requests.count == 2)
+            #expect(home.requests.map { $0["Range"] } == [nil, nil, "bytes=\(Sample.cut)-"])
+        }
+    }
+
     @Test func `the digest of an error's page is none of the file`() async throws {
         let digest = Data(Checksum.Algorithm.sha256.digest(of: Array("gone".utf8)))
         let field = ("Repr-Digest", "sha-256=:\(digest.base64EncodedString()):")

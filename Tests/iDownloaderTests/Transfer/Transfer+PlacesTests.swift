@@ -169,6 +169,58 @@ import iDownloader
         }
     }
 
+    /// A slow connection goes on while another is asked for the same: what it still brings is in the
+    /// digest when the other's bytes take its place.
+    @Test func `bytes that a race has written over are read again`() async throws {
+        let start: Int64 = 1 << 20
+        let brought = start..<(start + (64 << 10))
+        let (asked, digested) = (FaultServer.Gate(), FaultServer.Gate())
+        try await withServer({ request in
+            let range = request.range(of: Large.content.count) ?? 0..<Large.content.count
+            let head = Large.file.part(range)[0]
+            guard range.lowerBound == start else { return Large.file.part(range) }
+            return [
+                head, .open(asked), .wait(for: digested),
+                .send(Self.wrong.bytes(in: brought)),
+                .sendPattern(Large.content, brought.upperBound..<range.upperBound),
+            ]
+        }) { mirror in
+            try await withServer({ request in
+                guard request.number == 1 else { return Large.file.answer(to: request) }
+                let length = ("Content-Length", "\(Large.content.count)")
+                return [
+                    .head("200 OK", Large.file.fieldsOfAnswer + [length]),
+                    .sendPattern(Large.content, 0..<start), .wait(for: asked),
+                    .sendPattern(Large.content, brought), .stall,
+                ]
+            }) { home in
+                try await withSite(checkpointInterval: .milliseconds(50)) { site in
+                    let journal = try site.task(home.url("/file.bin")) {
+                        $0.mirrors = [mirror.url("/file.bin")]
+                        $0.checksum = Self.checksum
+                        $0.connections = 2
+                    }
+                    journal.before { event, _ in
+                        if case .checkpointed(let map) = event,
+                            map.prefixLength >= brought.upperBound
+                        {
+                            digested.open()
+                        }
+                        return true
+                    }
+                    try await site.run(journal)
+                    #expect(
+                        mirror.requests.contains {
+                            $0.range(of: Large.content.count)?.lowerBound == start
+                        }
+                    )
+                    expectComplete(Large.content, site, journal)
+                    #expect(home.requests.count > 1)
+                }
+            }
+        }
+    }
+
     enum Trouble: CaseIterable, Sendable {
         case notFound, forbidden, busy, reset, closed, silent, ignoresRanges, otherLength, page
         case cutOff, redirectToNowhere

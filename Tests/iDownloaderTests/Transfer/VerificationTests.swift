@@ -164,17 +164,31 @@ import iDownTesting
         try await withServer({ file.answer(to: $0) }) { server in
             try await withSite { site in
                 let journal = try site.task(server.url("/file.bin"))
-                site.engine.disk.digests.suspend()
-                let transfer = try site.start(journal)
-                while transfer.live.activity != .verifying { await Task.yield() }
-                try journal.apply(.pause)
-                transfer.stop()
-                site.engine.disk.digests.resume()
-                await transfer.ended()
-                #expect(journal.record.state == .paused)
+                try await site.pauseWhileVerifying(journal)
                 #expect(journal.record.segments.byteCount == Sample.content.count)
                 #expect(site.files == ["file.bin.part"])
 
+                try await site.run(journal)
+                expectComplete(Sample.content, site, journal)
+                #expect(journal.record.integrity == .checksum)
+                #expect(server.requests.count == 1)
+            }
+        }
+    }
+
+    @Test func `a body without a length is not fetched again after a pause while it is verified`()
+        async throws
+    {
+        let fields = [("Transfer-Encoding", "chunked"), ("ETag", "\"v1\"")]
+        try await withServer({ _ in
+            [.head("200 OK", fields), .chunk(Sample.content.bytes), .lastChunk()]
+        }) { server in
+            try await withSite { site in
+                let journal = try site.task(server.url("/file.bin")) {
+                    $0.checksum = Checksum.Algorithm.sha256.checksum(of: Sample.content)
+                }
+                try await site.pauseWhileVerifying(journal)
+                #expect(journal.record.segments.byteCount == Sample.content.count)
                 try await site.run(journal)
                 expectComplete(Sample.content, site, journal)
                 #expect(journal.record.integrity == .checksum)
@@ -274,5 +288,19 @@ import iDownTesting
                 #expect(site.bytes(of: "file.bin.part").count == 300_001)
             }
         }
+    }
+}
+
+extension Site {
+    /// Runs the task's next attempt until its file is held against a digest, and pauses it there.
+    fileprivate func pauseWhileVerifying(_ journal: RecordingJournal) async throws {
+        engine.disk.digests.suspend()
+        let transfer = try start(journal)
+        while transfer.live.activity != .verifying { await Task.yield() }
+        try journal.apply(.pause)
+        transfer.stop()
+        engine.disk.digests.resume()
+        await transfer.ended()
+        #expect(journal.record.state == .paused)
     }
 }

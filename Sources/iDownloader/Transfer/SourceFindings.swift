@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Curl
+import Synchronization
+package import iDownState
+
+/// What the attempts of a task have found out about its sources.
+///
+/// Kept while the service runs, until the task is over: else each attempt would begin with a file
+/// that is known to be a wrong one.
+struct SourceFindings: Sendable {
+    /// Those that have a file, and not the right one.
+    var wrong: Set<URLReference> = []
+    /// Several together have brought a wrong one: from now on each has to bring all of it.
+    var areHeardAlone = false
+    /// The one that all bytes on disk are from, or are equal to; nil where nobody knows.
+    var owner: URLReference?
+    /// Those that servers have named: one that is not asked any more names none.
+    var mirrors: [URLReference] = []
+
+    /// Whether the next attempt would do the same without them.
+    var areNone: Bool { wrong.isEmpty && !areHeardAlone }
+}
+
+extension Engine {
+    /// What earlier attempts of a task have found out.
+    func findings(on task: TaskID) -> SourceFindings {
+        storedFindings.withLock { $0[task] } ?? SourceFindings()
+    }
+
+    /// Keeps them for the task's next attempt.
+    func keep(_ findings: SourceFindings, on task: TaskID) {
+        storedFindings.withLock { $0[task] = findings.areNone ? nil : findings }
+    }
+
+    /// The task is gone.
+    package func forgetFindings(on task: TaskID) {
+        storedFindings.withLock { _ = $0.removeValue(forKey: task) }
+    }
+}
