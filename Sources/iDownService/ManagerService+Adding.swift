@@ -9,7 +9,8 @@ import iDownloader
 /// A call that adds something.
 struct AddCall: Sendable {
     enum Wish: Sendable {
-        case urls([String], AddOptions)
+        /// In a list each has a place, by which an error names it.
+        case urls([String], AddOptions, isList: Bool)
         /// What a person opened.
         case opened([String])
     }
@@ -31,7 +32,7 @@ extension ManagerService {
     ) {
         coordinator.executor.run {
             self.assumeIsolated { service in
-                service.add(.urls([url], options), call) { result in
+                service.add(.urls([url], options, isList: false), call) { result in
                     answer(self.named(result.flatMap(Self.onlyID)))
                 }
             }
@@ -43,7 +44,9 @@ extension ManagerService {
         options: AddOptions,
         call: Call
     ) async throws(ManagerError) -> [String] {
-        try await named { try await add(.urls(urls, options), call).map(\.description) }
+        try await named {
+            try await add(.urls(urls, options, isList: true), call).map(\.description)
+        }
     }
 
     /// Adds what a call wants, behind what its sender wanted before.
@@ -100,7 +103,7 @@ extension ManagerService {
         case .opened(let uris):
             let tasks = try await wishes.judge(opened: uris)
             await coordinator.add(tasks, token: nil, answer: asked.answer)
-        case .urls(let urls, let options):
+        case .urls(let urls, let options, let isList):
             // A token means one thing to one application.
             let token = options.token.map { token in
                 wishes.owner.map { "\($0) \(token)" } ?? token
@@ -114,7 +117,7 @@ extension ManagerService {
                 wishes.look = look
             }
             let last = adding.last(of: client)
-            let tasks = try await wishes.judge(urls, options)
+            let tasks = try await wishes.judge(urls, options, isList: isList)
             if wishes.look == nil, let directory = tasks.first?.request.directory {
                 look = FolderLook(
                     path: path,

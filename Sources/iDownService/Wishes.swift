@@ -27,8 +27,14 @@ struct Wishes: Sendable {
     var look: FolderLook?
 
     /// Judges all URLs and options; the folder is made on the way.
-    func judge(_ urls: [String], _ options: AddOptions) async throws -> [NewTask] {
-        let references = try await Self.references(urls)
+    ///
+    /// With `isList` an error names a URL by its place, also the only one.
+    func judge(
+        _ urls: [String],
+        _ options: AddOptions,
+        isList: Bool
+    ) async throws -> [NewTask] {
+        let references = try await Self.references(urls, isList)
         if let name = options.filename { try Self.check(name) }
         if options.whenDone != nil, owner != nil {
             throw ManagerError(.invalidOption, "when-done is not for a caller from a sandbox")
@@ -85,18 +91,24 @@ struct Wishes: Sendable {
     }
 
     /// More than a few are read away from the bus, which has others to serve meanwhile.
-    private static func references(_ urls: [String]) async throws -> [URLReference] {
-        urls.count > 100 ? try await readAside(urls) : try read(urls)
+    private static func references(
+        _ urls: [String],
+        _ isList: Bool
+    ) async throws -> [URLReference] {
+        urls.count > 100 ? try await readAside(urls, isList) : try read(urls, isList)
     }
 
     @concurrent
-    private static func readAside(_ urls: [String]) async throws -> [URLReference] {
-        try read(urls)
+    private static func readAside(
+        _ urls: [String],
+        _ isList: Bool
+    ) async throws -> [URLReference] {
+        try read(urls, isList)
     }
 
-    private static func read(_ urls: [String]) throws -> [URLReference] {
+    private static func read(_ urls: [String], _ isList: Bool) throws -> [URLReference] {
         try urls.enumerated().map { index, url in
-            try reference(url, place: urls.count > 1 ? "URL \(index + 1): " : "")
+            try reference(url, place: isList ? "URL \(index + 1): " : "")
         }
     }
 

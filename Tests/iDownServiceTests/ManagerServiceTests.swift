@@ -269,6 +269,23 @@ import iDownloader
         }
     }
 
+    @Test(arguments: ["nonsense", "gopher://e.org/", "ftp://e.org/folder/"])
+    func `AddURLs names a bad URL by its place, also the only one; AddURL has no places`(
+        url: String
+    ) async throws {
+        try await withService { scene in
+            let listed = await #expect(throws: ManagerError.self) {
+                _ = try await scene.client.addURLs([url])
+            }
+            #expect(listed?.message.contains("URL 1: ") == true, "\(listed?.message ?? "")")
+            let single = await #expect(throws: ManagerError.self) {
+                _ = try await scene.client.addURL(url)
+            }
+            #expect(single?.code == listed?.code)
+            #expect(single?.message.contains("URL 1") == false, "\(single?.message ?? "")")
+        }
+    }
+
     @Test func `Quit is answered`() async throws {
         try await withService { scene in
             try await scene.client.quit()

@@ -28,7 +28,7 @@ import iDownloader
             change(&options)
             let result: Result<[NewTask], any Error>
             do {
-                result = .success(try await wishes.judge(urls, options))
+                result = .success(try await wishes.judge(urls, options, isList: true))
             } catch {
                 result = .failure(error)
             }
