@@ -260,8 +260,8 @@ extension ManagerClient {
             case .cancel: try await cancel(id)
             case .remove: try await remove(id)
             case .trash:
-                let isGone = try await removeTasks([id], options: .trashing) > 0
-                return isGone ? "" : "the file stays: no trash took it"
+                if try await removeTasks([id], options: .trashing) > 0 { return "" }
+                return try await hasTask(id) ? "the file stays: no trash took it" : ""
             }
             return ""
         }

@@ -21,13 +21,28 @@ protocol TaskVerb: AsyncParsableCommand {
         _ client: ManagerClient
     ) async throws(ManagerError) -> UInt32
 
-    /// What is to be told, and the code to end with, where not all of a selection have changed.
-    func shortfall(_ count: Int) -> (complaint: String, status: ExitStatus)?
+    /// Tells why not all of a selection have changed, where that is worth a word.
+    ///
+    /// - Parameters:
+    ///   - tasks: The selection, as it was before.
+    ///   - count: How many of it have not changed.
+    ///   - client: The service.
+    /// - Throws: What the service says to a question about them.
+    /// - Returns: The code to end with; nil where it is no fault.
+    func tellShortfall(
+        of tasks: [TaskProperties],
+        _ count: Int,
+        _ client: ManagerClient
+    ) async throws(ManagerError) -> ExitStatus?
 }
 
 extension TaskVerb {
     /// Those that cannot take a verb are passed over, and that is no fault.
-    func shortfall(_ count: Int) -> (complaint: String, status: ExitStatus)? { nil }
+    func tellShortfall(
+        of tasks: [TaskProperties],
+        _ count: Int,
+        _ client: ManagerClient
+    ) async throws(ManagerError) -> ExitStatus? { nil }
 
     /// Whoever names ids hears of each that cannot take the verb; whoever names a range, a state or
     /// all means those that can.
@@ -35,13 +50,12 @@ extension TaskVerb {
         try await Service.use { client in
             let selection = try selection.selection()
             guard let ids = selection.plainIDs else {
-                let (count, total) = try await apply(to: selection, client)
-                Output.talk("\(count) of \(total) downloads changed.")
-                guard count < total, let (complaint, status) = shortfall(total - count) else {
-                    return
-                }
-                Output.complain(complaint)
-                throw status.exit
+                let (count, tasks) = try await apply(to: selection, client)
+                Output.talk("\(count) of \(tasks.count) downloads changed.")
+                guard count < tasks.count else { return }
+                let status = try await tellShortfall(of: tasks, tasks.count - count, client)
+                if let status { throw status.exit }
+                return
             }
             try await applyOneByOne(ids, client)
         }
@@ -52,15 +66,15 @@ extension TaskVerb {
     private func apply(
         to selection: TaskSelection,
         _ client: ManagerClient
-    ) async throws(ManagerError) -> (count: Int, total: Int) {
+    ) async throws(ManagerError) -> (count: Int, tasks: [TaskProperties]) {
         var triesLeft = 3
         while true {
             let tasks = try await selection.tasks(client)
-            guard !tasks.isEmpty else { return (0, 0) }
+            guard !tasks.isEmpty else { return (0, []) }
             triesLeft -= 1
             do {
                 let count = try await apply(to: tasks, client)
-                return (Int(count), tasks.count)
+                return (Int(count), tasks)
             } catch  where error.code == .noSuchTask && triesLeft > 0 {
                 continue
             }

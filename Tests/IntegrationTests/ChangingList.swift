@@ -11,16 +11,26 @@ final class ChangingList: Sendable {
         var tasks: [TaskProperties]
         var change: (@Sendable (inout [TaskProperties]) -> Void)?
         var asked: [String] = []
+        let kept: Set<String>
+        let lost: Set<String>
     }
 
     private let record: Mutex<Record>
 
     /// Starts with some tasks, which change after the first look at them.
+    ///
+    /// - Parameters:
+    ///   - tasks: What there is at first.
+    ///   - kept: The ids of those whose files no trash takes.
+    ///   - lost: The ids of those that somebody else removes while they are being removed.
+    ///   - change: What happens after the first look.
     init(
         _ tasks: [TaskProperties],
+        kept: Set<String> = [],
+        lost: Set<String> = [],
         change: @escaping @Sendable (inout [TaskProperties]) -> Void
     ) {
-        record = Mutex(Record(tasks: tasks, change: change))
+        record = Mutex(Record(tasks: tasks, change: change, kept: kept, lost: lost))
     }
 
     /// The ids that are left.
@@ -78,7 +88,7 @@ final class ChangingList: Sendable {
                 .method(Name.removeTasks, in: ["ids", "options"], out: ["count"]) {
                     (_: Call, ids: [String], _: [String: Value]) async throws -> UInt32 in
                     try self.note("remove", ids)
-                    return UInt32(ids.count)
+                    return UInt32(self.remove(ids))
                 },
             ]
         )
@@ -98,6 +108,15 @@ final class ChangingList: Sendable {
             throw ManagerError(.noSuchTask, "there is no task \(id)").busError
         }
         return task
+    }
+
+    /// Takes tasks off the list, and counts those that nobody else took off.
+    private func remove(_ ids: [String]) -> Int {
+        record.withLock { record in
+            let gone = Set(ids).subtracting(record.kept)
+            record.tasks.removeAll { gone.contains($0.id) }
+            return gone.subtracting(record.lost).count
+        }
     }
 
     private func note(_ verb: String, _ ids: [String]) throws(BusError) {

@@ -67,6 +67,8 @@ struct LateNewsTests {
 
     /// Three tasks that wait for their next try; the second goes after the list was looked at.
     private func list(
+        kept: Set<String> = [],
+        lost: Set<String> = [],
         _ change: @escaping @Sendable (inout [TaskProperties]) -> Void = { $0.remove(at: 1) }
     ) -> ChangingList {
         let tasks = (1...3).map { number in
@@ -76,7 +78,7 @@ struct LateNewsTests {
             task.hold = .retry
             return task
         }
-        return ChangingList(tasks, change: change)
+        return ChangingList(tasks, kept: kept, lost: lost, change: change)
     }
 
     @Test func `a selection is meant as it is when the verb comes`() async throws {
@@ -87,6 +89,30 @@ struct LateNewsTests {
         #expect(removed.asked == ["remove 1", "remove 3"])
         let named = try await list().idown("remove", "2", "all")
         #expect(named.status == .exited(3), "\(named)")
+    }
+
+    @Test func `what somebody else removed meanwhile is not what no trash took`() async throws {
+        let noTrash = "no trash took it"
+        let both = try await list(kept: ["1"], lost: ["2"], { _ in })
+            .idown("remove", "--trash", "all")
+        #expect(both.status == .exited(12), "\(both)")
+        #expect(both.standardError.contains("1 of 3 downloads changed."), "\(both)")
+        #expect(both.standardError.contains("Somebody else removed 1 of them"), "\(both)")
+        #expect(both.standardError.contains("a file stays, and so does its download: \(noTrash)"))
+
+        let lost = try await list(lost: ["2", "3"], { _ in }).idown("remove", "--trash", "1-3")
+        #expect(lost.status == .exited(0), "\(lost)")
+        #expect(lost.standardError.contains("Somebody else removed 2 of them"), "\(lost)")
+        #expect(!lost.standardError.contains("no trash"), "\(lost)")
+
+        let kept = try await list(kept: ["2"], { _ in }).idown("remove", "--trash", "1-3")
+        #expect(kept.status == .exited(12), "\(kept)")
+        #expect(!kept.standardError.contains("omebody else"), "\(kept)")
+
+        let named = try await list(lost: ["2"], { _ in }).idown("remove", "--trash", "2")
+        #expect(named.status == .exited(15), "\(named)")
+        #expect(named.standardError.contains("somebody else removed download 2"), "\(named)")
+        #expect(!named.standardError.contains("no trash"), "\(named)")
     }
 
     @Test func `edit and explain pass over what has gone since, but not what is named`()
