@@ -44,12 +44,13 @@ struct ChildProgram: Sendable {
         self.process = process
     }
 
-    /// Waits for its end; one that takes too long is asked to end.
+    /// Waits for its end; one that takes too long is asked to end, with all of its process group.
     func end(within limit: Duration) async throws(UserPrograms.Failure) {
         let process = process
         let clock = Task {
             guard (try? await Task.sleep(for: limit)) != nil else { return }
-            kill(process, SIGTERM)
+            // Its session began with it, and so did its group: setsid(2).
+            kill(-process, SIGTERM)
         }
         let status = await withCheckedContinuation { continuation in
             queue.async { continuation.resume(returning: Self.wait(for: process)) }

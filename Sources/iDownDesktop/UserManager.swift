@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import DBus
+import Glibc
 
 /// The user's systemd, which starts programs as units: `org.freedesktop.systemd1(5)`.
 struct UserManager: Sendable {
     private static let job: InterfaceName = "org.freedesktop.systemd1.Manager"
+    /// So much later systemd ends by itself what nobody has ended, and the program alone.
+    private static let grace: Duration = .seconds(10)
 
     private let manager: BusService
 
@@ -24,25 +27,31 @@ struct UserManager: Sendable {
     /// - Parameters:
     ///   - arguments: the program's absolute path, and what follows it.
     ///   - name: becomes part of the unit's name.
-    ///   - untilEnd: whether to wait for its end.
+    ///   - limit: how long to wait for its end, after which it is asked to end with all that it
+    ///     has started; nil does not wait.
     /// - Throws: `notStarted`; where it is waited for also `ended`.
     func run(
         _ arguments: [String],
         named name: String,
-        untilEnd: Bool
+        within limit: Duration?
     ) async throws(UserPrograms.Failure) {
         do throws(BusError) {
             // The bus knows the rule before the job can be over.
             let ends = try await manager.connection.signals(
                 MatchRule(sender: manager.name, interface: Self.job, member: "JobRemoved")
             )
-            if untilEnd { try await subscribe() }
+            if limit != nil { try await subscribe() }
             let unit = "app-idown-\(name)-\(UInt64.random(in: .min ... .max)).service"
             let answer = try await manager.call(
                 "StartTransientUnit",
-                Self.start(unit, arguments, untilEnd: untilEnd)
+                Self.start(unit, arguments, within: limit)
             )
-            guard untilEnd, case .objectPath(let job) = answer.first else { return }
+            guard let limit, case .objectPath(let job) = answer.first else { return }
+            let clock = Task {
+                guard (try? await Task.sleep(for: limit)) != nil else { return }
+                await end(unit)
+            }
+            defer { clock.cancel() }
             for try await end in ends where end.arguments.dropFirst().first == .objectPath(job) {
                 guard case .string("done") = end.arguments.last else { break }
                 return
@@ -51,6 +60,12 @@ struct UserManager: Sendable {
             throw .notStarted(error.description)
         }
         throw .ended("\(arguments[0]) failed; systemctl --user and the journal tell more")
+    }
+
+    /// Asks all processes of a unit to end.
+    private func end(_ unit: String) async {
+        // Where that fails systemd's own limit ends the program.
+        _ = try? await manager.call("KillUnit", [.string(unit), .string("all"), .int32(SIGTERM)])
     }
 
     /// A connection subscribes once: every further time is refused, and the first one stands.
@@ -63,7 +78,11 @@ struct UserManager: Sendable {
     }
 
     /// The arguments of `StartTransientUnit`: `ssa(sv)a(sa(sv))`.
-    static func start(_ unit: String, _ arguments: [String], untilEnd: Bool) -> [Value] {
+    static func start(
+        _ unit: String,
+        _ arguments: [String],
+        within limit: Duration?
+    ) -> [Value] {
         // systemd puts variables in for `$` (systemd.service(5), "Command lines").
         let literal = arguments.map { $0.replacing("$", with: "$$") }
         let command = Value.structure([
@@ -75,14 +94,14 @@ struct UserManager: Sendable {
             ("Description", .string("Started by idown")),
             ("ExecStart", .array(of: "(sasb)", [command])),
             // A job of this type is over when the program has ended.
-            ("Type", .string(untilEnd ? "oneshot" : "exec")),
+            ("Type", .string(limit == nil ? "exec" : "oneshot")),
             ("CollectMode", .string("inactive-or-failed")),
             // What it leaves in the background is the user's, as the program that xdg-open starts.
             ("KillMode", .string("process")),
         ]
-        if untilEnd {
-            let limit = UInt64(UserPrograms.longestRun.components.seconds) * 1_000_000
-            properties.append(("TimeoutStartUSec", .uint64(limit)))
+        if let limit {
+            let seconds = UInt64(clamping: (limit + grace).components.seconds)
+            properties.append(("TimeoutStartUSec", .uint64(seconds * 1_000_000)))
         }
         let list = properties.map { Value.structure([.string($0), .variant($1)]) }
         return [

@@ -38,20 +38,21 @@ struct UserPrograms: Sendable {
     ///   - name: a word for what it does.
     /// - Throws: `notFound`, `notStarted`.
     func start(_ command: [String], named name: String) async throws(Failure) {
-        try await run(command, named: name, untilEnd: false)
+        try await run(command, named: name, within: nil)
     }
 
-    /// Runs a program and waits for its end.
+    /// Runs a program and waits for its end; one that takes longer than ``longestRun`` is ended,
+    /// with what it has started.
     ///
     /// - Throws: ``Failure`` also where it ends with anything but 0.
     func run(_ command: [String], named name: String) async throws(Failure) {
-        try await run(command, named: name, untilEnd: true)
+        try await run(command, named: name, within: Self.longestRun)
     }
 
     private func run(
         _ command: [String],
         named name: String,
-        untilEnd: Bool
+        within limit: Duration?
     ) async throws(Failure) {
         guard let word = command.first, let program = Self.locate(word) else {
             throw .notFound(command.first ?? "")
@@ -60,7 +61,7 @@ struct UserPrograms: Sendable {
         if let connection {
             let manager = UserManager(connection)
             if await manager.isThere {
-                return try await manager.run(arguments, named: name, untilEnd: untilEnd)
+                return try await manager.run(arguments, named: name, within: limit)
             }
         }
         // Within a unit its restrictions would be inherited.
@@ -68,8 +69,8 @@ struct UserPrograms: Sendable {
             throw .notStarted("systemd is not on the bus")
         }
         let child = try ChildProgram(arguments)
-        if untilEnd {
-            try await child.end(within: Self.longestRun)
+        if let limit {
+            try await child.end(within: limit)
         } else {
             child.forget()
         }

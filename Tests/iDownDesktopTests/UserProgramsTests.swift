@@ -48,11 +48,24 @@ import iDownTesting
         property.first == "KillMode" && property.second == .string("process")
     }
 
-    /// Plays the user's systemd: each job ends with this result.
-    private func serveManager(_ connection: Connection, result: String) async throws -> CallLog {
+    /// Plays the user's systemd: each job ends with this result, by itself or by KillUnit.
+    private func serveManager(
+        _ connection: Connection,
+        result: String,
+        endsByItself: Bool = true
+    ) async throws -> CallLog {
         let log = CallLog()
         let manager: InterfaceName = "org.freedesktop.systemd1.Manager"
         let path: ObjectPath = "/org/freedesktop/systemd1"
+        let job: ObjectPath = "/org/freedesktop/systemd1/job/1"
+        let end: @Sendable (String) async throws -> Void = { name in
+            try await connection.emit(
+                manager,
+                "JobRemoved",
+                at: path,
+                [.uint32(1), .objectPath(job), .string(name), .string(result)]
+            )
+        }
         try await connection.export(
             [
                 Interface(
@@ -87,16 +100,13 @@ import iDownTesting
                                 log.keep("spares the background")
                             }
                             log.keep("\(command.map { "\($0)" } ?? "")")
-                            let job: ObjectPath = "/org/freedesktop/systemd1/job/1"
-                            try await connection.emit(
-                                manager,
-                                "JobRemoved",
-                                at: path,
-                                [
-                                    .uint32(1), .objectPath(job), .string(name), .string(result),
-                                ]
-                            )
+                            if endsByItself { try await end(name) }
                             return job
+                        },
+                        .method("KillUnit", in: ["name", "whom", "signal"]) {
+                            (_: Call, name: String, whom: String, signal: Int32) async throws in
+                            log.keep("KillUnit \(name.prefix(15)) \(whom) \(signal)")
+                            try await end(name)
                         },
                     ]
                 )
@@ -135,6 +145,20 @@ import iDownTesting
             #expect(log.all.last?.contains("a$$b$${HOME}") == true)
             // A script that is waited for may leave something in the background just as well.
             #expect(log.all.count { $0 == "spares the background" } == 3)
+            await client.close()
+            await connection.close()
+        }
+    }
+
+    @Test func `a unit that takes too long ends with all that it has started`() async throws {
+        try await withPrivateBus { bus in
+            let connection = try await Connection.open(.address(bus.address))
+            let client = try await Connection.open(.address(bus.address))
+            let log = try await serveManager(connection, result: "failed", endsByItself: false)
+            await #expect(throws: UserPrograms.Failure.self) {
+                try await UserManager(client).run(["/bin/sh"], named: "test", within: .zero)
+            }
+            #expect(log.all.last == "KillUnit app-idown-test- all 15")
             await client.close()
             await connection.close()
         }
