@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Dispatch
 import Testing
 import iDownData
 import iDownState
 import iDownTesting
+import iDownloader
 
 @testable import iDownService
 
@@ -96,13 +98,14 @@ import iDownTesting
 
     /// Runs `body` with a paused task that has a partial file, and nothing else going on.
     private func withPausedPart(
+        fileFaults: iDownloader.FaultPlan? = nil,
         _ body: (Hub, CommitFaults, TaskID) async throws -> Void
     ) async throws {
         let faults = CommitFaults()
         let (file, hold) = ServedFile.held()
         let server = try FaultServer.serving(file)
         defer { server.stop() }
-        try await withHub(faults: faults) { hub in
+        try await withHub(faults: faults, fileFaults: fileFaults) { hub in
             let id = try await hub.add(server.url("/a"))
             try await hub.arrival(of: 1 << 20, for: id)
             try await hub.coordinator.carryOut(.pause, on: id)
@@ -139,28 +142,52 @@ import iDownTesting
     @Test func `a removal is answered after its own deletion, not after an earlier one`()
         async throws
     {
-        let (file, _) = ServedFile.held()
-        let server = try FaultServer.serving(file)
-        defer { server.stop() }
-        try await withHub { hub in
-            let id = try await hub.add(server.url("/a"))
-            try await hub.arrival(of: 1 << 20, for: id)
-            var disk = await DiskHold(hub.disk, of: id)
+        let (first, second) = (Standstill(), Standstill())
+        defer {
+            first.release()
+            second.release()
+        }
+        let faults = iDownloader.FaultPlan(failing: 1, of: "unlinkat") { number in
+            if number == 1 { first.stand() } else { second.stand() }
+        }
+        try await withPausedPart(fileFaults: faults) { hub, _, id in
             let coordinator = hub.coordinator
             let cancelling = Task.immediate { try await coordinator.carryOut(.cancel, on: id) }
-            try await hub.announced.wait(for: id, .cancelled)
+            try await first.wait("the deletion for the cancel")
             let removing = Task.immediate {
                 try await coordinator.carryOut(.remove, on: id)
                 let isGone = try await hub.record(id) == nil
                 return isGone && hub.names.isEmpty
             }
-            try await hub.announced.waitForRemoval(of: id)
-            // Both wait for the end of the transfer; then the second waits for the disk.
-            while await coordinator.running[id] != nil { disk = await disk.step() }
-            for _ in 1...100 { _ = try await hub.record(id) }
-            disk.release()
+            try await waitUntil("both deletions") { await coordinator.lastDeletion == 2 }
+            // The earlier one is over when it is to be repeated; the other is at its file by then.
+            first.release()
+            try await second.wait("the deletion for the removal")
+            try await waitUntil("the end of the first") { await coordinator.repeats[id] != nil }
+            #expect(await coordinator.deletions[id] == 2)
+            #expect(hub.names == ["a.part"])
+            second.release()
             #expect(try await removing.value)
             try await cancelling.value
         }
     }
+}
+
+/// A call that stands still from when it comes until it is let go.
+private final class Standstill: Sendable {
+    private let reached = FaultServer.Gate()
+    private let door = DispatchSemaphore(value: 0)
+
+    /// Blocks.
+    func stand() {
+        reached.open()
+        door.wait()
+    }
+
+    /// Returns once the call has come.
+    func wait(_ what: String) async throws {
+        try await within(what) { [reached] in await reached.waitUntilOpen() }
+    }
+
+    func release() { door.signal() }
 }

@@ -21,6 +21,8 @@ package final class FaultPlan: Sendable {
     let longestWrite: Int
     /// No name takes more bytes than this, whatever the file system says of itself.
     let longestName: Int
+    /// Hears of each call that counts, by its number.
+    private let hearing: @Sendable (Int) -> Void
     private let counter = Atomic<Int>(0)
     private let isFull = Atomic<Bool>(false)
 
@@ -35,6 +37,7 @@ package final class FaultPlan: Sendable {
     ///   - manner: Whether the call is made all the same.
     ///   - longestWrite: The most bytes that one write takes.
     ///   - longestName: The most bytes that a name takes; longer ones fail with ENAMETOOLONG.
+    ///   - hearing: Hears of each call that counts, by its number and before it is made; may block.
     package init(
         failing n: Int? = nil,
         of operation: String? = nil,
@@ -42,7 +45,8 @@ package final class FaultPlan: Sendable {
         times: Int = 1,
         manner: Manner = .refused,
         longestWrite: Int = .max,
-        longestName: Int = .max
+        longestName: Int = .max,
+        hearing: @escaping @Sendable (Int) -> Void = { _ in }
     ) {
         self.target = n.map { $0...($0 + max(times, 1) - 1) }
         self.operation = operation
@@ -50,6 +54,7 @@ package final class FaultPlan: Sendable {
         self.manner = manner
         self.longestWrite = longestWrite
         self.longestName = longestName
+        self.hearing = hearing
     }
 
     /// How many calls have come by, the failed ones included.
@@ -59,6 +64,7 @@ package final class FaultPlan: Sendable {
     func next(_ call: StaticString) -> (errno: Int32, manner: Manner)? {
         guard operation == nil || operation == "\(call)" else { return nil }
         let number = counter.wrappingAdd(1, ordering: .relaxed).newValue
+        hearing(number)
         guard let target, target.contains(number) else { return nil }
         if errno == ENOSPC { isFull.store(true, ordering: .relaxed) }
         return (errno, manner)
