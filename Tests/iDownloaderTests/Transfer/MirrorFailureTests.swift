@@ -55,27 +55,31 @@ import iDownloader
 
     @Test func `what one server has proven proves nothing of its mirror`() async throws {
         let weak = Sample.file.with { $0.entityTag = "W/\"v1\"" }
-        // Equal to the file only where the proof of a break point would look.
+        let end = Sample.cut + 20_000
+        // Equal to the file only where the proof of the last break point looks.
+        let overlap = Int(end - OverlapProof.overlap)..<Int(end)
         var bytes = Sample.replaced.bytes
-        let same = Int(Sample.cut) - (64 << 10)..<Int(Sample.cut) + 50_000
-        bytes[same] = Sample.content.bytes[same]
+        bytes[overlap] = Sample.content.bytes[overlap]
         let other = ServedFile(TestContent(bytes), entityTag: "W/\"other\"")
         try await attempts(2) { request in
             guard request.number > 1 else { return weak.cutOff() }
             guard let range = request.range(of: Sample.content.count),
-                range.count > 300_000 || range.upperBound == Sample.content.count
+                range.upperBound == Sample.content.count
             else { return weak.answer(to: request) }
             // The proof, and a little behind it.
-            let sent = range.lowerBound..<Sample.cut + 20_000
+            let sent = range.lowerBound..<end
             return [weak.part(range)[0], .sendPattern(Sample.content, sent), .close]
         } mirror: {
             $0.number == 1 ? Self.no(404) : other.answer(to: $0)
-        } check: { site, journal, _, mirror in
-            #expect(mirror.requests.count > 1)
-            let isOne =
-                site.holds(Sample.content, as: "file.bin")
-                || site.holds(other.content, as: "file.bin")
-            #expect(journal.record.state != .completed || isOne)
+        } check: { site, journal, home, mirror in
+            expectProof(in: Array(home.requests.dropFirst()))
+            // A sample first, which is not what is on disk; then its own file, and all of it.
+            let asked = mirror.requests.dropFirst()
+            let sample = try #require(asked.first?.range(of: Sample.content.count))
+            #expect(sample.count == OverlapProof.sample)
+            #expect(sample.upperBound <= overlap.lowerBound)
+            #expect(asked.dropFirst().map { $0["Range"] } == [nil])
+            expectComplete(other.content, site, journal)
         }
     }
 
