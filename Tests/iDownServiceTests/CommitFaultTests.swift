@@ -69,13 +69,8 @@ import iDownTesting
     @Test(arguments: 1...8) func `a download is paused, resumed and cancelled all the same`(
         failing number: Int
     ) async throws {
-        let (file, hold) = ServedFile.held()
-        let server = try FaultServer.serving(file)
-        defer { server.stop() }
         let faults = CommitFaults()
-        try await withHub(faults: faults) { hub in
-            let id = try await hub.add(server.url("/a"))
-            try await hub.arrival(of: 1 << 20, for: id)
+        try await withHeldDownload(faults: faults) { hub, id, _, hold in
             faults.failNext(after: number - 1)
             try await insist(hub, on: id, .pause)
             await hub.transferEnd(of: id)

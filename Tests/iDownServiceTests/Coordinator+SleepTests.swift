@@ -11,12 +11,7 @@ import iDownTesting
     @Test func `before a sleep all that came is recorded, and after it a new connection goes on`()
         async throws
     {
-        let (file, hold) = ServedFile.held()
-        let server = try FaultServer.serving(file)
-        defer { server.stop() }
-        try await withHub { hub in
-            let id = try await hub.add(server.url("/a"))
-            try await hub.arrival(of: 1 << 20, for: id)
+        try await withHeldDownload { hub, id, server, hold in
             await hub.coordinator.fallAsleep()
             let record = try #require(try await hub.record(id))
             #expect(record.state == .waiting(.queue))
@@ -35,12 +30,7 @@ import iDownTesting
     }
 
     @Test func `a disk that hangs does not keep the computer awake`() async throws {
-        let (file, _) = ServedFile.held()
-        let server = try FaultServer.serving(file)
-        defer { server.stop() }
-        try await withHub { hub in
-            let id = try await hub.add(server.url("/a"))
-            try await hub.arrival(of: 1 << 20, for: id)
+        try await withHeldDownload { hub, id, _, _ in
             let disk = await DiskHold(hub.disk, of: id)
             let coordinator = hub.coordinator
             // The disk is let go only afterwards.

@@ -9,13 +9,7 @@ import iDownTesting
 
 @Suite struct CoordinatorStoppingTests {
     @Test func `a stop keeps what came, and refuses what comes`() async throws {
-        let (file, hold) = ServedFile.held()
-        let server = try FaultServer.serving(file)
-        defer { server.stop() }
-        try await withHub { hub in
-            let id = try await hub.add(server.url("/a"))
-            await hold.reached.waitUntilOpen()
-            try await hub.arrival(of: 1 << 20, for: id)
+        try await withHeldDownload { hub, id, server, _ in
             await hub.coordinator.stop()
             let record = try #require(try await hub.record(id))
             #expect(record.segments.prefixLength == 1 << 20)
@@ -33,12 +27,7 @@ import iDownTesting
     }
 
     @Test func `a stop does not wait for a disk that hangs`() async throws {
-        let (file, _) = ServedFile.held()
-        let server = try FaultServer.serving(file)
-        defer { server.stop() }
-        try await withHub { hub in
-            let id = try await hub.add(server.url("/a"))
-            try await hub.arrival(of: 1 << 20, for: id)
+        try await withHeldDownload { hub, id, _, _ in
             let disk = await DiskHold(hub.disk, of: id)
             let coordinator = hub.coordinator
             // The disk is let go only afterwards.
@@ -70,12 +59,7 @@ import iDownTesting
     @Test func `who waits for a deletion on a disk that hangs hears when the service ends`()
         async throws
     {
-        let (file, _) = ServedFile.held()
-        let server = try FaultServer.serving(file)
-        defer { server.stop() }
-        try await withHub { hub in
-            let id = try await hub.add(server.url("/a"))
-            try await hub.arrival(of: 1 << 20, for: id)
+        try await withHeldDownload { hub, id, _, _ in
             let disk = await DiskHold(hub.disk, of: id)
             let coordinator = hub.coordinator
             let removal = Task { try await coordinator.carryOut(.remove, on: id) }

@@ -79,13 +79,7 @@ import iDownloader
     }
 
     @Test func `the bytes kept by a pause are announced`() async throws {
-        let (file, hold) = ServedFile.held()
-        let server = try FaultServer.serving(file)
-        defer { server.stop() }
-        try await withHub { hub in
-            let id = try await hub.add(server.url("/a"))
-            await hold.reached.waitUntilOpen()
-            try await hub.arrival(of: 1 << 20, for: id)
+        try await withHeldDownload { hub, id, _, _ in
             try await hub.coordinator.carryOut(.pause, on: id)
             await hub.transferEnd(of: id)
             let stored = try #require(try await hub.record(id))
@@ -102,12 +96,7 @@ import iDownloader
         _ body: (Hub, CommitFaults, TaskID) async throws -> Void
     ) async throws {
         let faults = CommitFaults()
-        let (file, hold) = ServedFile.held()
-        let server = try FaultServer.serving(file)
-        defer { server.stop() }
-        try await withHub(faults: faults, fileFaults: fileFaults) { hub in
-            let id = try await hub.add(server.url("/a"))
-            try await hub.arrival(of: 1 << 20, for: id)
+        try await withHeldDownload(faults: faults, fileFaults: fileFaults) { hub, id, _, hold in
             try await hub.coordinator.carryOut(.pause, on: id)
             await hub.transferEnd(of: id)
             // Behind this the look for a free slot is over too.

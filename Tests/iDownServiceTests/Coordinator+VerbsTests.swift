@@ -10,13 +10,7 @@ import iDownloader
 
 @Suite struct CoordinatorVerbsTests {
     @Test func `a paused download goes on where it stood`() async throws {
-        let (file, hold) = ServedFile.held()
-        let server = try FaultServer.serving(file)
-        defer { server.stop() }
-        try await withHub { hub in
-            let id = try await hub.add(server.url("/a"))
-            await hold.reached.waitUntilOpen()
-            try await hub.arrival(of: 1 << 20, for: id)
+        try await withHeldDownload { hub, id, server, hold in
             try await hub.coordinator.carryOut(.pause, on: id)
             await hub.transferEnd(of: id)
             #expect(try await hub.record(id)?.segments.prefixLength == 1 << 20)
@@ -116,12 +110,7 @@ import iDownloader
     @Test func `a task has one transfer at a time, however fast it is paused and resumed`()
         async throws
     {
-        let (file, hold) = ServedFile.held()
-        let server = try FaultServer.serving(file)
-        defer { server.stop() }
-        try await withHub { hub in
-            let id = try await hub.add(server.url("/a"))
-            await hold.reached.waitUntilOpen()
+        try await withHeldDownload { hub, id, server, hold in
             let disk = await DiskHold(hub.disk, of: id)
             for _ in 0..<5 {
                 try await hub.coordinator.carryOut(.pause, on: id)
@@ -140,12 +129,7 @@ import iDownloader
     }
 
     @Test func `a cancelled task leaves no file, and its caller hears after that`() async throws {
-        let (file, _) = ServedFile.held()
-        let server = try FaultServer.serving(file)
-        defer { server.stop() }
-        try await withHub { hub in
-            let id = try await hub.add(server.url("/a"))
-            try await hub.arrival(of: 1 << 20, for: id)
+        try await withHeldDownload { hub, id, _, _ in
             #expect(hub.names == ["a.part"])
             try await hub.coordinator.carryOut(.cancel, on: id)
             #expect(hub.names == [])
@@ -177,12 +161,7 @@ import iDownloader
     }
 
     @Test func `a task cancelled and resumed at once starts from zero`() async throws {
-        let (file, hold) = ServedFile.held()
-        let server = try FaultServer.serving(file)
-        defer { server.stop() }
-        try await withHub { hub in
-            let id = try await hub.add(server.url("/a"))
-            try await hub.arrival(of: 1 << 20, for: id)
+        try await withHeldDownload { hub, id, server, hold in
             let disk = await DiskHold(hub.disk, of: id)
             let coordinator = hub.coordinator
             let cancelling = Task.immediate { try await coordinator.carryOut(.cancel, on: id) }
@@ -199,12 +178,7 @@ import iDownloader
     }
 
     @Test func `a removed download is gone with its file before the caller hears`() async throws {
-        let (file, _) = ServedFile.held()
-        let server = try FaultServer.serving(file)
-        defer { server.stop() }
-        try await withHub { hub in
-            let id = try await hub.add(server.url("/a"))
-            try await hub.arrival(of: 1 << 20, for: id)
+        try await withHeldDownload { hub, id, _, _ in
             try await hub.coordinator.carryOut(.remove, on: id)
             #expect(hub.names == [])
             #expect(try await hub.record(id) == nil)
@@ -333,12 +307,7 @@ import iDownloader
     @Test func `slots that come back at once do not start a second transfer of a task`()
         async throws
     {
-        let (file, hold) = ServedFile.held()
-        let server = try FaultServer.serving(file)
-        defer { server.stop() }
-        try await withHub(slots: 1) { hub in
-            let id = try await hub.add(server.url("/a"))
-            await hold.reached.waitUntilOpen()
+        try await withHeldDownload(slots: 1) { hub, id, server, hold in
             let disk = await DiskHold(hub.disk, of: id)
             await hub.coordinator.setSlots(0)
             await hub.coordinator.setSlots(1)
