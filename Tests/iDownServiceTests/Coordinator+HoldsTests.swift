@@ -30,6 +30,15 @@ import iDownloader
         try await withHub(slots: slots) { try await body($0, busy, other) }
     }
 
+    /// A host that leads elsewhere, whatever it is asked for.
+    private static func redirecting(to target: String) throws -> FaultServer {
+        try FaultServer(
+            script: .init { _ in
+                [.head("302 Found", [("Location", target), ("Content-Length", "0")])]
+            }
+        )
+    }
+
     // MARK: Hosts
 
     @Test func `the other tasks of a host that rests wait as long, and those of others run`()
@@ -58,12 +67,7 @@ import iDownloader
         try await withHosts { hub, busy, _ in
             let first = try await hub.add(busy.url("/a"))
             try await hub.announced.wait(for: first, hold: "retry")
-            let target = busy.url("/c")
-            let door = try FaultServer(
-                script: .init { _ in
-                    [.head("302 Found", [("Location", target), ("Content-Length", "0")])]
-                }
-            )
+            let door = try Self.redirecting(to: busy.url("/c"))
             defer { door.stop() }
             let id = try await hub.add(door.url("/c"))
             try await hub.announced.wait(for: id, hold: "retry")
@@ -98,12 +102,7 @@ import iDownloader
                 let first = try await hub.add(busy.url("/a"))
                 try await hub.announced.wait(for: first, hold: "retry")
             }
-            let target = busy.url("/c")
-            let door = try FaultServer(
-                script: .init { _ in
-                    [.head("302 Found", [("Location", target), ("Content-Length", "0")])]
-                }
-            )
+            let door = try Self.redirecting(to: busy.url("/c"))
             defer { door.stop() }
             let id = try await hub.add(door.url("/c"))
             try await hub.announced.wait(for: id, hold: "retry")

@@ -11,6 +11,18 @@ import iDownloader
 
 /// Tasks that wait for room on a disk.
 @Suite(.timeLimit(.minutes(2))) struct CoordinatorSpaceTests {
+    /// A host with small files, and `/huge`, for which no disk has room.
+    private static func server() throws -> FaultServer {
+        let huge: Int64 = 1 << 50
+        return try FaultServer(
+            script: .init { request in
+                request.path == "/huge"
+                    ? [.head("200 OK", [("Content-Length", "\(huge)")]), .text("x"), .stall]
+                    : ServedFile(.small).answer(to: request)
+            }
+        )
+    }
+
     @Test func `a task that found the disk full goes on by itself when there is room`()
         async throws
     {
@@ -31,14 +43,7 @@ import iDownloader
     }
 
     @Test func `while it waits others run, and the slot is free`() async throws {
-        let huge: Int64 = 1 << 50
-        let server = try FaultServer(
-            script: .init { request in
-                request.path == "/huge"
-                    ? [.head("200 OK", [("Content-Length", "\(huge)")]), .text("x"), .stall]
-                    : ServedFile(.small).answer(to: request)
-            }
-        )
+        let server = try Self.server()
         defer { server.stop() }
         try await withHub(slots: 1, spaceInterval: .milliseconds(20)) { hub in
             let large = try await hub.add(server.url("/huge"))
@@ -94,14 +99,7 @@ import iDownloader
     func `what was passed over for a full folder starts when there is room, whoever waits on`()
         async throws
     {
-        let huge: Int64 = 1 << 50
-        let server = try FaultServer(
-            script: .init { request in
-                request.path == "/huge"
-                    ? [.head("200 OK", [("Content-Length", "\(huge)")]), .text("x"), .stall]
-                    : ServedFile(.small).answer(to: request)
-            }
-        )
+        let server = try Self.server()
         defer { server.stop() }
         try await withHub(spaceInterval: .milliseconds(20)) { store, files in
             // So many wait already that nobody else is told what it waits for.
