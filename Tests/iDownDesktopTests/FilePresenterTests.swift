@@ -18,81 +18,78 @@ import iDownTesting
     }
 
     @Test func `the portal is handed the file itself`() async throws {
-        try await withTemporaryFolder { folder in
-            try await withDesktop { scene in
-                let path = folder + "/hello.txt"
-                try TestFile.write("hello from the file\n", to: path)
-                // In Python: this library takes no descriptors from callers.
-                let script = """
-                    import dbus, dbus.service, dbus.mainloop.glib, os, sys
-                    from gi.repository import GLib
-                    dbus.mainloop.glib.DBusGMainLoop(set_as_default=True)
-                    bus = dbus.bus.BusConnection(sys.argv[1])
-                    class Portal(dbus.service.Object):
-                        @dbus.service.method('org.freedesktop.portal.OpenURI', 'sha{sv}', 'o')
-                        def OpenFile(self, parent, file, options):
-                            print(os.read(file.take(), 100).decode(), end='', flush=True)
-                            return dbus.ObjectPath('/org/freedesktop/portal/desktop/request/1')
-                    portal = Portal(bus, '/org/freedesktop/portal/desktop')
-                    name = dbus.service.BusName('org.freedesktop.portal.Desktop', bus)
-                    print('ready', flush=True)
-                    GLib.MainLoop().run()
-                    """
-                try await withChild(
-                    "/usr/bin/python3",
-                    ["-c", script, scene.bus.address]
-                ) { portal in
-                    #expect(await portal.nextLine() == "ready", "\(portal.standardError)")
-                    try await scene.ready()
-                    scene.complete("1", path, whenDone: .open)
-                    let line = try await within("the portal") { await portal.nextLine() }
-                    #expect(line == "hello from the file")
-                }
-            }
+        let script = """
+            class Portal(dbus.service.Object):
+                @dbus.service.method('org.freedesktop.portal.OpenURI', 'sha{sv}', 'o')
+                def OpenFile(self, parent, file, options):
+                    print(os.read(file.take(), 100).decode(), end='', flush=True)
+                    return dbus.ObjectPath('/org/freedesktop/portal/desktop/request/1')
+            portal = Portal(bus, '/org/freedesktop/portal/desktop')
+            name = dbus.service.BusName('org.freedesktop.portal.Desktop', bus)
+            """
+        try await withServices(script) { scene, path, portal in
+            scene.complete("1", path, whenDone: .open)
+            let line = try await within("the portal") { await portal.nextLine() }
+            #expect(line == "hello from the file")
         }
     }
 
     @Test func `what a slow file manager was asked to show nobody else shows`() async throws {
+        // Its answer is what the bus says of who is slow.
+        let script = """
+            class Files(dbus.service.Object):
+                @dbus.service.method('org.freedesktop.FileManager1', 'ass')
+                def ShowItems(self, uris, token):
+                    print('the file manager', flush=True)
+                    raise dbus.exceptions.DBusException(
+                        'slow', name='org.freedesktop.DBus.Error.NoReply')
+            class Portal(dbus.service.Object):
+                @dbus.service.method('org.freedesktop.portal.OpenURI', 'sha{sv}', 'o')
+                def OpenDirectory(self, parent, file, options):
+                    print('the portal', flush=True)
+                    return dbus.ObjectPath('/org/freedesktop/portal/desktop/request/1')
+            files = Files(bus, '/org/freedesktop/FileManager1')
+            portal = Portal(bus, '/org/freedesktop/portal/desktop')
+            names = [dbus.service.BusName(name, bus) for name in (
+                'org.freedesktop.FileManager1', 'org.freedesktop.portal.Desktop')]
+            """
+        try await withServices(script) { scene, path, services in
+            // The second comes after all that the first has set off.
+            for id in ["1", "2"] {
+                scene.complete(id, path, whenDone: .reveal)
+                let line = try await within("somebody") { await services.nextLine() }
+                #expect(line == "the file manager")
+            }
+        }
+    }
+
+    /// Runs `body` with a desktop, a file, and a script that plays the services on `bus`.
+    ///
+    /// In Python: this library takes no descriptors from callers.
+    private func withServices(
+        _ script: String,
+        _ body: (DesktopScene, _ path: String, ChildProcess) async throws -> Void
+    ) async throws {
+        let program = """
+            import dbus, dbus.service, dbus.mainloop.glib, os, sys
+            from gi.repository import GLib
+            dbus.mainloop.glib.DBusGMainLoop(set_as_default=True)
+            bus = dbus.bus.BusConnection(sys.argv[1])
+            \(script)
+            print('ready', flush=True)
+            GLib.MainLoop().run()
+            """
         try await withTemporaryFolder { folder in
             try await withDesktop { scene in
                 let path = folder + "/hello.txt"
-                try TestFile.write("hello\n", to: path)
-                // Its answer is what the bus says of who is slow.
-                let script = """
-                    import dbus, dbus.service, dbus.mainloop.glib, sys
-                    from gi.repository import GLib
-                    dbus.mainloop.glib.DBusGMainLoop(set_as_default=True)
-                    bus = dbus.bus.BusConnection(sys.argv[1])
-                    class Files(dbus.service.Object):
-                        @dbus.service.method('org.freedesktop.FileManager1', 'ass')
-                        def ShowItems(self, uris, token):
-                            print('the file manager', flush=True)
-                            raise dbus.exceptions.DBusException(
-                                'slow', name='org.freedesktop.DBus.Error.NoReply')
-                    class Portal(dbus.service.Object):
-                        @dbus.service.method('org.freedesktop.portal.OpenURI', 'sha{sv}', 'o')
-                        def OpenDirectory(self, parent, file, options):
-                            print('the portal', flush=True)
-                            return dbus.ObjectPath('/org/freedesktop/portal/desktop/request/1')
-                    files = Files(bus, '/org/freedesktop/FileManager1')
-                    portal = Portal(bus, '/org/freedesktop/portal/desktop')
-                    names = [dbus.service.BusName(name, bus) for name in (
-                        'org.freedesktop.FileManager1', 'org.freedesktop.portal.Desktop')]
-                    print('ready', flush=True)
-                    GLib.MainLoop().run()
-                    """
+                try TestFile.write("hello from the file\n", to: path)
                 try await withChild(
                     "/usr/bin/python3",
-                    ["-c", script, scene.bus.address]
+                    ["-c", program, scene.bus.address]
                 ) { services in
                     #expect(await services.nextLine() == "ready", "\(services.standardError)")
                     try await scene.ready()
-                    // The second comes after all that the first has set off.
-                    for id in ["1", "2"] {
-                        scene.complete(id, path, whenDone: .reveal)
-                        let line = try await within("somebody") { await services.nextLine() }
-                        #expect(line == "the file manager")
-                    }
+                    try await body(scene, path, services)
                 }
             }
         }
