@@ -62,16 +62,10 @@ import iDownloader
     private func onAnotherDrive(
         _ body: (Site, RecordingJournal) async throws -> Void
     ) async throws {
-        try await withServer({ request in
-            request.number == 1 ? Sample.file.cutOff() : Sample.file.answer(to: request)
-        }) { server in
-            try await withSite { site in
-                let journal = try site.task(server.url("/file.bin"))
-                try await site.run(journal)
-                var record = journal.record
-                record.file?.fileSystem &+= 1
-                try await body(site, RecordingJournal(record))
-            }
+        try await interrupting { site, journal, _ in
+            var record = journal.record
+            record.file?.fileSystem &+= 1
+            try await body(site, RecordingJournal(record))
         }
     }
 }

@@ -191,16 +191,10 @@ import iDownloader
         _ change: (Site) -> Void,
         check: (Site, RecordingJournal) -> Void
     ) async throws {
-        try await withServer({ request in
-            request.number == 1 ? Sample.file.cutOff() : Sample.file.answer(to: request)
-        }) { server in
-            try await withSite { site in
-                let journal = try site.task(server.url("/file.bin"))
-                try await site.run(journal)
-                change(site)
-                try await site.run(journal)
-                check(site, journal)
-            }
+        try await interrupting { site, journal, _ in
+            change(site)
+            try await site.run(journal)
+            check(site, journal)
         }
     }
 }

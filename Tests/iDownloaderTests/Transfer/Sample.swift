@@ -45,6 +45,24 @@ func whole(_ content: TestContent, _ fields: [(String, String)] = []) -> [Step] 
     ]
 }
 
+/// Interrupts a download of `file` at ``Sample/cut``; to later requests the server says `answer`.
+func interrupting(
+    _ file: ServedFile = Sample.file,
+    then answer: @escaping @Sendable (RecordedRequest) -> [Step] = { Sample.file.answer(to: $0) },
+    _ body: (Site, RecordingJournal, FaultServer) async throws -> Void
+) async throws {
+    try await withServer({ $0.number == 1 ? file.cutOff() : answer($0) }) { server in
+        try await withSite { site in
+            let journal = try site.task(server.url("/file.bin"))
+            try await site.run(journal)
+            #expect(journal.record.failure?.code == .serverTruncated)
+            #expect(journal.record.segments.prefixLength == Sample.cut)
+            try #require(server.requests.count == 1)
+            try await body(site, journal, server)
+        }
+    }
+}
+
 /// Interrupts a download of `file` at ``Sample/cut``, then runs one more attempt.
 ///
 /// `answer` is what the server says to all later requests; `hook` steps in before the events of
@@ -55,17 +73,10 @@ func resuming(
     hook: @escaping RecordingJournal.Hook = { _, _ in true },
     check: (Site, RecordingJournal, [RecordedRequest]) async throws -> Void
 ) async throws {
-    try await withServer({ $0.number == 1 ? file.cutOff() : answer($0) }) { server in
-        try await withSite { site in
-            let journal = try site.task(server.url("/file.bin"))
-            try await site.run(journal)
-            #expect(journal.record.failure?.code == .serverTruncated)
-            #expect(journal.record.segments.prefixLength == Sample.cut)
-            try #require(server.requests.count == 1)
-            journal.before(hook)
-            try await site.run(journal)
-            try await check(site, journal, Array(server.requests.dropFirst()))
-        }
+    try await interrupting(file, then: answer) { site, journal, server in
+        journal.before(hook)
+        try await site.run(journal)
+        try await check(site, journal, Array(server.requests.dropFirst()))
     }
 }
 
