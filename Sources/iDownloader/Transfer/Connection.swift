@@ -94,6 +94,14 @@ final class Connection {
         meter = RateMeter(count: writer.start, at: now)
     }
 
+    /// Whether its answer is held against what is on disk.
+    var isComparing: Bool {
+        switch judgement {
+        case .compare, .prove: true
+        case .begin, .resume, .check, .complete, .askAgain, .redirect, .fail, nil: false
+        }
+    }
+
     /// Whether it has brought anything.
     var isServed: Bool { writer.map { $0.position > $0.start } ?? false }
 

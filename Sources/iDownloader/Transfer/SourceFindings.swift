@@ -15,11 +15,27 @@ struct SourceFindings: Sendable {
     var areHeardAlone = false
     /// The one that all bytes on disk are from, or are equal to; nil where nobody knows.
     var owner: URLReference?
+    /// How often another may still be heard in place of one that goes no further.
+    var turnsLeft = 4
     /// Those that servers have named: one that is not asked any more names none.
     var mirrors: [URLReference] = []
+    /// How far the furthest host was that has answered: who was named by it may not be nearer.
+    var reach: SocketAddress.Reach?
+    /// The client's URL that they were made with.
+    var home: URLReference?
 
-    /// Whether the next attempt would do the same without them.
-    var areNone: Bool { wrong.isEmpty && !areHeardAlone }
+    /// Whether the next attempt would go another way without them.
+    var areOfUse: Bool { haveDoubts || !mirrors.isEmpty }
+
+    /// Whether some source is not trusted.
+    var haveDoubts: Bool { !wrong.isEmpty || areHeardAlone }
+
+    /// Every source is trusted again.
+    mutating func trustAll() {
+        wrong = []
+        areHeardAlone = false
+        turnsLeft = SourceFindings().turnsLeft
+    }
 }
 
 extension Engine {
@@ -30,7 +46,7 @@ extension Engine {
 
     /// Keeps them for the task's next attempt.
     func keep(_ findings: SourceFindings, on task: TaskID) {
-        storedFindings.withLock { $0[task] = findings.areNone ? nil : findings }
+        storedFindings.withLock { $0[task] = findings.areOfUse ? findings : nil }
     }
 
     /// The task is gone.

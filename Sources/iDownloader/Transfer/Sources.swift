@@ -7,6 +7,8 @@ import Curl
 /// The first is the URL that the client gave; an attempt begins there.
 struct Sources {
     private(set) var urls: [URLReference]
+    /// How many of them the client has given; all others a server has named.
+    private let given: Int
     /// Which of them is asked first.
     private(set) var position = 0
     /// Those that have failed or were slow where others were not: they bring no further parts.
@@ -18,10 +20,12 @@ struct Sources {
     static let mostMirrors = 100
 
     init(home: URLReference, mirrors: [String]) {
-        urls = [home]
+        var urls = [home]
         for mirror in mirrors {
-            if let url = try? URLReference(mirror) { add(url) }
+            if let url = try? URLReference(mirror) { Self.add(url, to: &urls) }
         }
+        self.urls = urls
+        given = urls.count
     }
 
     var current: URLReference { urls[position] }
@@ -37,10 +41,18 @@ struct Sources {
     mutating func stopMixing() { mayMix = false }
 
     /// Adds a mirror behind those that are known.
-    mutating func add(_ mirror: URLReference) {
-        guard urls.count <= Self.mostMirrors, !urls.contains(mirror) else { return }
+    mutating func add(_ mirror: URLReference) { Self.add(mirror, to: &urls) }
+
+    private static func add(_ mirror: URLReference, to urls: inout [URLReference]) {
+        guard urls.count <= mostMirrors, !urls.contains(mirror) else { return }
         urls.append(mirror)
     }
+
+    /// Those that servers have named.
+    var named: [URLReference] { Array(urls[given...]) }
+
+    /// Whether a server has named it, and not the client.
+    func isNamed(_ source: Int) -> Bool { source >= given }
 
     /// Where these stand.
     func positions(of others: Set<URLReference>) -> Set<Int> {
@@ -51,6 +63,9 @@ struct Sources {
     mutating func begin(past failed: Set<Int>) {
         position = urls.indices.first { !failed.contains($0) } ?? 0
     }
+
+    /// Asks this one.
+    mutating func begin(at source: Int) { position = source }
 
     /// Goes on to the next one that is none of these, and behind the last begins anew; false where
     /// all are.

@@ -12,9 +12,9 @@ extension Transfer {
         await engine.disk.run(key: job.task.rawValue, in: job.request.directory) {
             for writer in writers { _ = writer.flush() }
         }
-        for writer in writers {
-            if let failure = writer.failure { throw .failed(failure.failure) }
-            if let written = writer.written { stored.insert(written) }
+        for connection in connections {
+            if let failure = connection.writer?.failure { throw .failed(failure.failure) }
+            takeWritten(by: connection)
         }
         followDigests()
         guard stored != synced else { return }
@@ -87,14 +87,7 @@ extension Transfer {
             case .done, .full, .distinct, .repeats, .failed: break
             }
         }
-        if let written = writer.written {
-            stored.insert(written)
-            hasBrought = true
-        }
-        // All that was there has been found equal.
-        if case .compare = connection.judgement, stored.ranges.last?.end == writer.writtenEnd {
-            owner = connection.source
-        }
+        takeWritten(by: connection)
         concludeProof(of: connection)
         dropWriter(of: connection)
         if let failure = writer.failure { throw .failed(failure.failure) }
@@ -105,8 +98,26 @@ extension Transfer {
         guard let writer = connection.writer else { return }
         _ = await flush(writer)
         // A sync that failed meanwhile has taken the writer away: nothing of it is claimed.
-        if connection.writer != nil, let written = writer.written { stored.insert(written) }
+        takeWritten(by: connection)
         dropWriter(of: connection)
+    }
+
+    /// Counts what a connection has written among what is on disk, and notes whose that is now.
+    private func takeWritten(by connection: Connection) {
+        guard let writer = connection.writer, let written = writer.written else { return }
+        var map = stored
+        map.insert(written)
+        let isMore = map != stored
+        // From the first byte on it was held against all that was there.
+        let isAll =
+            writer.start == 0 && connection.isComparing
+            && writer.writtenEnd >= stored.ranges.last?.end ?? 0
+        if isAll, isMore || owner == nil {
+            owner = connection.source
+        } else if isMore, owner != connection.source {
+            owner = nil
+        }
+        stored = map
     }
 
     func dropWriter(of connection: Connection) {

@@ -18,6 +18,7 @@ extension Transfer {
         if sources.mayMix, hasDigest {
             positions += sources.urls.indices.filter {
                 $0 != joining.source && !sources.dropped.contains($0)
+                    && !findings.wrong.contains(sources.urls[$0])
             }
         }
         return positions.map { source in

@@ -13,61 +13,72 @@ extension Transfer {
     /// - Throws: why no source has it.
     func bring() async throws(TransferEnd) {
         if isPublished { return }
-        var round = Round(past: sources.positions(of: findings.wrong))
-        if round.failed.count == sources.urls.count {
-            findings = SourceFindings()
-            round = Round(past: [])
-        }
-        if round.failed.contains(0) { homeHasNone = true }
-        sources.begin(past: round.failed)
+        var round = beginRound()
         var repairs = 0
         while true {
-            hasBrought = false
+            let before = stored.byteCount
             switch await bringFromSource() {
-            case .success(let bad) where bad.isEmpty:
+            case .file:
                 return
-            case .success(let bad):
+            case .badPieces(let bad):
                 sources.stopMixing()
                 repairs += 1
                 guard repairs <= Self.mostRepairs else { throw .failed(Self.beyondRepair) }
                 try await giveUp(bad)
                 // Whoever has brought a wrong piece is the last to be asked for it again.
-                round.failed = []
+                round.forgive()
                 sources.rotate()
-            case .failure(.failed(let failure))
-            where failure.code.spoilsContent && isMixed && !findings.areHeardAlone
-                && !brake.isPulled:
+            case .wrongFile where isMixed && !findings.areHeardAlone:
                 // Which of them was it? Each is heard alone now.
                 findings.areHeardAlone = true
                 sources.stopMixing()
                 giveUpEverything()
-                round.failed = round.unheard
+                round.beginAnew(past: wrongSources)
                 sources.begin(past: round.failed)
-            case .failure(.failed(let failure)) where failure.code.isOfSource && !brake.isPulled:
-                if sources.isAtHome, !failure.isTransient { homeHasNone = true }
-                let hasHope = failure.isTransient && (hasBrought || !stored.isEmpty)
-                round.failures.append(SourceFailure(failure: failure, hasHope: hasHope))
-                if failure.code.spoilsContent, !isMixed { findings.wrong.insert(sources.current) }
-                guard round.goesOn(&sources) else { try await conclude(round) }
-                if failure.code.spoilsContent, hasContent { giveUpEverything() }
-            case .failure(.held(.hostRests(let time))) where !brake.isPulled:
+            case .wrongFile(let failure):
+                if !isMixed { findings.wrong.insert(sources.current) }
+                try await goOn(after: failure, in: &round, givingUp: true)
+            case .end(.failed(let failure)) where failure.code.isOfSource && !brake.isPulled:
+                if isGoingOnAlone(after: failure, before) { throw .failed(failure) }
+                // What its head says of the size is of its own file, and of nobody else's.
+                let isWrong = failure.code.spoilsContent
+                if isWrong { findings.wrong.insert(sources.current) }
+                let isItsOwn = owner == sources.position
+                try await goOn(after: failure, in: &round, givingUp: isWrong && isItsOwn)
+            case .end(.held(.hostRests(let time))) where !brake.isPulled:
                 // It is the host's wish, and no other's.
-                round.rest = round.rest ?? Rest(time: time, isHome: sources.isAtHome)
+                round.add(SourceRound.Rest(time: time, isHome: sources.isAtHome))
                 guard round.goesOn(&sources) else { try await conclude(round) }
-            case .failure(let end):
+            case .end(let end):
                 throw end
             }
         }
     }
 
-    private func bringFromSource() async -> Result<[ByteRange], TransferEnd> {
+    /// What one source has come to.
+    private enum Outcome {
+        case file
+        /// These pieces do not fit, and the rest need not be fetched again.
+        case badPieces([ByteRange])
+        /// All of it is there, and it is not the right one.
+        case wrongFile(Failure)
+        case end(TransferEnd)
+    }
+
+    private func bringFromSource() async -> Outcome {
+        var isComplete = false
         do throws(TransferEnd) {
             try await fetch()
             try await lookBack()
             try await noteEnd()
-            return .success(try await verify())
+            isComplete = true
+            let bad = try await verify()
+            return bad.isEmpty ? .file : .badPieces(bad)
         } catch {
-            return .failure(error)
+            guard isComplete, !brake.isPulled, case .failed(let failure) = error,
+                failure.code.spoilsContent
+            else { return .end(error) }
+            return .wrongFile(failure)
         }
     }
 
@@ -80,18 +91,64 @@ extension Transfer {
         try await note(version)
     }
 
-    /// Whether some of what is on disk may be of others than the source that is asked.
+    // MARK: One after the other
+
+    private var wrongSources: Set<Int> { sources.positions(of: findings.wrong) }
+
+    /// Begins with the client's URL, unless earlier attempts have found out better.
+    private func beginRound() -> SourceRound {
+        // Where nobody has it right, somebody may by now.
+        if wrongSources.count == sources.urls.count { findings.trustAll() }
+        let round = SourceRound(past: wrongSources)
+        if round.failed.contains(0) { homeHasNone = true }
+        sources.begin(past: round.failed)
+        if findings.areHeardAlone, !stored.isEmpty, let owner, !round.failed.contains(owner) {
+            sources.begin(at: owner)
+        }
+        return round
+    }
+
+    /// Whether what is on disk may be of several sources.
     private var isMixed: Bool {
         sources.urls.count > 1 && !stored.isEmpty && owner != sources.position
     }
 
-    /// Has the next attempt know what this one has found out; a file that nobody has right is
-    /// looked for anew.
-    func keepFindings(after failure: Failure?) {
-        if failure?.code.spoilsContent == true { findings = SourceFindings() }
-        findings.owner = owner.map { sources.urls[$0] }
-        findings.mirrors = Array(sources.urls.dropFirst())
-        engine.keep(findings, on: job.task)
+    /// Whether a source that is heard alone goes on in the next attempt: while it brings more each
+    /// time, and where the others have had their turns.
+    private func isGoingOnAlone(after failure: Failure, _ before: Int64) -> Bool {
+        guard findings.areHeardAlone, failure.isTransient, !stored.isEmpty,
+            owner == sources.position
+        else { return false }
+        guard stored.byteCount <= before, findings.turnsLeft > 0 else { return true }
+        findings.turnsLeft -= 1
+        return false
+    }
+
+    /// Asks the next source; where none is left, the attempt ends.
+    private func goOn(
+        after failure: Failure,
+        in round: inout SourceRound,
+        givingUp isWorthless: Bool
+    ) async throws(TransferEnd) {
+        if sources.isAtHome, !failure.isTransient { homeHasNone = true }
+        let hasHope = failure.isTransient && !stored.isEmpty
+        round.add(SourceRound.Refusal(failure: failure, hasHope: hasHope))
+        guard round.goesOn(&sources) else {
+            // What a failed task has stays to be seen.
+            if isWorthless, !round.end(otherFile).spoilsContent { giveUpEverything() }
+            try await conclude(round)
+        }
+        if isWorthless { giveUpEverything() }
+    }
+
+    /// Ends an attempt in which every source has failed, or wants to be left alone.
+    private func conclude(_ round: SourceRound) async throws(TransferEnd) -> Never {
+        let end = round.end(otherFile)
+        // The next attempt is not to take what was given up for a version of the file.
+        if !end.spoilsContent, stored.isEmpty, known != recordedVersion, let file {
+            try await commit(.opened(file, known, keeping: stored))
+        }
+        throw end
     }
 
     private static let beyondRepair = Failure(
@@ -99,80 +156,16 @@ extension Transfer {
         "pieces of the file are wrong wherever they were fetched from"
     )
 
-    private struct Rest {
-        let time: Duration
-        let isHome: Bool
+    /// Has the next attempt know what this one has found out; a file that nobody has right is
+    /// looked for anew.
+    func keepFindings(after failure: Failure?) {
+        if failure?.code.spoilsContent == true, !brake.isPulled { findings.trustAll() }
+        findings.home = home
+        findings.owner = owner.map { sources.urls[$0] }
+        findings.mirrors = stored.isEmpty && !findings.haveDoubts ? [] : sources.named
+        findings.reach = furthestHost
+        engine.keep(findings, on: job.task)
     }
-
-    private struct SourceFailure {
-        let failure: Failure
-        /// It may well pass: the source has brought bytes, or there are some to go on with.
-        let hasHope: Bool
-    }
-
-    /// One after the other is asked, until one has brought the file or none is left.
-    private struct Round {
-        var failures: [SourceFailure] = []
-        var rest: Rest?
-        /// Those that have failed since the last repair.
-        var failed: Set<Int>
-        /// Those that had a wrong file in an earlier attempt, and are not asked while another may
-        /// yet have the right one.
-        var unheard: Set<Int>
-
-        init(past wrong: Set<Int>) {
-            failed = wrong
-            unheard = wrong
-        }
-
-        /// Goes on to the next source; false where none is left.
-        mutating func goesOn(_ sources: inout Sources) -> Bool {
-            failed.insert(sources.position)
-            if sources.rotate(past: failed) { return true }
-            guard rest == nil, !failures.contains(where: \.hasHope) else { return false }
-            failed.subtract(unheard)
-            unheard = []
-            return sources.rotate(past: failed)
-        }
-    }
-
-    /// Ends an attempt in which every source has failed, or wants to be left alone.
-    private func conclude(_ round: Round) async throws(TransferEnd) -> Never {
-        let end = end(after: round)
-        if case .failed(let failure) = end, failure.code.spoilsContent { throw end }
-        // The next attempt is not to take what was given up for a version of the file.
-        if round.failures.last?.failure.code.spoilsContent == true { giveUpEverything() }
-        if stored.isEmpty, known != recordedVersion, let file {
-            try await commit(.opened(file, known, keeping: stored))
-        }
-        throw end
-    }
-
-    private func end(after round: Round) -> TransferEnd {
-        let verdict = verdict(on: round.failures)
-        // Whoever rests may still have the file. While home does, nobody counts how often its
-        // mirrors fail; while a mirror does, home is tried again like any other.
-        guard let rest = round.rest, rest.isHome || !verdict.isTransient else {
-            return .failed(verdict)
-        }
-        return .held(.hostRests(for: rest.time))
-    }
-
-    /// What to say where every source has failed: what may well pass, for those that are wrong are
-    /// not asked again meanwhile; else that the file is not the right one, else what may pass, else
-    /// that another file is all there is, unless a fresh link may give the right one, else what the
-    /// client's own URL gave.
-    private func verdict(on failures: [SourceFailure]) -> Failure {
-        if let hope = failures.first(where: \.hasHope) { return hope.failure }
-        let failures = failures.map(\.failure)
-        let refusal = failures.first {
-            $0.code == .serverForbidden || $0.code == .serverAuthRequired
-        }
-        return failures.first { $0.code.spoilsContent } ?? failures.first(where: \.isTransient)
-            ?? otherFile.map { refusal ?? $0 } ?? failures.first ?? .badResponse("brings no file")
-    }
-
-    private var hasContent: Bool { !stored.isEmpty || known.total != nil }
 
     /// The bytes on disk are those of another file.
     func giveUpEverything() {
@@ -203,7 +196,8 @@ extension Transfer {
     func firstHop(to source: Int) -> Hop {
         guard source != 0 else { return Hop(home: home) }
         let apparent = joining.flatMap { $0.hops[$0.source]?.apparentReach }
-        let reach = [furthestHost, apparent].compactMap(\.self).max()
+        let unknown: SocketAddress.Reach? = sources.isNamed(source) ? .beyond : nil
+        let reach = [furthestHost, apparent].compactMap(\.self).max() ?? unknown
         return Hop(url: sources.urls[source], home: home, reach: reach)
     }
 
@@ -264,6 +258,8 @@ extension Transfer {
         switch facts.contentRange {
         case .satisfied(_, let total): itsTotal = total
         case .unsatisfied(let total): itsTotal = total
+        // The length of what is encoded tells nothing.
+        case nil where facts.contentEncoding != nil: itsTotal = nil
         case nil:
             itsTotal = [200, 203].contains(facts.status) ? facts.contentLength.bytes : nil
             let isSame = facts.entityTag != nil && facts.entityTag == known.entityTag

@@ -83,7 +83,6 @@ extension Transfer {
             writer = try await begin(version, by: connection)
         case .resume(let version):
             let ask = connection.ask
-            if owner != connection.source { owner = nil }
             writer = try await goOn(version, from: ask.offset, to: ask.end ?? version.total)
         case .compare(let version):
             writer = try await goOn(version, from: 0, to: version.total, comparing: stored)

@@ -68,8 +68,6 @@ actor Transfer {
     var findings: SourceFindings
     /// The source that all bytes on disk are from, or are equal to; nil where nobody knows.
     var owner: Int?
-    /// The source that is asked has brought bytes since it is.
-    var hasBrought = false
     /// Two connections may have written the same bytes, not equal ones: what was computed while
     /// they passed may be of bytes that are gone.
     var hasOverlaps = false
@@ -117,7 +115,10 @@ actor Transfer {
         sources = Sources(home: home, mirrors: job.request.mirrors)
         for mirror in findings.mirrors { sources.add(mirror) }
         if findings.areHeardAlone { sources.stopMixing() }
-        owner = findings.owner.flatMap(sources.urls.firstIndex)
+        if !job.segments.isEmpty { owner = findings.owner.flatMap(sources.urls.firstIndex) }
+        furthestHost = findings.reach
+        // A fresh link is asked, whatever the same URL has brought before.
+        if findings.home != home { findings.wrong.remove(home) }
     }
 
     /// Runs to the end, whatever that is, and reports it.
@@ -129,7 +130,7 @@ actor Transfer {
             login = await engine.storedLogin(for: job.request, at: home)
             try await bring()
             try await publish()
-            findings = SourceFindings()
+            engine.forgetFindings(on: job.task)
         } catch {
             await keepWhatIsThere()
             switch error {
@@ -137,8 +138,8 @@ actor Transfer {
             case .held(let obstacle): failure = await stepAside(for: obstacle)
             case .failed(let reason): failure = await measuringNeed(reason)
             }
+            keepFindings(after: failure)
         }
-        keepFindings(after: failure)
         digests?.restart()
         digests = nil
         part = nil

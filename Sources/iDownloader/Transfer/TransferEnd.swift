@@ -11,4 +11,10 @@ enum TransferEnd: Error {
     case failed(Failure)
     /// It cannot go on for now, and that is not the task's fault.
     case held(Obstacle)
+
+    /// Whether it says that the file is not the right one.
+    var spoilsContent: Bool {
+        if case .failed(let failure) = self { return failure.code.spoilsContent }
+        return false
+    }
 }

@@ -202,35 +202,121 @@ import iDownloader
         }
     }
 
-    @Test func `who is heard alone is not continued by another`() async throws {
+    /// Both break off: the first with other bytes than the second, which has the right ones.
+    @Test func `who is heard alone is not continued by another, and goes on where it was`()
+        async throws
+    {
         let other = ServedFile(Sample.replaced, entityTag: "\"other\"")
-        try await attempts(2) {
-            $0.number < 3 ? Sample.file.cutOff() : Sample.file.answer(to: $0)
+        try await attempts(3) {
+            $0.number < 3 ? other.cutOff() : Self.no(503)
         } mirror: {
-            other.answer(to: $0)
+            $0.number == 2 ? Sample.file.cutOff(at: 600_000) : Sample.file.answer(to: $0)
         } change: {
             $0.checksum = Self.checksum
         } check: { site, journal, home, mirror in
             expectComplete(Sample.content, site, journal)
-            #expect(home.requests.count == 3)
-            #expect(mirror.requests.map { $0["Range"] } == ["bytes=\(Sample.cut)-", nil])
+            let rest = "bytes=\(Sample.cut)-"
+            #expect(home.requests.map { $0["Range"] } == [nil, nil, rest])
+            #expect(mirror.requests.map { $0["Range"] } == [rest, nil, "bytes=600000-"])
         }
     }
 
-    @Test func `what a source brought alone is kept until another has other bytes`()
+    @Test func `what a source brought alone is kept while no other has other bytes`()
         async throws
     {
         let other = ServedFile(Sample.replaced, entityTag: "\"other\"")
-        try await attempts(2) {
-            $0.number < 3 ? Sample.file.cutOff() : Sample.file.answer(to: $0)
+        try await attempts(3) {
+            switch $0.number {
+            case 1, 2: Sample.file.cutOff()
+            case 3: Self.no(503)
+            default: Sample.file.answer(to: $0)
+            }
         } mirror: {
             $0.number == 1 ? other.answer(to: $0) : Self.no(503)
         } change: {
             $0.checksum = Self.checksum
         } check: { site, journal, home, mirror in
             expectComplete(Sample.content, site, journal)
-            #expect(mirror.requests.count == 2)
-            #expect(home.requests.map { $0["Range"] } == [nil, nil, "bytes=\(Sample.cut)-"])
+            let rest = "bytes=\(Sample.cut)-"
+            #expect(home.requests.map { $0["Range"] } == [nil, nil, rest, rest])
+            #expect(mirror.requests.map { $0["Range"] } == [rest, nil])
+        }
+    }
+
+    @Test func `whoever goes on alone and is paused is not taken for the one before`()
+        async throws
+    {
+        var bytes = Sample.replaced.bytes
+        bytes.replaceSubrange(..<Int(Sample.cut), with: Sample.content.bytes(in: 0..<Sample.cut))
+        let other = ServedFile(TestContent(bytes), entityTag: "\"other\"")
+        let hold = ServedFile.Hold(afterBytes: 600_000)
+        let held = other.with { $0.hold = hold }
+        try await attempts(1) {
+            switch $0.number {
+            case 1, 2: Sample.file.cutOff()
+            case 3: Self.no(503)
+            default: Sample.file.answer(to: $0)
+            }
+        } mirror: {
+            ($0.number == 2 ? held : other).answer(to: $0)
+        } change: {
+            $0.checksum = Self.checksum
+        } check: { site, journal, home, _ in
+            let transfer = try site.start(journal)
+            await hold.reached.waitUntilOpen()
+            // The writer gathers 256 KiB.
+            while transfer.live.segments.prefixLength < 512 << 10 { await Task.yield() }
+            try journal.apply(.pause)
+            transfer.stop()
+            await transfer.ended()
+            #expect(journal.record.segments.prefixLength > Sample.cut)
+            try await site.run(journal)
+            expectComplete(Sample.content, site, journal)
+            let rest = "bytes=\(Sample.cut)-"
+            #expect(home.requests.map { $0["Range"] } == [nil, nil, rest, nil])
+        }
+    }
+
+    /// The first never goes beyond a point; the second has other bytes and stops before the end.
+    @Test func `sources that take turns without end are given up`() async throws {
+        let other = ServedFile(Sample.replaced, entityTag: "\"other\"")
+        let plain = Sample.file.with { $0.acceptsRanges = false }
+        try await attempts(24) {
+            $0.number < 2 ? Sample.file.cutOff() : plain.cutOff(at: 100_000)
+        } mirror: {
+            $0.number < 2
+                ? other.answer(to: $0)
+                : other.with { $0.acceptsRanges = false }.cutOff(at: 600_000)
+        } change: {
+            $0.checksum = Self.checksum
+        } check: { _, journal, home, mirror in
+            #expect(journal.record.state != .completed)
+            let bytes = (home.requests + mirror.requests).map(\.bodyBytesSent).reduce(0, +)
+            let turns = mirror.requests.count { $0["Range"] == nil }
+            #expect(turns <= 4 + 24, "\(turns) turns, \(bytes) bytes")
+            #expect(home.requests.count < 12, "\(home.requests.count)")
+        }
+    }
+
+    @Test func `a mirror's head of another size costs nothing of what the server has brought`()
+        async throws
+    {
+        let fields = [("Transfer-Encoding", "chunked"), ("ETag", "\"v1\"")]
+        let wrong = ServedFile(TestContent(seed: 2, count: 99))
+        try await attempts(2) { request in
+            let sent = request.number == 1 ? Sample.cut : Sample.content.count
+            return [
+                .head("200 OK", fields), .chunk(Sample.content.bytes(in: 0..<sent)),
+                request.number == 1 ? .reset : .lastChunk(),
+            ]
+        } mirror: {
+            wrong.answer(to: $0)
+        } change: {
+            $0.expectedSize = Sample.content.count
+        } check: { site, journal, home, mirror in
+            expectComplete(Sample.content, site, journal)
+            #expect(home.requests.count == 2)
+            #expect(mirror.requests.count == 1)
         }
     }
 

@@ -12,6 +12,7 @@ import iDownloader
 @Suite(.timeLimit(.minutes(2))) struct RedirectGuardTests {
     /// Sends everybody on: `/go?URL` to the URL.
     private func withSiteOutThere(
+        _ locations: String = "",
         _ body: (String, NetworkConfiguration) async throws -> Void
     ) async throws {
         try await withTemporaryFolder { root in
@@ -20,6 +21,7 @@ import iDownloader
                 listen 127.0.0.2:\(port); listen 127.0.0.3:\(port);
                 location = /go { return 302 $args; }
                 location = /file.bin { return 200 "out there"; }
+                \(locations)
                 """
             var network = NetworkConfiguration()
             network.reach = { address in
@@ -118,6 +120,40 @@ import iDownloader
                         expectComplete(Sample.content, here, journal)
                     } else {
                         expectFailure(.serverBadResponse, isTransient: false, here, journal)
+                    }
+                }
+            }
+        }
+    }
+
+    @Test func `a mirror that a site has named is no way here, neither in a later attempt`()
+        async throws
+    {
+        try await withServer({ Sample.file.answer(to: $0) }) { victim in
+            try await withServer({ _ in Sample.file.cutOff() }) { breaking in
+                let locations = """
+                    location = /wrong.bin {
+                        add_header Link "<\(victim.url("/file.bin"))>; rel=duplicate";
+                        add_header Link "</breaks.bin>; rel=duplicate";
+                        return 200 "something else";
+                    }
+                    location = /breaks.bin {
+                        proxy_buffering off;
+                        proxy_pass \(breaking.url("/file.bin"));
+                    }
+                    """
+                try await withSiteOutThere(locations) { site, network in
+                    try await withSite(network: network) { here in
+                        let journal = try here.task("\(site)/wrong.bin") {
+                            $0.checksum = Checksum.Algorithm.sha256.checksum(of: Sample.content)
+                        }
+                        for _ in 0..<2 {
+                            try await here.run(journal)
+                            #expect(journal.record.failure?.isTransient == true)
+                        }
+                        #expect(journal.record.segments.byteCount > 0)
+                        #expect(breaking.requests.count > 1)
+                        #expect(victim.requests.isEmpty)
                     }
                 }
             }

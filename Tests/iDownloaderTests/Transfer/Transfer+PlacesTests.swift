@@ -221,6 +221,25 @@ import iDownloader
         }
     }
 
+    @Test func `who has a wrong file is not asked for parts of the right one`() async throws {
+        let weak = ServedFile(Self.wrong, entityTag: "W/\"wrong\"")
+        try await withServer({ weak.answer(to: $0) }) { home in
+            let slow = Large.file.with { $0.bytesPerSecond = 16_000_000 }
+            try await withServer({ slow.answer(to: $0) }) { mirror in
+                try await withSite { site in
+                    let journal = try await site.download(home.url("/file.bin")) {
+                        $0.mirrors = [mirror.url("/file.bin")]
+                        $0.checksum = Self.checksum
+                        $0.connections = 4
+                    }
+                    expectComplete(Large.content, site, journal)
+                    #expect(home.requests.count == 1)
+                    #expect(mirror.requests.count > 1)
+                }
+            }
+        }
+    }
+
     enum Trouble: CaseIterable, Sendable {
         case notFound, forbidden, busy, reset, closed, silent, ignoresRanges, otherLength, page
         case cutOff, redirectToNowhere
