@@ -34,24 +34,50 @@ extension RemoteVersion {
         version.checksum = other.checksum ?? checksum
         version.needsProof = false
         version.restsOnProof = true
-        if version.mimeType.isEmpty { version.mimeType = mimeType }
+        // Text is what servers call bytes of any kind: it says less than a type that is on record.
+        let saysLess = version.mimeType.isEmpty || SpokenTypes.include(version.mimeType)
+        if saysLess, !mimeType.isEmpty { version.mimeType = mimeType }
         return version
     }
 }
 
 extension ResponseFacts {
     /// Whether this is what a server says in place of the file, the link having expired: a page
-    /// or a message, where bytes of another type were recorded.
+    /// where anything else was recorded, or nothing; a message where bytes were that are neither.
+    ///
+    /// Servers call files text, JSON and XML that others call by a better name: what has the
+    /// file's length is no message, and its bytes tell.
     package func standsInForFile(of known: RemoteVersion, onDisk: SegmentMap) -> Bool {
-        !onDisk.isEmpty && Self.messages.contains(mimeType)
-            && !Self.messages.contains(known.mimeType)
+        guard !onDisk.isEmpty else { return false }
+        if SpokenTypes.pages.contains(mimeType) {
+            return !SpokenTypes.pages.contains(known.mimeType)
+        }
+        return SpokenTypes.messages.contains(mimeType) && !SpokenTypes.include(known.mimeType)
+            && !hasLength(of: known)
     }
 
-    /// What servers speak to people and programs in.
-    private static let messages: Set<String> = [
-        "text/html", "application/xhtml+xml", "text/plain", "application/json",
-        "application/problem+json", "text/xml", "application/xml",
+    /// Whether this brings the file's own number of bytes, or a part of so many.
+    private func hasLength(of known: RemoteVersion) -> Bool {
+        guard let total = known.total, contentEncoding == nil else { return false }
+        guard status == 206 else { return contentLength.bytes == total }
+        guard case .satisfied(_, let itsTotal) = contentRange else { return false }
+        return itsTotal == total
+    }
+}
+
+/// The types that servers speak to people and programs in.
+private enum SpokenTypes {
+    /// Nothing but what a browser shows.
+    static let pages: Set<String> = ["text/html", "application/xhtml+xml"]
+    /// What files are of as well.
+    static let messages: Set<String> = [
+        "text/plain", "application/json", "application/problem+json", "text/xml",
+        "application/xml",
     ]
+
+    static func include(_ type: String) -> Bool {
+        pages.contains(type) || messages.contains(type)
+    }
 }
 
 extension Failure {

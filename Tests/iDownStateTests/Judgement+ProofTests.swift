@@ -181,31 +181,110 @@ import iDownState
 
     // MARK: Rule 9
 
-    private static let pages = ["text/html", "application/xhtml+xml", "application/json"]
+    private static let pages = ["text/html", "application/xhtml+xml"]
+    private static let messages = [
+        "text/plain", "application/json", "application/problem+json", "text/xml",
+        "application/xml",
+    ]
+    private static let files = ["application/zip", "image/svg+xml", "text/csv", ""]
 
-    @Test(arguments: pages)
-    func `a page in place of the file is an expired link`(mimeType: String) {
-        for ask in [Ask.whole, .decoded, .rest(from: Self.half, ifRange: nil), Self.overlap] {
-            for length in [ContentLength.bytes(500), .bytes(Self.total), .unknown] {
-                var facts = Self.whole(nil, mimeType: mimeType)
+    private static func known(as mimeType: String) -> RemoteVersion {
+        Self.known { $0.mimeType = mimeType }
+    }
+
+    /// Answers without a validator that have the file's length, and what was asked for.
+    private static func fitting(_ mimeType: String) -> [(ResponseFacts, Ask)] {
+        let all = whole(nil, mimeType: mimeType)
+        return [
+            (all, .whole), (all, .decoded), (all, .rest(from: half, ifRange: nil)), (all, overlap),
+            (part(from: 0, nil, mimeType: mimeType), .whole),
+            (part(from: half, nil, mimeType: mimeType), .rest(from: half, ifRange: nil)),
+            (part(from: start, nil, mimeType: mimeType), overlap),
+        ]
+    }
+
+    /// The same of another length, of none, or encoded.
+    private static func unfitting(_ mimeType: String) -> [(ResponseFacts, Ask)] {
+        var rest = part(from: half, nil, mimeType: mimeType)
+        rest.contentRange = Heads.range(half, total, of: nil)
+        var answers = [(rest, Ask.rest(from: half, ifRange: nil))]
+        for ask in [Ask.whole, .decoded, .rest(from: half, ifRange: nil), overlap] {
+            for length in [ContentLength.bytes(500), .bytes(total), .unknown] {
+                var facts = whole(nil, mimeType: mimeType)
                 facts.contentLength = length
-                #expect(Self.judge(facts, ask) == .fail(.linkExpired))
+                if length != .bytes(total) { answers.append((facts, ask)) }
                 facts.contentEncoding = "gzip"
-                #expect(Self.judge(facts, ask) == .fail(.linkExpired))
+                answers.append((facts, ask))
             }
         }
-        let part = Self.part(from: Self.half, nil, mimeType: mimeType)
-        #expect(Self.judgeRest(part) == .fail(.linkExpired))
+        return answers
+    }
+
+    /// Whether the answer says that the link has expired, where bytes of this type are on disk.
+    private static func isExpired(_ answer: (ResponseFacts, Ask), _ recorded: String) -> Bool {
+        judge(answer.0, answer.1, known(as: recorded)) == .fail(.linkExpired)
+    }
+
+    @Test(arguments: pages, files + messages)
+    func `a page in place of anything else is an expired link`(page: String, recorded: String) {
+        for answer in Self.fitting(page) + Self.unfitting(page) {
+            #expect(Self.isExpired(answer, recorded), "\(answer)")
+        }
         #expect(!Failure.linkExpired.isTransient && !Failure.linkExpired.code.spoilsContent)
     }
 
-    @Test(arguments: pages)
-    func `a page is a file where nothing is on disk, or a page`(mimeType: String) {
+    @Test(arguments: messages, files)
+    func `so is a message, unless it has the file's length`(message: String, recorded: String) {
+        for answer in Self.unfitting(message) {
+            #expect(Self.isExpired(answer, recorded), "\(answer)")
+        }
+        for answer in Self.fitting(message) {
+            #expect(!Self.isExpired(answer, recorded), "\(answer)")
+        }
+    }
+
+    @Test(arguments: messages, messages + pages)
+    func `one message in place of another is none, nor is it in place of a page`(
+        message: String,
+        recorded: String
+    ) {
+        for answer in Self.fitting(message) + Self.unfitting(message) {
+            #expect(!Self.isExpired(answer, recorded), "\(answer)")
+        }
+    }
+
+    @Test(arguments: pages, pages)
+    func `a page in place of a page is a file`(page: String, recorded: String) {
+        for answer in Self.fitting(page) + Self.unfitting(page) {
+            #expect(!Self.isExpired(answer, recorded), "\(answer)")
+        }
+        let whole = Self.whole(nil, mimeType: page)
+        let judgement = Self.judge(whole, .whole, Self.known(as: recorded))
+        #expect(Verdict(judgement) == .prove)
+    }
+
+    @Test(arguments: pages + messages)
+    func `anything is a file where nothing is on disk`(mimeType: String) {
         let facts = Self.whole(nil, mimeType: mimeType)
         let first = facts.judge(asked: .whole, known: Self.known, onDisk: SegmentMap())
         #expect(Verdict(first) == .begin)
-        let page = Self.known { $0.mimeType = "text/html" }
-        #expect(Verdict(Self.judge(facts, .whole, page)) == .prove)
+    }
+
+    @Test(arguments: messages)
+    func `what has the file's length is proven, whatever a fresh link calls it`(
+        mimeType: String
+    ) throws {
+        let foreign = Self.known { $0.needsProof = true }
+        let whole = Self.judge(Self.whole(Heads.tag, mimeType: mimeType), .whole, foreign)
+        #expect(Verdict(whole) == .prove)
+        let part = Self.part(from: Self.start, Heads.tag, mimeType: mimeType)
+        let judgement = Self.judge(part, Self.overlap, foreign)
+        #expect(Verdict(judgement) == .prove)
+        // A message in place of the file is still told from it later.
+        #expect(judgement.version?.mimeType == "application/zip")
+        let sample = try #require(ByteRange(from: 1000, to: 2000))
+        let piece = Self.part(from: 1000, to: 2000, Heads.tag, mimeType: mimeType)
+        #expect(Self.judge(piece, .sample(sample), foreign) == .check)
     }
 
     @Test func `the strong tag stands above the type`() {

@@ -21,6 +21,36 @@ import iDownloader
         }
     }
 
+    @Test(arguments: ["text/plain", "application/json", "application/xml"])
+    func `nor is a page in place of text`(type: String) async throws {
+        let text = Sample.file.with { $0.contentType = type }
+        try await resuming(text, then: { _ in Self.page }) { site, journal, requests in
+            expectFailure(.serverForbidden, isTransient: false, site, journal)
+            #expect(requests.count == 1)
+            #expect(journal.record.segments.prefixLength == Sample.cut)
+            expectTrueClaims(Sample.content, site, journal)
+        }
+    }
+
+    @Test(arguments: ["text/plain", "application/json", "application/xml"])
+    func `a fresh link at another server goes on, whatever that calls the bytes`(
+        type: String
+    ) async throws {
+        let fresh = Sample.file.with {
+            $0.contentType = type
+            $0.entityTag = "\"other\""
+        }
+        try await interrupting { site, journal, _ in
+            try await withServer({ fresh.answer(to: $0) }) { other in
+                try journal.setURL(other.url("/fresh"))
+                try await site.run(journal)
+                expectComplete(Sample.content, site, journal)
+                expectProof(in: other.requests)
+                #expect(journal.record.remote.mimeType == "application/octet-stream")
+            }
+        }
+    }
+
     @Test(arguments: ["\"v1\"", "\"other\"", "W/\"v1\"", nil])
     func `a fresh link goes on by proof, whatever its tag`(tag: String?) async throws {
         let fresh = Sample.file.with { $0.entityTag = tag }

@@ -189,6 +189,20 @@ import iDownloader
         }
     }
 
+    @Test func `a mirror that calls the bytes text goes on where they are equal`() async throws {
+        let other = Sample.file.with {
+            $0.contentType = "text/plain"
+            $0.entityTag = nil
+        }
+        try await download(
+            from: { _ in Sample.file.cutOff() },
+            mirror: { other.answer(to: $0) }
+        ) { site, journal, _, mirror in
+            expectComplete(Sample.content, site, journal)
+            #expect(mirror.requests.allSatisfy { $0["Range"] != nil })
+        }
+    }
+
     @Test func `a page of a mirror, with a digest, costs no bytes`() async throws {
         try await download(
             from: { _ in Sample.file.cutOff() },
