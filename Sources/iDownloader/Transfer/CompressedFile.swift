@@ -13,9 +13,10 @@ enum CompressedFile {
         ".gz", ".tgz", ".svgz", ".z", ".br", ".zst", ".xz", ".bz2", ".zip",
     ]
 
-    static func isMeant(mimeType: String, urlPath: String) -> Bool {
+    /// Tells it by the media type, or by what the file is called or will be.
+    static func isMeant(mimeType: String, name: String) -> Bool {
         if types.contains(mimeType) { return true }
-        let path = urlPath.lowercased()
-        return endings.contains { path.hasSuffix($0) }
+        let name = name.lowercased()
+        return endings.contains { name.hasSuffix($0) }
     }
 }

@@ -46,10 +46,7 @@ extension Transfer {
             asked: connection.ask,
             known: known,
             onDisk: stored,
-            keepsEncoding: CompressedFile.isMeant(
-                mimeType: head.facts.mimeType,
-                urlPath: connection.hop.url.path
-            )
+            keepsEncoding: isCompressed(head, connection.hop)
         )
         // That a mirror serves no ranges says nothing of home.
         if connection.source != 0, !known.refusesRanges, case .compare(var version) = judgement {
@@ -57,6 +54,15 @@ extension Transfer {
             return .compare(version)
         }
         return judgement
+    }
+
+    /// Whether the file that comes encoded is itself a compressed one, by its type or by the name
+    /// that it has or is to get: where a name is given, the URL's path says nothing.
+    private func isCompressed(_ head: ResponseHead, _ hop: Hop) -> Bool {
+        guard head.facts.contentEncoding != nil else { return false }
+        let limit = folder?.nameLimit ?? 255
+        let name = file?.name ?? wantedName(head, hop).names(limit: limit).first?.text
+        return CompressedFile.isMeant(mimeType: head.facts.mimeType, name: name ?? "")
     }
 
     /// Draws the sum of a request that is over.

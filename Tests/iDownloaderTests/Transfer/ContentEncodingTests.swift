@@ -43,6 +43,69 @@ import iDownloader
         }
     }
 
+    private static func disposition(_ name: String) -> (String, String) {
+        ("Content-Disposition", "attachment; filename=\"\(name)\"")
+    }
+
+    @Test func `so is one that the server calls so`() async throws {
+        let fields = Self.fields + [Self.disposition("pack.tar.gz")]
+        try await withServer({ _ in whole(Self.packed, fields) }) { server in
+            try await withSite { site in
+                let journal = try await site.download(server.url("/download"))
+                expectComplete(Self.packed, as: "pack.tar.gz", site, journal)
+                #expect(server.requests.count == 1)
+            }
+        }
+    }
+
+    @Test func `so is one that the client calls so, whatever the server does`() async throws {
+        let fields = Self.fields + [Self.disposition("page.html")]
+        try await withServer({ _ in whole(Self.packed, fields) }) { server in
+            try await withSite { site in
+                let journal = try await site.download(server.url("/download")) {
+                    $0.fileName = "pack.tgz"
+                }
+                expectComplete(Self.packed, as: "pack.tgz", site, journal)
+                #expect(server.requests.count == 1)
+            }
+        }
+    }
+
+    @Test func `a file that has such a name keeps its bytes in later answers`() async throws {
+        try await withServer({ request in
+            guard request.number == 1 else { return whole(Self.packed, Self.fields) }
+            let length = [("Content-Length", "\(Self.packed.count)")]
+            let name = [Self.disposition("pack.tar.gz")]
+            return [
+                .head("200 OK", Self.fields + length + name),
+                .sendPattern(Self.packed, 0..<500_000), .close,
+            ]
+        }) { server in
+            try await withSite { site in
+                let journal = try await site.download(server.url("/download"))
+                expectFailure(.serverTruncated, isTransient: true, site, journal)
+                try await site.run(journal)
+                expectComplete(Self.packed, as: "pack.tar.gz", site, journal)
+                #expect(server.requests.count == 2)
+            }
+        }
+    }
+
+    @Test(arguments: [true, false])
+    func `behind a compressed file's path another name's file is decoded`(
+        isServersName: Bool
+    ) async throws {
+        let fields = Self.fields + (isServersName ? [Self.disposition("page.html")] : [])
+        try await withServer({ _ in whole(Self.packed, fields) }) { server in
+            try await withSite { site in
+                let journal = try await site.download(server.url("/x.gz")) {
+                    $0.fileName = isServersName ? nil : "page.html"
+                }
+                expectComplete(Sample.content, as: "page.html", site, journal)
+            }
+        }
+    }
+
     @Test func `an encoded body that is cut off is fetched anew, without a range`() async throws {
         try await withServer({ request in
             guard request.number <= 2 else { return whole(Self.packed, Self.fields) }
