@@ -84,7 +84,9 @@ struct Hop {
         }
         if isHome {
             request.headers = job.headers.map { Curl.HeaderField(name: $0.name, value: $0.value) }
-            if let referrer = job.referrer {
+            // One at most may go out, and the client's own field says what is meant.
+            let hasReferrer = job.headers.contains { $0.name.lowercased() == "referer" }
+            if let referrer = job.referrer, !hasReferrer {
                 request.headers.append(Curl.HeaderField(name: "Referer", value: referrer))
             }
             if let user = home.user {

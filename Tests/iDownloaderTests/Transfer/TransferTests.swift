@@ -61,6 +61,22 @@ import iDownloader
         }
     }
 
+    @Test(arguments: ["Referer", "referer", "REFERER"])
+    func `a referrer among the client's fields goes out alone`(name: String) async throws {
+        try await withServer({ Sample.file.answer(to: $0) }) { server in
+            try await withSite { site in
+                let journal = try await site.download(server.url("/file.bin")) { request in
+                    request.headers = [.init(name: name, value: "http://example.org/field")]
+                    request.referrer = "http://example.org/option"
+                }
+                expectComplete(Sample.content, site, journal)
+                let request = await server.waitForRequest()
+                let sent = request.fields.filter { $0.name.lowercased() == "referer" }
+                #expect(sent.map { $0.value } == ["http://example.org/field"])
+            }
+        }
+    }
+
     @Test(arguments: [0, 1, 700_001] as [Int64])
     func `a body without length ends with the connection`(count: Int64) async throws {
         let content = TestContent(seed: 1, count: count)
