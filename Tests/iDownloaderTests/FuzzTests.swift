@@ -61,6 +61,7 @@ import iDownTesting
             "http://example/x/y", "https://c.a.example/x/y", "http://10.0.0.1/x/y",
         ]
         .map { try URLReference($0) }
+        let now = WallTime(microseconds: 1_700_000_000_000_000)
         try fuzz("cookies") { bytes in
             var (all, covered) = (ServerCookies(), ServerCookies())
             var (fields, count) = (FieldList(), 0)
@@ -71,8 +72,8 @@ import iDownTesting
                     continue
                 }
                 let page = pages[count % pages.count]
-                all.take(fields, from: page)
-                if page.scheme == "https" { covered.take(fields, from: page) }
+                all.take(fields, from: page, at: now)
+                if page.scheme == "https" { covered.take(fields, from: page, at: now) }
                 fields = FieldList()
                 fields.append(line: Array("Date: Sun, 06 Nov 1994 08:49:37 GMT".utf8)[...])
                 count += 1

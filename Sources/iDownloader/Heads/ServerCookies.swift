@@ -39,9 +39,14 @@ struct ServerCookies {
     /// - Parameters:
     ///   - fields: those of the response.
     ///   - url: what was asked for.
-    mutating func take(_ fields: FieldList, from url: URLReference) {
-        for field in fields.all("set-cookie") {
-            guard let (cookie, isOver) = Self.cookie(field, from: url, fields) else { continue }
+    ///   - date: ours, for a response without one.
+    mutating func take(_ fields: FieldList, from url: URLReference, at date: WallTime) {
+        let values = fields.all("set-cookie")
+        guard !values.isEmpty else { return }
+        // The server's own where it has one, so that no clock of ours need be right.
+        let now = fields.only("date").flatMap { HTTPDate.parse($0) } ?? date
+        for field in values {
+            guard let (cookie, isOver) = Self.cookie(field, from: url, at: now) else { continue }
             if let index = cookies.firstIndex(where: { $0.isSame(as: cookie) }) {
                 if isOver {
                     cookies.remove(at: index)
@@ -71,7 +76,7 @@ struct ServerCookies {
     private static func cookie(
         _ field: [UInt8],
         from url: URLReference,
-        _ fields: FieldList
+        at now: WallTime
     ) -> (Cookie, isOver: Bool)? {
         let parts = field.split(separator: UInt8(ascii: ";"), omittingEmptySubsequences: false)
         guard let (name, value) = pair(parts[0]), !name.isEmpty,
@@ -98,8 +103,7 @@ struct ServerCookies {
                 age = value.decimal ?? (value.first == UInt8(ascii: "-") ? 0 : nil)
             case "expires":
                 guard let end = HTTPDate.parse(Array(value)) else { continue }
-                let now = fields.only("date").flatMap { HTTPDate.parse($0) }
-                isExpired = end <= now ?? WallTime(microseconds: 0)
+                isExpired = end <= now
             default: continue
             }
         }

@@ -38,7 +38,7 @@ extension Transfer {
 
     func judgement(of connection: Connection) -> Judgement {
         guard let head = connection.sink.head else { return .fail(.badResponse("has no head")) }
-        cookies.take(head.fields, from: connection.hop.url)
+        cookies.take(head.fields, from: connection.hop.url, at: engine.time.date)
         noteMirrors(in: head, from: connection)
         let facts = facts(of: head, from: connection.source)
         if let refusal = refusal(of: facts, from: connection.source) { return .fail(refusal) }

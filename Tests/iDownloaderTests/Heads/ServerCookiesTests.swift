@@ -2,11 +2,15 @@
 
 import Curl
 import Testing
+import iDownState
 
 @testable import iDownloader
 
 /// What comes back to a server of what it set (RFC 6265).
 @Suite struct ServerCookiesTests {
+    /// Our own date: 14 November 2023.
+    private let now = WallTime(microseconds: 1_700_000_000_000_000)
+
     /// The Cookie field for `next` after a response from `url` that set all of `values`.
     private func field(
         for next: String,
@@ -15,7 +19,7 @@ import Testing
         date: String? = nil
     ) throws -> String? {
         var cookies = ServerCookies()
-        cookies.take(fields(values, date), from: try URLReference(url))
+        cookies.take(fields(values, date), from: try URLReference(url), at: now)
         return cookies.field(for: try URLReference(next))
     }
 
@@ -80,6 +84,23 @@ import Testing
     }
 
     @Test(arguments: [
+        "Thu, 01-Jan-1970 00:00:00 GMT", "Thu, 01-Jan-1970 00:00:01 GMT",
+        "Thu, 01 Jan 1970 00:00:10 GMT", "Tue, 14 Nov 2023 22:13:20 GMT",
+    ])
+    func `without a date of the server's, ours tells what is over`(expiry: String) throws {
+        let next = "http://host/a/b"
+        #expect(try field(for: next, "a=1", "a=; Expires=\(expiry)") == nil)
+        #expect(try field(for: next, "a=1", "a=2; Max-Age=9; Expires=\(expiry)") == "a=2")
+        let late = "Tue, 14 Nov 2023 22:13:21 GMT"
+        #expect(try field(for: next, "a=1", "a=2; Expires=\(late)") == "a=2")
+        // The server's clock counts before ours.
+        #expect(try field(for: next, "a=1", "a=2; Expires=\(late)", date: late) == nil)
+        let early = "Tue, 14 Nov 2023 22:13:18 GMT"
+        let soon = "Tue, 14 Nov 2023 22:13:19 GMT"
+        #expect(try field(for: next, "a=2; Expires=\(soon)", date: early) == "a=2")
+    }
+
+    @Test(arguments: [
         "", "a", ";", "=1", "=", "a\u{1}=1", "a=1\u{7F}", "ä=1", "a=ä", "; a=1",
         "a=" + String(repeating: "x", count: 4096),
     ])
@@ -90,10 +111,10 @@ import Testing
     @Test func `there is an end to them`() throws {
         let url = try URLReference("http://host/")
         var cookies = ServerCookies()
-        cookies.take(fields((0..<1000).map { "c\($0)=1" }), from: url)
+        cookies.take(fields((0..<1000).map { "c\($0)=1" }), from: url, at: now)
         #expect(cookies.field(for: url)?.split(separator: ";").count == 50)
         let long = String(repeating: "x", count: 3000)
-        cookies.take(fields((0..<9).map { "c\($0)=\(long)" }), from: url)
+        cookies.take(fields((0..<9).map { "c\($0)=\(long)" }), from: url, at: now)
         #expect(try #require(cookies.field(for: url)).utf8.count <= 8192)
     }
 
@@ -105,7 +126,7 @@ import Testing
             var fields = FieldList()
             let value = hostile.bytes("=; ,-01aPathDomainMax-AgeExpiresSecure", longest: 60)
             fields.append(line: (Array("set-cookie:".utf8) + value)[...])
-            cookies.take(fields, from: url)
+            cookies.take(fields, from: url, at: now)
             #expect(
                 cookies.field(for: url)?.utf8.allSatisfy { (0x20...0x7E).contains($0) } != false
             )
