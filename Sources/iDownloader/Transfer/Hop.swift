@@ -75,7 +75,17 @@ struct Hop {
     }
 
     /// The request for `ask` as this server may see it.
-    func request(_ ask: Ask, for job: TransferRequestOptions) -> TransferRequest {
+    ///
+    /// - Parameters:
+    ///   - ask: what is asked for.
+    ///   - role: why the connection is made.
+    ///   - job: what of the task goes into it.
+    /// - Returns: the request, with nothing in it that is another server's.
+    func request(
+        _ ask: Ask,
+        as role: Connection.Role,
+        for job: TransferRequestOptions
+    ) -> TransferRequest {
         var request = TransferRequest(url: url, userAgent: job.userAgent)
         job.network.lead(&request)
         if let reach, request.proxy == .direct {
@@ -105,8 +115,9 @@ struct Hop {
         if let cookies = job.cookies.field(for: url) { request.add(cookies: cookies) }
         // A mirror's own login, where its URL has one: the user's keys are not for mirrors.
         if !isHome, url.scheme == "sftp", url.password != nil { request.ssh.logins = [.password] }
-        // Ranges have connections of their own; what may be small shares one.
-        if url.scheme == "https", !ask.isPartial { request.httpVersion = .http2 }
+        // There are hosts that speak nothing else. Those that join have connections of their own:
+        // streams that share one share its window as well.
+        if url.scheme == "https", case .lead = role { request.httpVersion = .http2 }
         switch ask {
         case .whole: request.readsToEnd = true
         case .decoded:
@@ -119,8 +130,6 @@ struct Hop {
         case .overlap(let start, _, let end?): request.range = "\(start)-\(end - 1)"
         case .part(let range, _):
             request.range = "\(range.first)-\(range.end - 1)"
-            // A connection of its own: streams that share one share its window as well.
-            request.httpVersion = .http1
         case .sample(let range):
             request.range = "\(range.first)-\(range.end - 1)"
             // By SFTP four times of it are asked for ahead, beyond the range too (libssh2 1.10).

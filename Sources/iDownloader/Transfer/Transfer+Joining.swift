@@ -230,6 +230,8 @@ extension TransferOutcome {
         switch result {
         case .gotNothing, .receiveError, .sendError: true
         case .couldNotConnect: osError == ECONNREFUSED
+        // Where the first connection stands, a host that speaks nothing but HTTP/2 says so.
+        case .tlsConnect, .unsupportedProtocol: !isFromFileServer
         // Too many users (RFC 959 section 4.2): as 421, or as a login that is refused.
         case .weirdServerReply, .timedOut: status == 421
         case .loginDenied: [421, 430, 530].contains(status)

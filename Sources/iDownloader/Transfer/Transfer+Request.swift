@@ -43,6 +43,7 @@ extension Transfer {
         )
         var request = route.hop.request(
             route.ask,
+            as: route.role,
             for: engine.options(for: job.request, login: login, cookies: cookies)
         )
         if let limit = engine.rates.limit(for: job.task) { request.slow(to: limit) }
