@@ -41,6 +41,8 @@ final class Connection {
     /// How fast its bytes come.
     private(set) var meter: RateMeter?
     private(set) var joinedAt: Duration?
+    /// Its body is dropped, and not waited for after this moment; nil where it is not waited for.
+    private(set) var drainsUntil: Duration?
     /// It was ended on purpose: how it ends says nothing.
     private(set) var isCut = false
     /// The host has said that it gives no further connection.
@@ -113,6 +115,15 @@ final class Connection {
 
     /// The host refuses it.
     func turnAway() { isTurnedAway = true }
+
+    /// Its body is dropped, and not waited for after `moment`.
+    func drain(until moment: Duration) { drainsUntil = moment }
+
+    /// The rest of its body is not waited for.
+    func endDrain() {
+        drainsUntil = nil
+        handle.cancel()
+    }
 
     /// Ends it; what it has brought stays.
     func cut() {

@@ -39,6 +39,9 @@ final class ResponseSink: TransferSink {
         var kept: [UInt8] = []
     }
 
+    /// A longer body costs more than another connection.
+    fileprivate static let longestDrained = 64 << 10
+
     /// A body that is no longer than this is kept until all of it is there, if it comes at once.
     static let longestKept: Int64 = 64 << 10
 
@@ -81,6 +84,29 @@ final class ResponseSink: TransferSink {
     /// The bytes that were kept; they go before all that comes.
     var kept: [UInt8] { state.withLock { $0.kept } }
 
+    /// Whether the body is short enough to be read to its end, so that the connection can be used
+    /// again.
+    var isDrainable: Bool { state.withLock { $0.isDrainable } }
+
+    /// Whether all that the body was announced to have was read and dropped: its end follows.
+    var isDrained: Bool {
+        state.withLock { state in
+            guard case .nowhere(let remaining) = state.target else { return false }
+            return Int64(Self.longestDrained - remaining) >= state.announcedLength
+        }
+    }
+
+    /// Has the body read and dropped.
+    ///
+    /// - Returns: whether the transfer is to be resumed; not where that was begun already.
+    func drain() -> Bool {
+        state.withLock { state in
+            if case .nowhere = state.target { return false }
+            state.target = .nowhere(remaining: Self.longestDrained)
+            return true
+        }
+    }
+
     /// Says where the body goes; the transfer is resumed afterwards.
     func direct(to target: Target) { state.withLock { $0.target = target } }
 
@@ -105,6 +131,8 @@ final class ResponseSink: TransferSink {
                     !(200..<300).contains(head.facts.status)
                 {
                     state.hasAsked = true
+                    // Nor is it of any use: it is over before anybody has to wait for it.
+                    if state.isDrainable { state.target = .nowhere(remaining: Self.longestDrained) }
                     send(.headIsComplete)
                 }
                 return .proceed
@@ -196,7 +224,10 @@ final class ResponseSink: TransferSink {
     private func drop(_ body: UnsafeRawBufferPointer, _ remaining: Int) -> BodyVerdict {
         let rest = remaining - body.count
         guard rest >= 0 else { return .abort }
-        state.withLock { $0.target = .nowhere(remaining: rest) }
+        state.withLock { state in
+            state.reader.bodyBegan()
+            state.target = .nowhere(remaining: rest)
+        }
         return .taken
     }
 
@@ -213,6 +244,11 @@ final class ResponseSink: TransferSink {
 }
 
 extension ResponseSink.State {
+    /// How long the body is by its head; the longest there is where that is unknown.
+    fileprivate var announcedLength: Int64 { reader.head?.facts.contentLength.bytes ?? .max }
+
+    fileprivate var isDrainable: Bool { announcedLength <= ResponseSink.longestDrained }
+
     /// Whether the next bytes are of a small, plain body that may come as a whole.
     fileprivate func mayKeep(_ count: Int) -> Bool {
         guard !hasAsked, let facts = reader.head?.facts, facts.status == 200,

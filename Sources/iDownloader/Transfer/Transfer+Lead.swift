@@ -5,8 +5,10 @@ import iDownState
 
 // The first connection of a request: what it is told decides what becomes of the file.
 extension Transfer {
-    /// A longer body costs more than another connection.
-    private static let longestDrained = 64 << 10
+    /// A body that is dropped is waited for at least so long, however soon its head came.
+    private static let shortestDrain: Duration = .milliseconds(250)
+    /// And never longer than this: what is to be done is known already.
+    private static let longestDrain: Duration = .seconds(2)
 
     /// Decides, with the head read and the body waiting, what to do with it.
     func judge(_ connection: Connection) async throws(TransferEnd) {
@@ -25,14 +27,27 @@ extension Transfer {
         if canBeJoined(connection) { letJoin(connection) }
     }
 
-    /// A short body is read to its end, so that the connection can be used again.
+    /// A short body is read to its end, so that the connection can be used again, if it comes as
+    /// soon as another connection would.
     func dropBody(of connection: Connection) {
-        let length = connection.sink.head?.facts.contentLength.bytes ?? .max
-        if length <= Self.longestDrained {
-            connection.sink.direct(to: .nowhere(remaining: Self.longestDrained))
-            connection.handle.resume()
-        } else {
-            connection.handle.cancel()
+        guard connection.sink.isDrainable else { return connection.handle.cancel() }
+        if connection.sink.drain() { connection.handle.resume() }
+        guard !connection.sink.isDrained else { return }
+        let now = engine.hosts.now
+        let time = (now - connection.startedAt) * 2
+        connection.drain(until: now + min(max(time, Self.shortestDrain), Self.longestDrain))
+    }
+
+    /// How long the first of the bodies that are dropped is still waited for; nil where none is.
+    var nextDrainEnd: Duration? {
+        connections.compactMap(\.drainsUntil).min().map { $0 - engine.hosts.now }
+    }
+
+    /// Ends the connections whose bodies were to be dropped and have not come in their time.
+    func endLateDrains() {
+        let now = engine.hosts.now
+        for connection in connections {
+            if let end = connection.drainsUntil, end <= now { connection.endDrain() }
         }
     }
 

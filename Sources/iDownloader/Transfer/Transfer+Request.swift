@@ -76,6 +76,7 @@ extension Transfer {
             var trouble: TransferEnd?
             var hasCheckpoints = false
             var isTicking = false
+            var isDraining = false
             for await notice in inbox.notices {
                 do throws(TransferEnd) {
                     switch notice {
@@ -96,6 +97,9 @@ extension Transfer {
                         continue
                     case .planIsDue:
                         isTicking = false
+                    case .drainIsDue:
+                        isDraining = false
+                        endLateDrains()
                     }
                     if trouble == nil { plan(inbox) }
                 } catch {
@@ -117,6 +121,14 @@ extension Transfer {
                     group.addTask {
                         guard (try? await time.sleep(for: Joining.interval)) != nil else { return }
                         inbox.send(.planIsDue)
+                    }
+                }
+                // One for all of them, and none where the body has come with its head.
+                if !isDraining, let patience = nextDrainEnd {
+                    isDraining = true
+                    group.addTask {
+                        guard (try? await time.sleep(for: patience)) != nil else { return }
+                        inbox.send(.drainIsDue)
                     }
                 }
                 if connections.isEmpty { break }

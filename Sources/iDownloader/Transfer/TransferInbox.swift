@@ -15,6 +15,8 @@ final class TransferInbox: Sendable {
         case checkpointIsDue
         /// It is time to look at the plan again.
         case planIsDue
+        /// It is time to look for bodies that are dropped and do not come.
+        case drainIsDue
     }
 
     /// The most bytes between two checkpoints, over all connections: what a crash can cost.
