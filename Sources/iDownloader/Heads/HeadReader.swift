@@ -36,10 +36,18 @@ package struct HeadReader: Sendable {
     /// by itself and gives the file from its first byte, behind what has come.
     package private(set) var hasBegunAnew = false
 
+    /// Our own clock when the response was asked for.
+    private let now: WallTime?
+
     /// Begins a response.
     ///
-    /// - Parameter bytesBefore: the headers of the transfer's earlier responses, which count.
-    package init(bytesBefore: Int = 0) { headerBytes = bytesBefore }
+    /// - Parameters:
+    ///   - bytesBefore: the headers of the transfer's earlier responses, which count.
+    ///   - now: our own clock, for a response that does not say when it was made; nil has none.
+    package init(bytesBefore: Int = 0, now: WallTime? = nil) {
+        headerBytes = bytesBefore
+        self.now = now
+    }
 
     /// Reads one raw line, its end included; called for each in order.
     ///
@@ -98,7 +106,7 @@ package struct HeadReader: Sendable {
 
     private func makeHead() -> ResponseHead {
         ResponseHead(
-            facts: ResponseFacts(status: status, fields: fields),
+            facts: ResponseFacts(status: status, fields: fields, now: now),
             contentDisposition: fields.first("content-disposition").map(Array.init),
             fields: fields
         )

@@ -8,7 +8,8 @@ extension ResponseFacts {
     /// - Parameters:
     ///   - status: nil where the response has no status line that can be read.
     ///   - fields: the fields of this response alone.
-    init(status: Int?, fields: FieldList) {
+    ///   - now: our own clock, for a response that does not say when it was made.
+    init(status: Int?, fields: FieldList, now: WallTime? = nil) {
         let date = fields.only("date").flatMap { HTTPDate.parse($0) }
         let ranges = fields.members("accept-ranges")
         let range = fields.only("content-range").flatMap { ContentRange(field: $0) }
@@ -33,7 +34,7 @@ extension ResponseFacts {
             location: location.map(PercentEncoding.encodeNonASCII),
             hasSeveralLocations: location == nil && fields.first("location") != nil,
             retryAfter: fields.first("retry-after").flatMap {
-                RetryAfter.parse($0, responseDate: date)
+                RetryAfter.parse($0, responseDate: date, now: now)
             },
             checksum: Checksum.strongest(in: fields, status: status ?? 0),
             isUnreadable: status == nil,

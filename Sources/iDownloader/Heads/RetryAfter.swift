@@ -8,12 +8,27 @@ enum RetryAfter {
     private static let longest: Int64 = 10 * 365 * 86_400
 
     /// Seconds, or a date taken against the response's own Date, so that no clock of ours need be
-    /// right; nil for neither, and for a date without a Date to hold it against.
-    static func parse(_ field: [UInt8], responseDate: WallTime?) -> Duration? {
+    /// right.
+    ///
+    /// - Parameters:
+    ///   - field: the value of the field.
+    ///   - responseDate: the response's Date; nil where it has none.
+    ///   - now: our own clock, which is asked only then, and may be wrong: what it makes of a date
+    ///     is never more than is waited for. Nil has no clock.
+    /// - Returns: nil for what is neither, and for a date that there is nothing to hold against.
+    static func parse(
+        _ field: [UInt8],
+        responseDate: WallTime?,
+        now: WallTime? = nil
+    ) -> Duration? {
         if !field.isEmpty, field.allSatisfy(\.isDigit) {
             return .seconds(min(field.decimal ?? longest, longest))
         }
-        guard let date = HTTPDate.parse(field), let responseDate else { return nil }
-        return min(max(date.since(responseDate), .zero), .seconds(longest))
+        guard let date = HTTPDate.parse(field) else { return nil }
+        if let responseDate {
+            return min(max(date.since(responseDate), .zero), .seconds(longest))
+        }
+        guard let now else { return nil }
+        return min(max(date.since(now), .zero), RetryPolicy.longestRetryAfter)
     }
 }

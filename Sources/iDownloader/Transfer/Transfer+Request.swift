@@ -36,7 +36,7 @@ extension Transfer {
         let valve = engine.rates.valve(for: job.task)
         let sink = ResponseSink(
             number: lastConnection,
-            reader: HeadReader(bytesBefore: before),
+            reader: HeadReader(bytesBefore: before, now: engine.time.date),
             inbox: inbox,
             valve: valve,
             keepsSmallBody: mayArrive(by: route)

@@ -176,7 +176,33 @@ import iDownloader
         #expect(read.retryAfter == seconds.map { .seconds($0) })
     }
 
-    @Test func `a date without the response's own says nothing`() throws {
+    @Test(
+        arguments: [
+            ("Sun, 06 Nov 1994 08:50:07 GMT", 30),
+            ("Sun, 06 Nov 1994 08:00:00 GMT", 0),
+            // A clock of ours that is wrong must not have a download given up.
+            ("Fri, 31 Dec 9999 23:59:59 GMT", 3600),
+            ("120", 120),
+            ("soon", nil),
+        ] as [(String, Int64?)]
+    )
+    func `without the response's own date our clock is asked`(
+        field: String,
+        seconds: Int64?
+    ) throws {
+        // Sun, 06 Nov 1994 08:49:37 GMT.
+        let now = WallTime(microseconds: 784_111_777_000_000)
+        var reader = HeadReader(now: now)
+        try reader.read("HTTP/1.1 503 Busy\nRetry-After: \(field)\n\n")
+        #expect(reader.head?.facts.retryAfter == seconds.map { .seconds($0) })
+        // The response's own goes before it.
+        reader = HeadReader(now: now)
+        let date = "Date: Sun, 06 Nov 1994 08:50:00 GMT\n"
+        try reader.read("HTTP/1.1 503\n\(date)Retry-After: Sun, 06 Nov 1994 08:50:07 GMT\n\n")
+        #expect(reader.head?.facts.retryAfter == .seconds(7))
+    }
+
+    @Test func `a date without the response's own, and without a clock, says nothing`() throws {
         #expect(try facts("Retry-After: Sun, 06 Nov 1994 08:49:37 GMT").retryAfter == nil)
         #expect(try facts("Retry-After: 7").retryAfter == .seconds(7))
     }

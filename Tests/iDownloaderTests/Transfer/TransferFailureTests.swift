@@ -159,6 +159,14 @@ import iDownloader
         }
     }
 
+    @Test func `a date without the answer's own is taken against our clock`() async throws {
+        let fields = [("Retry-After", "Fri, 31 Dec 9999 23:59:59 GMT"), ("Content-Length", "0")]
+        try await download([.head("503 Busy", fields)]) { site, journal in
+            expectFailure(.serverBusy, isTransient: true, site, journal)
+            #expect(journal.record.failure?.retryAfter == .seconds(3600))
+        }
+    }
+
     @Test func `who wants to be left alone for hours has to be asked again`() async throws {
         let fields = [("Retry-After", "7200"), ("Content-Length", "0")]
         try await download([.head("503 Busy", fields)]) { site, journal in
