@@ -46,11 +46,29 @@ package struct Origin: Hashable, Sendable {
         }
     }
 
-    /// 127.0.0.0/8, ::1, and the names that RFC 6761 section 6.3 keeps for them.
+    /// 127.0.0.0/8 and ::1, the unspecified addresses, which lead here on Linux as well, and the
+    /// names that RFC 6761 section 6.3 keeps for them.
     private static func isLoopback(_ host: String) -> Bool {
-        if host == "localhost" || host.hasSuffix(".localhost") || host == "[::1]" { return true }
-        let parts = host.split(separator: ".", omittingEmptySubsequences: false)
-        return parts.count == 4 && parts[0] == "127" && parts.allSatisfy { UInt8($0) != nil }
+        if host == "localhost" || host.hasSuffix(".localhost") { return true }
+        guard host.hasPrefix("["), host.hasSuffix("]") else { return isLoopback(ipv4: host[...]) }
+        let address = host.dropFirst().dropLast()
+        if address == "::1" || address == "::" { return true }
+        // An IPv4 address in the form of the other (RFC 4291 section 2.5.5.2).
+        let mark = "::ffff:"
+        guard address.hasPrefix(mark) else { return false }
+        let mapped = address.dropFirst(mark.count)
+        let groups = mapped.split(separator: ":", omittingEmptySubsequences: false)
+        guard groups.count == 2 else { return isLoopback(ipv4: mapped) }
+        guard let high = UInt16(groups[0], radix: 16), let low = UInt16(groups[1], radix: 16)
+        else { return false }
+        return high >> 8 == 127 || (high == 0 && low == 0)
+    }
+
+    private static func isLoopback(ipv4 address: Substring) -> Bool {
+        let parts = address.split(separator: ".", omittingEmptySubsequences: false)
+        let bytes = parts.compactMap { UInt8($0) }
+        guard parts.count == 4, bytes.count == 4 else { return false }
+        return bytes[0] == 127 || bytes == [0, 0, 0, 0]
     }
 }
 
