@@ -264,8 +264,8 @@ import iDownloader
         } check: { site, journal, home, _ in
             let transfer = try site.start(journal)
             await hold.reached.waitUntilOpen()
-            // The writer gathers 256 KiB.
-            while transfer.live.segments.prefixLength < 512 << 10 { await Task.yield() }
+            // The writer gathers 256 KiB: at its second time it is behind the cut.
+            while transfer.live.segments.prefixLength <= Sample.cut { await Task.yield() }
             try journal.apply(.pause)
             transfer.stop()
             await transfer.ended()
