@@ -79,6 +79,15 @@ extension ResponseFacts {
         }
     }
 
+    /// Whether the body has a coding that is taken off: its length is none of the file's then.
+    ///
+    /// - Parameter keepsEncoding: the file is itself a compressed one.
+    /// - Returns: whether it has one, and one that can be taken off.
+    package func isToBeDecoded(keepsEncoding: Bool) -> Bool {
+        guard let contentEncoding, !keepsEncoding else { return false }
+        return Self.isDecodable(contentEncoding)
+    }
+
     /// The codings of RFC 9110 section 8.4.1 and RFC 8878 that can be taken off again; what
     /// servers write else (`none`, `binary`, `utf-8`) leaves the bytes as they are.
     private static func isDecodable(_ encoding: String) -> Bool {

@@ -15,8 +15,9 @@ struct SourceFindings: Sendable {
     var areHeardAlone = false
     /// The one that all bytes on disk are from, or are equal to; nil where nobody knows.
     var owner: URLReference?
-    /// How often another may still be heard in place of one that goes no further.
-    var turnsLeft = 4
+    /// How often one that is heard alone may still write over what another has brought.
+    var turnsLeft = mostTurns
+    private static let mostTurns = 4
     /// Those that servers have named: one that is not asked any more names none.
     var mirrors: [URLReference] = []
     /// How far the furthest host was that has answered: who was named by it may not be nearer.
@@ -25,7 +26,7 @@ struct SourceFindings: Sendable {
     var home: URLReference?
 
     /// Whether the next attempt would go another way without them.
-    var areOfUse: Bool { haveDoubts || !mirrors.isEmpty }
+    var areOfUse: Bool { haveDoubts || !mirrors.isEmpty || owner != nil }
 
     /// Whether some source is not trusted.
     var haveDoubts: Bool { !wrong.isEmpty || areHeardAlone }
@@ -34,7 +35,21 @@ struct SourceFindings: Sendable {
     mutating func trustAll() {
         wrong = []
         areHeardAlone = false
-        turnsLeft = SourceFindings().turnsLeft
+        renewTurns()
+    }
+
+    /// Somebody wants a try: each may have its turn again.
+    mutating func renewTurns() { turnsLeft = Self.mostTurns }
+
+    /// What of them counts where the client's URL may be another: a fresh link is asked, whatever it
+    /// has brought before, and what its predecessor has named says nothing.
+    func made(with home: URLReference) -> SourceFindings {
+        guard let before = self.home, before != home else { return self }
+        var findings = self
+        findings.wrong.remove(home)
+        findings.mirrors = []
+        findings.reach = nil
+        return findings
     }
 }
 
@@ -47,6 +62,11 @@ extension Engine {
     /// Keeps them for the task's next attempt.
     func keep(_ findings: SourceFindings, on task: TaskID) {
         storedFindings.withLock { $0[task] = findings.areOfUse ? findings : nil }
+    }
+
+    /// Somebody wants a try of the task.
+    package func renewTurns(of task: TaskID) {
+        storedFindings.withLock { $0[task]?.renewTurns() }
     }
 
     /// The task is gone.

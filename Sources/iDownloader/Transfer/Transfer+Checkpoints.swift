@@ -108,9 +108,9 @@ extension Transfer {
         var map = stored
         map.insert(written)
         let isMore = map != stored
-        // From the first byte on it was held against all that was there.
+        // From the first byte on it was held against all that was there, and nobody else came.
         let isAll =
-            writer.start == 0 && connection.isComparing
+            writer.start == 0 && connection.isComparing && joining == nil
             && writer.writtenEnd >= stored.ranges.last?.end ?? 0
         if isAll, isMore || owner == nil {
             owner = connection.source

@@ -56,28 +56,40 @@ extension Transfer {
         cookies.take(head.fields, from: connection.hop.url, at: engine.time.date)
         noteMirrors(in: head, from: connection)
         let facts = facts(of: head, from: connection.source)
-        if let refusal = refusal(of: facts, from: connection.source) { return .fail(refusal) }
+        let keepsEncoding = isCompressed(head, connection.hop)
+        let isDecoded = facts.isToBeDecoded(keepsEncoding: keepsEncoding)
+        if let refusal = refusal(of: facts, from: connection.source, isDecoded: isDecoded) {
+            return .fail(refusal)
+        }
         let judgement = facts.judge(
             asked: connection.ask,
             known: known,
             onDisk: stored,
-            keepsEncoding: isCompressed(head, connection.hop)
+            keepsEncoding: keepsEncoding
         )
+        guard connection.source != 0 else { return judgement }
+        switch judgement {
         // That a mirror serves no ranges says nothing of home.
-        if connection.source != 0, !known.refusesRanges, case .compare(var version) = judgement {
+        case .compare(var version) where !known.refusesRanges:
             version.refusesRanges = false
             return .compare(version)
+        // What is decoded is held against home's digest as well.
+        case .begin(var version) where isDecoded:
+            version.checksum = homeDigest
+            return .begin(version)
+        case .begin, .resume, .compare, .prove, .check, .complete, .askAgain, .redirect, .fail:
+            return judgement
         }
-        return judgement
     }
 
     /// Whether the file that comes encoded is itself a compressed one, by its type or by the name
-    /// that it has or is to get: where a name is given, the URL's path says nothing.
+    /// that it has or is to get: the URL's path says something only where a given name does not.
     private func isCompressed(_ head: ResponseHead, _ hop: Hop) -> Bool {
         guard head.facts.contentEncoding != nil else { return false }
         let limit = folder?.nameLimit ?? 255
         let name = file?.name ?? wantedName(head, hop).names(limit: limit).first?.text
-        return CompressedFile.isMeant(mimeType: head.facts.mimeType, name: name ?? "")
+        let telling = name.flatMap { $0.contains(".") ? $0 : nil } ?? hop.url.path
+        return CompressedFile.isMeant(mimeType: head.facts.mimeType, name: telling)
     }
 
     /// Draws the sum of a request that is over.

@@ -16,7 +16,7 @@ extension Transfer {
         var round = beginRound()
         var repairs = 0
         while true {
-            let before = stored.byteCount
+            let before = (stored.byteCount, owner)
             switch await bringFromSource() {
             case .file:
                 return
@@ -115,13 +115,12 @@ extension Transfer {
 
     /// Whether a source that is heard alone goes on in the next attempt: while it brings more each
     /// time, and where the others have had their turns.
-    private func isGoingOnAlone(after failure: Failure, _ before: Int64) -> Bool {
+    private func isGoingOnAlone(after failure: Failure, _ before: (Int64, Int?)) -> Bool {
         guard findings.areHeardAlone, failure.isTransient, !stored.isEmpty,
             owner == sources.position
         else { return false }
-        guard stored.byteCount <= before, findings.turnsLeft > 0 else { return true }
-        findings.turnsLeft -= 1
-        return false
+        let isMore = before.1 != owner || stored.byteCount > before.0
+        return isMore || findings.turnsLeft == 0
     }
 
     /// Asks the next source; where none is left, the attempt ends.
@@ -161,7 +160,7 @@ extension Transfer {
     func keepFindings(after failure: Failure?) {
         if failure?.code.spoilsContent == true, !brake.isPulled { findings.trustAll() }
         findings.home = home
-        findings.owner = owner.map { sources.urls[$0] }
+        findings.owner = sources.urls.count > 1 ? owner.map { sources.urls[$0] } : nil
         findings.mirrors = stored.isEmpty && !findings.haveDoubts ? [] : sources.named
         findings.reach = furthestHost
         engine.keep(findings, on: job.task)
@@ -171,6 +170,7 @@ extension Transfer {
     func giveUpEverything() {
         stored = SegmentMap()
         synced = SegmentMap()
+        owner = nil
         known = RemoteVersion(checksum: homeDigest)
     }
 
@@ -250,7 +250,13 @@ extension Transfer {
     /// Why a source's answer is not that of the same file, before it costs the bytes on disk.
     ///
     /// Home has the last word, unless what is there has the size that the client expects.
-    func refusal(of facts: ResponseFacts, from source: Int) -> Failure? {
+    ///
+    /// - Parameters:
+    ///   - facts: what the answer says.
+    ///   - source: whose it is.
+    ///   - isDecoded: its body has a coding that is taken off.
+    /// - Returns: why it brings no part of the file; nil where it may.
+    func refusal(of facts: ResponseFacts, from source: Int, isDecoded: Bool) -> Failure? {
         guard !stored.isEmpty, let total = known.total else { return nil }
         let isOutvoted = sources.urls.count > 1 && total == job.request.expectedSize
         guard source != 0 || isOutvoted else { return nil }
@@ -258,13 +264,13 @@ extension Transfer {
         switch facts.contentRange {
         case .satisfied(_, let total): itsTotal = total
         case .unsatisfied(let total): itsTotal = total
-        // The length of what is encoded tells nothing.
-        case nil where facts.contentEncoding != nil: itsTotal = nil
         case nil:
-            itsTotal = [200, 203].contains(facts.status) ? facts.contentLength.bytes : nil
+            let isWhole = [200, 203].contains(facts.status)
+            itsTotal = isWhole && !isDecoded ? facts.contentLength.bytes : nil
             let isSame = facts.entityTag != nil && facts.entityTag == known.entityTag
-            if source != 0, !homeHasNone, [200, 203].contains(facts.status), itsTotal == nil,
-                !isSame, !isVouchedFor(source)
+            // What is decoded cannot be compared with what is there, and begins anew.
+            if source != 0, !homeHasNone, isWhole, itsTotal == nil,
+                isDecoded || (!isSame && !isVouchedFor(source))
             {
                 return .badResponse("of a mirror does not say how long its file is")
             }

@@ -67,7 +67,12 @@ actor Transfer {
     /// What this attempt and those before it have found out about the sources.
     var findings: SourceFindings
     /// The source that all bytes on disk are from, or are equal to; nil where nobody knows.
-    var owner: Int?
+    var owner: Int? {
+        didSet {
+            guard findings.areHeardAlone, let oldValue, let owner, owner != oldValue else { return }
+            findings.turnsLeft = max(0, findings.turnsLeft - 1)
+        }
+    }
     /// Two connections may have written the same bytes, not equal ones: what was computed while
     /// they passed may be of bytes that are gone.
     var hasOverlaps = false
@@ -111,14 +116,12 @@ actor Transfer {
         recordedVersion = job.remote
         stored = job.segments
         file = job.file
-        findings = engine.findings(on: job.task)
+        findings = engine.findings(on: job.task).made(with: home)
         sources = Sources(home: home, mirrors: job.request.mirrors)
         for mirror in findings.mirrors { sources.add(mirror) }
         if findings.areHeardAlone { sources.stopMixing() }
         if !job.segments.isEmpty { owner = findings.owner.flatMap(sources.urls.firstIndex) }
         furthestHost = findings.reach
-        // A fresh link is asked, whatever the same URL has brought before.
-        if findings.home != home { findings.wrong.remove(home) }
     }
 
     /// Runs to the end, whatever that is, and reports it.

@@ -8,10 +8,10 @@ import iDownloader
 
 /// What mirrors and servers that fail in turn may cost, and what not.
 @Suite(.timeLimit(.minutes(2))) struct MirrorFailureTests {
-    private static let checksum = Checksum.Algorithm.sha256.checksum(of: Sample.content)
+    static let checksum = Checksum.Algorithm.sha256.checksum(of: Sample.content)
 
     /// Runs the first attempts of a task with one mirror.
-    private func attempts(
+    func attempts(
         _ count: Int,
         _ first: @escaping @Sendable (RecordedRequest) -> [Step],
         mirror second: @escaping @Sendable (RecordedRequest) -> [Step],
@@ -32,7 +32,7 @@ import iDownloader
         }
     }
 
-    private static func no(_ status: Int, _ fields: [(String, String)] = []) -> [Step] {
+    static func no(_ status: Int, _ fields: [(String, String)] = []) -> [Step] {
         [.head("\(status) No", [("Content-Length", "0")] + fields)]
     }
 
@@ -145,159 +145,6 @@ import iDownloader
         }
     }
 
-    @Test func `who brought a wrong file is not asked again while another may have the right one`()
-        async throws
-    {
-        let other = ServedFile(Sample.replaced, entityTag: "\"other\"")
-        try await attempts(3) {
-            other.answer(to: $0)
-        } mirror: {
-            switch $0.number {
-            case 1: Sample.file.cutOff()
-            case 2: Self.no(503)
-            default: Sample.file.answer(to: $0)
-            }
-        } change: {
-            $0.checksum = Self.checksum
-        } check: { site, journal, home, mirror in
-            expectComplete(Sample.content, site, journal)
-            #expect(home.requests.count == 1)
-            let rest = "bytes=\(Sample.cut)-"
-            #expect(mirror.requests.map { $0["Range"] } == [nil, rest, rest])
-        }
-    }
-
-    @Test func `who brought a wrong file is asked again where nobody else has one`()
-        async throws
-    {
-        let other = ServedFile(Sample.replaced, entityTag: "\"other\"")
-        try await attempts(2) {
-            $0.number == 1 ? other.answer(to: $0) : Sample.file.answer(to: $0)
-        } mirror: {
-            $0.number == 1 ? Sample.file.cutOff() : Self.no(404)
-        } change: {
-            $0.checksum = Self.checksum
-        } check: { site, journal, home, _ in
-            expectComplete(Sample.content, site, journal)
-            #expect(home.requests.count == 2)
-        }
-    }
-
-    @Test func `where every source is wrong, the task fails, and a retry begins with the first`()
-        async throws
-    {
-        let other = ServedFile(Sample.replaced, entityTag: "\"other\"")
-        try await attempts(1) {
-            $0.number == 1 ? other.answer(to: $0) : Sample.file.answer(to: $0)
-        } mirror: {
-            other.answer(to: $0)
-        } change: {
-            $0.checksum = Self.checksum
-        } check: { site, journal, home, mirror in
-            expectFailure(.checksumMismatch, isTransient: false, site, journal)
-            try await site.run(journal)
-            expectComplete(Sample.content, site, journal)
-            #expect(home.requests.count == 2)
-            #expect(mirror.requests.count == 1)
-        }
-    }
-
-    /// Both break off: the first with other bytes than the second, which has the right ones.
-    @Test func `who is heard alone is not continued by another, and goes on where it was`()
-        async throws
-    {
-        let other = ServedFile(Sample.replaced, entityTag: "\"other\"")
-        try await attempts(3) {
-            $0.number < 3 ? other.cutOff() : Self.no(503)
-        } mirror: {
-            $0.number == 2 ? Sample.file.cutOff(at: 600_000) : Sample.file.answer(to: $0)
-        } change: {
-            $0.checksum = Self.checksum
-        } check: { site, journal, home, mirror in
-            expectComplete(Sample.content, site, journal)
-            let rest = "bytes=\(Sample.cut)-"
-            #expect(home.requests.map { $0["Range"] } == [nil, nil, rest])
-            #expect(mirror.requests.map { $0["Range"] } == [rest, nil, "bytes=600000-"])
-        }
-    }
-
-    @Test func `what a source brought alone is kept while no other has other bytes`()
-        async throws
-    {
-        let other = ServedFile(Sample.replaced, entityTag: "\"other\"")
-        try await attempts(3) {
-            switch $0.number {
-            case 1, 2: Sample.file.cutOff()
-            case 3: Self.no(503)
-            default: Sample.file.answer(to: $0)
-            }
-        } mirror: {
-            $0.number == 1 ? other.answer(to: $0) : Self.no(503)
-        } change: {
-            $0.checksum = Self.checksum
-        } check: { site, journal, home, mirror in
-            expectComplete(Sample.content, site, journal)
-            let rest = "bytes=\(Sample.cut)-"
-            #expect(home.requests.map { $0["Range"] } == [nil, nil, rest, rest])
-            #expect(mirror.requests.map { $0["Range"] } == [rest, nil])
-        }
-    }
-
-    @Test func `whoever goes on alone and is paused is not taken for the one before`()
-        async throws
-    {
-        var bytes = Sample.replaced.bytes
-        bytes.replaceSubrange(..<Int(Sample.cut), with: Sample.content.bytes(in: 0..<Sample.cut))
-        let other = ServedFile(TestContent(bytes), entityTag: "\"other\"")
-        let hold = ServedFile.Hold(afterBytes: 600_000)
-        let held = other.with { $0.hold = hold }
-        try await attempts(1) {
-            switch $0.number {
-            case 1, 2: Sample.file.cutOff()
-            case 3: Self.no(503)
-            default: Sample.file.answer(to: $0)
-            }
-        } mirror: {
-            ($0.number == 2 ? held : other).answer(to: $0)
-        } change: {
-            $0.checksum = Self.checksum
-        } check: { site, journal, home, _ in
-            let transfer = try site.start(journal)
-            await hold.reached.waitUntilOpen()
-            // The writer gathers 256 KiB: at its second time it is behind the cut.
-            while transfer.live.segments.prefixLength <= Sample.cut { await Task.yield() }
-            try journal.apply(.pause)
-            transfer.stop()
-            await transfer.ended()
-            #expect(journal.record.segments.prefixLength > Sample.cut)
-            try await site.run(journal)
-            expectComplete(Sample.content, site, journal)
-            let rest = "bytes=\(Sample.cut)-"
-            #expect(home.requests.map { $0["Range"] } == [nil, nil, rest, nil])
-        }
-    }
-
-    /// The first never goes beyond a point; the second has other bytes and stops before the end.
-    @Test func `sources that take turns without end are given up`() async throws {
-        let other = ServedFile(Sample.replaced, entityTag: "\"other\"")
-        let plain = Sample.file.with { $0.acceptsRanges = false }
-        try await attempts(24) {
-            $0.number < 2 ? Sample.file.cutOff() : plain.cutOff(at: 100_000)
-        } mirror: {
-            $0.number < 2
-                ? other.answer(to: $0)
-                : other.with { $0.acceptsRanges = false }.cutOff(at: 600_000)
-        } change: {
-            $0.checksum = Self.checksum
-        } check: { _, journal, home, mirror in
-            #expect(journal.record.state != .completed)
-            let bytes = (home.requests + mirror.requests).map(\.bodyBytesSent).reduce(0, +)
-            let turns = mirror.requests.count { $0["Range"] == nil }
-            #expect(turns <= 4 + 24, "\(turns) turns, \(bytes) bytes")
-            #expect(home.requests.count < 12, "\(home.requests.count)")
-        }
-    }
-
     @Test func `a mirror's head of another size costs nothing of what the server has brought`()
         async throws
     {
@@ -317,6 +164,59 @@ import iDownloader
             expectComplete(Sample.content, site, journal)
             #expect(home.requests.count == 2)
             #expect(mirror.requests.count == 1)
+        }
+    }
+
+    /// Apache names the coding of what is compressed already, and has another version of it.
+    @Test func `an encoded answer of a mirror is held against the file's length`() async throws {
+        let older = ServedFile(TestContent(seed: 3, count: 600_000), entityTag: "\"older\"")
+            .with { $0.fields = [("Content-Encoding", "x-gzip")] }
+        try await attempts(2) {
+            $0.number == 1 ? Sample.file.cutOff() : Sample.file.answer(to: $0)
+        } mirror: {
+            older.withoutRanges($0)
+        } change: {
+            $0.fileName = "file.tar.gz"
+        } check: { site, journal, home, _ in
+            expectComplete(Sample.content, as: "file.tar.gz", site, journal)
+            #expect(home.requests.last?["Range"] == "bytes=\(Sample.cut)-")
+        }
+    }
+
+    @Test(arguments: [true, false])
+    func `a mirror's answer that has to be decoded costs nothing of what the server has brought`(
+        hasDigest: Bool
+    ) async throws {
+        let packed = TestContent(gzip(Sample.replaced.bytes))
+        let other = ServedFile(packed, entityTag: "\"other\"").with {
+            $0.fields = [("Content-Encoding", "gzip")]
+        }
+        try await attempts(2) {
+            $0.number == 1 ? Sample.file.cutOff() : Sample.file.answer(to: $0)
+        } mirror: {
+            other.withoutRanges($0)
+        } change: {
+            if hasDigest { $0.checksum = Self.checksum }
+        } check: { site, journal, home, mirror in
+            expectComplete(Sample.content, site, journal)
+            #expect(home.requests.last?["Range"] == "bytes=\(Sample.cut)-")
+            #expect(mirror.requests.count == 1)
+        }
+    }
+
+    @Test func `what a mirror sends encoded is held against the server's digest`() async throws {
+        let digest = Data(Checksum.Algorithm.sha256.digest(of: Sample.content.bytes))
+        let field = ("Repr-Digest", "sha-256=:\(digest.base64EncodedString()):")
+        let packed = TestContent(gzip(Sample.replaced.bytes))
+        let other = ServedFile(packed, entityTag: "\"other\"").with {
+            $0.fields = [("Content-Encoding", "gzip")]
+        }
+        try await attempts(2) {
+            $0.number == 1 ? Sample.file.with { $0.fields = [field] }.cutOff() : Self.no(404)
+        } mirror: {
+            $0.number == 1 ? Self.no(404) : other.withoutRanges($0)
+        } check: { site, journal, _, _ in
+            expectFailure(.checksumMismatch, isTransient: false, site, journal)
         }
     }
 
