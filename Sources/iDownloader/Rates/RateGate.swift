@@ -12,9 +12,17 @@ final class RateGate: Sendable {
     /// How often is shared out: smooth to the eye, and 50 kB of each MB/s at a time.
     static let interval: Duration = .milliseconds(50)
 
+    /// A connection from its beginning to its end.
+    private struct Line {
+        /// Nil until its request is known: bytes may come before that.
+        var resume: (@Sendable () -> Void)?
+        /// Its turn has come meanwhile.
+        var isCalled = false
+    }
+
     private struct State {
         var budget: RateBudget
-        var resumptions: [RateBudget.Stream: @Sendable () -> Void] = [:]
+        var lines: [RateBudget.Stream: Line] = [:]
         var lastNumber = 0
         var sharing: Task<Void, Never>?
     }
@@ -91,22 +99,29 @@ final class RateGate: Sendable {
 
     // MARK: Connections
 
-    /// The way of one more connection of a task through this gate.
+    /// The way of one more connection of a task through this gate, until it is disconnected.
     func valve(for task: TaskID) -> RateValve {
-        let number = state.withLock { state in
+        let stream = state.withLock { state in
             state.lastNumber += 1
-            return state.lastNumber
+            let stream = RateBudget.Stream(task: task, number: state.lastNumber)
+            state.lines[stream] = Line()
+            return stream
         }
-        return RateValve(self, RateBudget.Stream(task: task, number: number))
+        return RateValve(self, stream)
     }
 
+    /// Says how the connection is resumed; nothing for one that is over.
     func connect(_ stream: RateBudget.Stream, _ resume: @escaping @Sendable () -> Void) {
-        state.withLock { $0.resumptions[stream] = resume }
+        let isCalled = state.withLock { state in
+            state.lines[stream]?.resume = resume
+            return state.lines[stream]?.isCalled ?? false
+        }
+        if isCalled { resume() }
     }
 
     func disconnect(_ stream: RateBudget.Stream) {
         state.withLock { state in
-            state.resumptions[stream] = nil
+            state.lines[stream] = nil
             state.budget.leave(stream)
         }
     }
@@ -116,8 +131,8 @@ final class RateGate: Sendable {
     func take(_ count: Int, for stream: RateBudget.Stream) -> Int {
         guard limits.load(ordering: .relaxed) else { return count }
         return state.withLock { state in
-            // Gone already, or not there yet: nobody could resume it.
-            guard state.resumptions[stream] != nil else { return count }
+            // It is over: nobody could resume it.
+            guard state.lines[stream] != nil else { return count }
             let taken = state.budget.take(count, for: stream, at: now())
             if taken < count, state.sharing == nil { state.sharing = Task { await share() } }
             return taken
@@ -135,8 +150,12 @@ final class RateGate: Sendable {
             await wait()
             var resumptions: [@Sendable () -> Void] = []
             state.withLock { state in
-                resumptions = state.budget.distribute(at: now()).compactMap {
-                    state.resumptions[$0]
+                for stream in state.budget.distribute(at: now()) {
+                    if let resume = state.lines[stream]?.resume {
+                        resumptions.append(resume)
+                    } else {
+                        state.lines[stream]?.isCalled = true
+                    }
                 }
                 isOver = !state.budget.hasWaiters
                 if isOver { state.sharing = nil }

@@ -64,7 +64,7 @@ import iDownTesting
         let scene = try Scene()
         let gate = scene.makeGate()
         gate.join(scene.task, limit: 0)
-        let stream = RateBudget.Stream(task: scene.task, number: 1)
+        let stream = gate.valve(for: scene.task).stream
         gate.connect(stream) {}
         #expect(gate.take(1 << 30, for: stream) == 1 << 30)
         #expect(gate.limit(for: scene.task) == nil)
@@ -77,7 +77,7 @@ import iDownTesting
         gate.join(scene.task, limit: 0)
         gate.setLimit(10_000)
         #expect(gate.limit(for: scene.task) == 10_000)
-        let streams = (1...2).map { RateBudget.Stream(task: scene.task, number: $0) }
+        let streams = (1...2).map { _ in gate.valve(for: scene.task).stream }
         for stream in streams {
             gate.connect(stream) { scene.resumed.withLock { $0.append(stream.number) } }
             #expect(gate.take(1000, for: stream) == 0)
@@ -99,7 +99,7 @@ import iDownTesting
         let scene = try Scene()
         let gate = scene.makeGate()
         gate.join(scene.task, limit: 1)
-        let stream = RateBudget.Stream(task: scene.task, number: 1)
+        let stream = gate.valve(for: scene.task).stream
         gate.connect(stream) { scene.resumed.withLock { $0.append(1) } }
         #expect(gate.take(1000, for: stream) == 0)
         gate.setLimit(of: scene.task, to: 0)
@@ -112,7 +112,7 @@ import iDownTesting
         let scene = try Scene()
         let gate = scene.makeGate()
         gate.join(scene.task, limit: 1)
-        let stream = RateBudget.Stream(task: scene.task, number: 1)
+        let stream = gate.valve(for: scene.task).stream
         gate.connect(stream) { scene.resumed.withLock { $0.append(1) } }
         #expect(gate.take(1000, for: stream) == 0)
         gate.disconnect(stream)
@@ -121,6 +121,26 @@ import iDownTesting
         gate.leave(scene.task)
         #expect(gate.limit(for: scene.task) == nil)
         #expect(scene.resumed.withLock { $0 }.isEmpty)
+    }
+
+    /// The first bytes may come before whoever asked for them has gone on.
+    @Test func `who is not known yet waits as well, and is resumed once it is`() async throws {
+        let scene = try Scene()
+        let gate = scene.makeGate()
+        gate.join(scene.task, limit: 10_000)
+        let (early, late) = (gate.valve(for: scene.task).stream, gate.valve(for: scene.task).stream)
+        for stream in [early, late] { #expect(gate.take(1000, for: stream) == 0) }
+        gate.connect(early) { scene.resumed.withLock { $0.append(1) } }
+        scene.advance(.milliseconds(200))
+        try await scene.waitForResumptions(1)
+        gate.connect(late) { scene.resumed.withLock { $0.append(2) } }
+        try await scene.waitForResumptions(2)
+        #expect([early, late].map { gate.take(1000, for: $0) } == [1000, 1000])
+        // Over before that, it is never resumed.
+        let gone = gate.valve(for: scene.task).stream
+        gate.disconnect(gone)
+        gate.connect(gone) { scene.resumed.withLock { $0.append(3) } }
+        #expect(gate.take(1000, for: gone) == 1000)
     }
 
     @Test func `of a piece that went in part, only the rest goes later`() async throws {
