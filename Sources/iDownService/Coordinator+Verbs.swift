@@ -9,7 +9,6 @@ extension Coordinator {
     /// Carries out a verb on one task; returns once that is durable.
     package func carryOut(_ command: Command, on id: TaskID) async throws {
         let rests = engine.rests
-        if command == .retry { engine.renewTurns(of: id) }
         try await decide(on: id, for: command) { record throws(Refusal) in
             // Who asks for a try by hand does not wait for a host's sake either.
             if command == .retry, record.isInBackOff {

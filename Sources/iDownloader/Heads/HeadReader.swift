@@ -24,6 +24,8 @@ package struct HeadReader: Sendable {
     /// The complete head of the last response; nil while there is none.
     package private(set) var head: ResponseHead?
     private var status: Int?
+    /// The last status line says that HTTP/2 is spoken.
+    package private(set) var isByHTTP2 = false
     private var isBegun = false
     private var fields = FieldList()
     /// The bytes of headers of the transfer so far.
@@ -91,6 +93,7 @@ package struct HeadReader: Sendable {
 
     private mutating func begin(_ statusLine: ArraySlice<UInt8>) {
         status = StatusLine.status(statusLine)
+        isByHTTP2 = statusLine.starts(with: "HTTP/2".utf8)
         isBegun = true
         fields = FieldList()
         head = nil

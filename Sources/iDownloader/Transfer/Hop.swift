@@ -78,12 +78,12 @@ struct Hop {
     ///
     /// - Parameters:
     ///   - ask: what is asked for.
-    ///   - role: why the connection is made.
+    ///   - isByHTTP2: HTTP/2 is spoken where the host does, whatever is asked for.
     ///   - job: what of the task goes into it.
     /// - Returns: the request, with nothing in it that is another server's.
     func request(
         _ ask: Ask,
-        as role: Connection.Role,
+        isByHTTP2: Bool,
         for job: TransferRequestOptions
     ) -> TransferRequest {
         var request = TransferRequest(url: url, userAgent: job.userAgent)
@@ -115,9 +115,8 @@ struct Hop {
         if let cookies = job.cookies.field(for: url) { request.add(cookies: cookies) }
         // A mirror's own login, where its URL has one: the user's keys are not for mirrors.
         if !isHome, url.scheme == "sftp", url.password != nil { request.ssh.logins = [.password] }
-        // There are hosts that speak nothing else. Those that join have connections of their own:
-        // streams that share one share its window as well.
-        if url.scheme == "https", case .lead = role { request.httpVersion = .http2 }
+        // Ranges have connections of their own: streams that share one share its window as well.
+        if url.scheme == "https", isByHTTP2 || !ask.isPartial { request.httpVersion = .http2 }
         switch ask {
         case .whole: request.readsToEnd = true
         case .decoded:

@@ -35,6 +35,8 @@ final class ResponseSink: TransferSink {
         /// The segment's end was reached although the server sends on.
         var isFull = false
         var hasAsked = false
+        /// Somebody has judged the head, and wants nothing of the body.
+        var isRejected = false
         /// A small body as far as it has come, while nobody has said where it goes.
         var kept: [UInt8] = []
     }
@@ -88,10 +90,17 @@ final class ResponseSink: TransferSink {
     /// again.
     var isDrainable: Bool { state.withLock { $0.isDrainable } }
 
+    /// Whether the head came by HTTP/2.
+    var isByHTTP2: Bool { state.withLock { $0.reader.isByHTTP2 } }
+
     /// Whether all that the body was announced to have was read and dropped: its end follows.
+    ///
+    /// By HTTP/2 libcurl waits for the stream's end, whatever has come.
     var isDrained: Bool {
         state.withLock { state in
-            guard case .nowhere(let remaining) = state.target else { return false }
+            guard case .nowhere(let remaining) = state.target, !state.reader.isByHTTP2 else {
+                return false
+            }
             return Int64(Self.longestDrained - remaining) >= state.announcedLength
         }
     }
@@ -101,6 +110,7 @@ final class ResponseSink: TransferSink {
     /// - Returns: whether the transfer is to be resumed; not where that was begun already.
     func drain() -> Bool {
         state.withLock { state in
+            state.isRejected = true
             if case .nowhere = state.target { return false }
             state.target = .nowhere(remaining: Self.longestDrained)
             return true
@@ -126,6 +136,10 @@ final class ResponseSink: TransferSink {
         state.withLock { state in
             do throws(Failure) {
                 try state.reader.read(line: headerLine)
+                // libcurl has asked again by itself: what comes now is not of the answer before.
+                if state.reader.head == nil, !state.isRejected, case .nowhere = state.target {
+                    state.target = .undecided
+                }
                 // What brings no file is acted upon at once: its body may never come.
                 if let head = state.reader.head, !state.hasAsked,
                     !(200..<300).contains(head.facts.status)

@@ -26,7 +26,7 @@ struct SourceFindings: Sendable {
     var home: URLReference?
 
     /// Whether the next attempt would go another way without them.
-    var areOfUse: Bool { haveDoubts || !mirrors.isEmpty || owner != nil }
+    var areOfUse: Bool { haveDoubts || !mirrors.isEmpty }
 
     /// Whether some source is not trusted.
     var haveDoubts: Bool { !wrong.isEmpty || areHeardAlone }
@@ -41,6 +41,8 @@ struct SourceFindings: Sendable {
     /// Somebody wants a try: each may have its turn again.
     mutating func renewTurns() { turnsLeft = Self.mostTurns }
 
+    mutating func takeTurn() { turnsLeft = max(0, turnsLeft - 1) }
+
     /// What of them counts where the client's URL may be another: a fresh link is asked, whatever it
     /// has brought before, and what its predecessor has named says nothing.
     func made(with home: URLReference) -> SourceFindings {
@@ -49,6 +51,7 @@ struct SourceFindings: Sendable {
         findings.wrong.remove(home)
         findings.mirrors = []
         findings.reach = nil
+        findings.renewTurns()
         return findings
     }
 }
@@ -62,11 +65,6 @@ extension Engine {
     /// Keeps them for the task's next attempt.
     func keep(_ findings: SourceFindings, on task: TaskID) {
         storedFindings.withLock { $0[task] = findings.areOfUse ? findings : nil }
-    }
-
-    /// Somebody wants a try of the task.
-    package func renewTurns(of task: TaskID) {
-        storedFindings.withLock { $0[task]?.renewTurns() }
     }
 
     /// The task is gone.

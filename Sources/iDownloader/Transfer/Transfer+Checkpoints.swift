@@ -113,9 +113,9 @@ extension Transfer {
             writer.start == 0 && connection.isComparing && joining == nil
             && writer.writtenEnd >= stored.ranges.last?.end ?? 0
         if isAll, isMore || owner == nil {
-            owner = connection.source
+            own(by: connection.source)
         } else if isMore, owner != connection.source {
-            owner = nil
+            own(by: nil)
         }
         stored = map
     }

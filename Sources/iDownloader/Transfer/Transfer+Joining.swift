@@ -22,9 +22,9 @@ extension Transfer {
         case .prove where lead.proof == nil: break
         case .prove, .compare, .check, .complete, .askAgain, .redirect, .fail, nil: return false
         }
-        guard let total = known.total, known.strongValidator != nil, !known.refusesRanges else {
-            return false
-        }
+        guard let total = known.total, known.strongValidator != nil, !known.refusesRanges,
+            !(asksByHTTP2 && lead.sink.isByHTTP2)
+        else { return false }
         // A first byte in the middle would stop all transfers while the kernel fills what is before.
         guard folder?.traits.hasHoles != false else { return false }
         return total - stored.byteCount > RampUp.smallestRest
@@ -95,7 +95,7 @@ extension Transfer {
         if case .race = connection.role { hasOverlaps = true }
         let writer = SegmentWriter(part, from: range.first, to: range.end, unlike: beginning)
         connection.store(in: writer, at: engine.hosts.now)
-        if connection.source != owner { owner = nil }
+        if connection.source != owner { own(by: nil) }
         live.follow(writer)
         connection.sink.direct(to: .writer(writer))
         connection.handle.resume()
@@ -230,8 +230,6 @@ extension TransferOutcome {
         switch result {
         case .gotNothing, .receiveError, .sendError: true
         case .couldNotConnect: osError == ECONNREFUSED
-        // Where the first connection stands, a host that speaks nothing but HTTP/2 says so.
-        case .tlsConnect, .unsupportedProtocol: !isFromFileServer
         // Too many users (RFC 959 section 4.2): as 421, or as a login that is refused.
         case .weirdServerReply, .timedOut: status == 421
         case .loginDenied: [421, 430, 530].contains(status)

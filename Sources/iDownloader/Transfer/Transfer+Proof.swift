@@ -93,7 +93,7 @@ extension Transfer {
         }
         try await commit(.opened(file, version, keeping: synced))
         known = version
-        if start == 0 { owner = connection.source }
+        if start == 0 { own(by: connection.source) }
         connection.proof = nil
         connection.writer?.release()
     }
@@ -108,18 +108,20 @@ extension Transfer {
         guard let writer = connection.writer else { return true }
         switch connection.proof {
         case nil, .succeeded:
+            let before = stored.byteCount
             try await cut(writer)
-            if writer.start == 0 { owner = connection.source }
+            if writer.start == 0 { own(by: connection.source, after: before) }
             return true
         case .rest(let version, from: 0, to: _):
             guard let file else { return false }
             let position = writer.writtenEnd
+            let before = stored.byteCount
             stored.truncate(to: position)
             synced.truncate(to: position)
             // The record gives up the old bytes before the first of them is overwritten.
             try await commit(.opened(file, version, keeping: synced))
             known = version
-            owner = connection.source
+            own(by: connection.source, after: before)
             connection.proof = nil
             writer.cut()
             return true

@@ -20,7 +20,21 @@ extension Transfer {
         joining = nil
         let route = Connection.Route(ask: ask, hop: hop, role: .lead, source: sources.position)
         let lead = connect(route, inbox)
-        return try await converse(lead, inbox).get()
+        let end = await converse(lead, inbox)
+        guard mayRefuseHTTP1(lead, end) else { return try end.get() }
+        asksByHTTP2 = true
+        return try await request(ask, at: hop)
+    }
+
+    /// Whether a host may speak nothing but HTTP/2: no head has come to a part that was asked for.
+    private func mayRefuseHTTP1(
+        _ lead: Connection,
+        _ end: Result<RequestEnd, TransferEnd>
+    ) -> Bool {
+        guard case .failure(.failed(let failure)) = end, lead.sink.head == nil, !asksByHTTP2,
+            lead.ask.isPartial, lead.hop.url.scheme == "https"
+        else { return false }
+        return [.networkTLS, .networkReset, .serverBadResponse].contains(failure.code)
     }
 
     /// Sends a request on a connection of its own; a first one has its place at the host already.
@@ -43,7 +57,7 @@ extension Transfer {
         )
         var request = route.hop.request(
             route.ask,
-            as: route.role,
+            isByHTTP2: asksByHTTP2,
             for: engine.options(for: job.request, login: login, cookies: cookies)
         )
         if let limit = engine.rates.limit(for: job.task) { request.slow(to: limit) }

@@ -39,6 +39,7 @@ extension Transfer {
                 if !isMixed { findings.wrong.insert(sources.current) }
                 try await goOn(after: failure, in: &round, givingUp: true)
             case .end(.failed(let failure)) where failure.code.isOfSource && !brake.isPulled:
+                if sources.isAtHome { homeBringsNothing = stored.byteCount <= before.0 }
                 if isGoingOnAlone(after: failure, before) { throw .failed(failure) }
                 // What its head says of the size is of its own file, and of nobody else's.
                 let isWrong = failure.code.spoilsContent
@@ -170,7 +171,7 @@ extension Transfer {
     func giveUpEverything() {
         stored = SegmentMap()
         synced = SegmentMap()
-        owner = nil
+        own(by: nil)
         known = RemoteVersion(checksum: homeDigest)
     }
 
@@ -269,8 +270,9 @@ extension Transfer {
             itsTotal = isWhole && !isDecoded ? facts.contentLength.bytes : nil
             let isSame = facts.entityTag != nil && facts.entityTag == known.entityTag
             // What is decoded cannot be compared with what is there, and begins anew.
-            if source != 0, !homeHasNone, isWhole, itsTotal == nil,
-                isDecoded || (!isSame && !isVouchedFor(source))
+            let mayReplace = isVouchedFor(source) && (!isDecoded || homeBringsNothing)
+            if source != 0, !homeHasNone, isWhole, itsTotal == nil, !mayReplace,
+                isDecoded || !isSame
             {
                 return .badResponse("of a mirror does not say how long its file is")
             }

@@ -104,8 +104,9 @@ extension Transfer {
     ) async throws(TransferEnd) -> SegmentWriter? {
         try check(size: version.total)
         try await checkSpace(for: version.total, keeping: 0)
+        let before = stored.byteCount
         forget()
-        owner = connection.source
+        own(by: connection.source, after: before)
         isOfOneAnswer = true
         known = version
         if let part, let file {

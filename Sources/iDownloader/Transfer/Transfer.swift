@@ -67,12 +67,9 @@ actor Transfer {
     /// What this attempt and those before it have found out about the sources.
     var findings: SourceFindings
     /// The source that all bytes on disk are from, or are equal to; nil where nobody knows.
-    var owner: Int? {
-        didSet {
-            guard findings.areHeardAlone, let oldValue, let owner, owner != oldValue else { return }
-            findings.turnsLeft = max(0, findings.turnsLeft - 1)
-        }
-    }
+    private(set) var owner: Int?
+    /// The server of the client's URL has brought nothing in this attempt.
+    var homeBringsNothing = false
     /// Two connections may have written the same bytes, not equal ones: what was computed while
     /// they passed may be of bytes that are gone.
     var hasOverlaps = false
@@ -84,6 +81,8 @@ actor Transfer {
     var distrustsSize = false
     /// How many connections have brought bytes at once, where others were not answered at all.
     var mostServed: Int?
+    /// The host has not answered by HTTP/1.1: first connections ask by HTTP/2, and none joins them.
+    var asksByHTTP2 = false
     /// All header bytes of this attempt, redirects and trailers counted.
     var headerBytes = 0
     /// What servers have set in this attempt.
@@ -121,6 +120,7 @@ actor Transfer {
         for mirror in findings.mirrors { sources.add(mirror) }
         if findings.areHeardAlone { sources.stopMixing() }
         if !job.segments.isEmpty { owner = findings.owner.flatMap(sources.urls.firstIndex) }
+        if !job.hasFailed { findings.renewTurns() }
         furthestHost = findings.reach
     }
 
@@ -149,6 +149,18 @@ actor Transfer {
         folder = nil
         live.connections = 0
         await journal.transferEnded(job.task, attempt: job.attempt, failure: failure)
+    }
+
+    /// All bytes on disk are of this source from now on; nil where nobody knows whose they are.
+    ///
+    /// - Parameters:
+    ///   - source: the one.
+    ///   - before: how many bytes there were before it took some away; nil where it took none.
+    func own(by source: Int?, after before: Int64? = nil) {
+        if let before, stored.byteCount < before, owner != source, findings.areHeardAlone {
+            findings.takeTurn()
+        }
+        owner = source
     }
 
     /// Asks the present source until every byte is stored.

@@ -17,6 +17,8 @@ package struct TransferJob: Sendable {
     package let segments: SegmentMap
     /// Bytes a second; 0 for no limit.
     package let speedLimit: Int64
+    /// The attempt before it has failed, and nobody has asked for another since.
+    package let hasFailed: Bool
 
     package init(_ record: TaskRecord) {
         task = record.id
@@ -27,6 +29,7 @@ package struct TransferJob: Sendable {
         remote = record.remote
         segments = record.segments
         speedLimit = record.speedLimit
+        hasFailed = record.failure != nil
     }
 
     /// The same with the logins of its URLs in their places.

@@ -1,40 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Curl
-import Synchronization
 import Testing
 import iDownState
 import iDownTesting
 import iDownloader
 
-/// A network on which nothing comes through but requests for a whole file.
-private final class NarrowNetwork: TransferDriver {
-    private let pool: TransferPool
-    private let failure: CurlCode
-    private let count = Atomic<Int>(0)
-
-    init(_ pool: TransferPool, failure: CurlCode) {
-        self.pool = pool
-        self.failure = failure
-    }
-
-    /// How many requests did not come through.
-    var failures: Int { count.load(ordering: .relaxed) }
-
-    func begin(_ request: TransferRequest, sink: any TransferSink) -> TransferHandle {
-        guard request.range != nil else { return pool.begin(request, sink: sink) }
-        count.add(1, ordering: .relaxed)
-        let handle = TransferHandle(driver: self)
-        handle.settle(TransferOutcome(failure, "simulated"))
-        return handle
-    }
-
-    func resume(_ handle: TransferHandle) { pool.resume(handle) }
-
-    func cancel(_ handle: TransferHandle) { pool.cancel(handle) }
-}
-
-/// Hosts that speak HTTP/2: first connections do as well, and those that join them do not.
+/// Hosts that speak HTTP/2: whole files share a connection, and ranges have their own.
 @Suite(.timeLimit(.minutes(2))) struct HTTP2Tests {
     /// Interrupts a download by HTTPS, goes on with four connections, and gives a line of version,
     /// status and range for each request that nginx has seen.
@@ -77,13 +49,11 @@ private final class NarrowNetwork: TransferDriver {
         }
     }
 
-    @Test func `a download goes on by HTTP/2, and others join it by HTTP/1.1`() async throws {
+    @Test func `a download goes on by connections of its own`() async throws {
         let log = try await requests()
-        #expect(log.first == "HTTP/2.0 200 -", "\(log)")
-        let goesOn = log.contains { $0.hasPrefix("HTTP/2.0 206 bytes=") && $0.hasSuffix("-") }
-        #expect(goesOn, "\(log)")
-        let joined = log.filter { $0.contains(" 206 ") && !$0.hasSuffix("-") }
-        #expect(!joined.isEmpty && joined.allSatisfy { $0.hasPrefix("HTTP/1.1 ") }, "\(log)")
+        #expect(log.contains("HTTP/2.0 200 -"), "\(log)")
+        let parts = log.filter { $0.contains(" 206 ") }
+        #expect(parts.count > 1 && parts.allSatisfy { $0.hasPrefix("HTTP/1.1 ") }, "\(log)")
     }
 
     /// It hangs up on whoever speaks anything else.
@@ -94,34 +64,7 @@ private final class NarrowNetwork: TransferDriver {
         let served = log.filter { !$0.contains(" 444 ") }
         #expect(served.contains { $0.contains(" 206 ") }, "\(log)")
         #expect(served.allSatisfy { $0.hasPrefix("HTTP/2.0 ") }, "\(log)")
-        // They are tried, and not again and again.
-        #expect((1...16).contains(log.count - served.count), "\(log)")
-    }
-
-    @Test(arguments: [CurlCode.tlsConnect, .unsupportedProtocol, .gotNothing])
-    func `a host that only first connections come through to gets no others`(
-        failure: CurlCode
-    ) async throws {
-        let hold = ServedFile.Hold(afterBytes: 64 << 10)
-        let held = Large.file.with { $0.hold = hold }
-        let pool = try TransferPool()
-        let network = NarrowNetwork(pool, failure: failure)
-        let engine = Engine(pool: network, userAgent: "idown-test/1")
-        try await withServer({ held.answer(to: $0) }) { server in
-            try await withTemporaryFolder { folder in
-                let site = Site(folder: folder, engine: engine)
-                let journal = try site.task(server.url("/file.bin")) { $0.connections = 4 }
-                let transfer = try site.start(journal)
-                while network.failures == 0 || transfer.live.connections > 1 {
-                    await Task.yield()
-                }
-                hold.until.open()
-                await transfer.ended()
-                expectComplete(Large.content, site, journal)
-                #expect(journal.record.tries == 0)
-                #expect(engine.takeHostNews()?.map(\.limit) == [1])
-            }
-        }
-        await pool.shutDown()
+        // It is tried once, and nobody joins.
+        #expect(log.count == served.count + 1, "\(log)")
     }
 }
