@@ -23,7 +23,7 @@ extension Transfer {
         case .prove, .compare, .check, .complete, .askAgain, .redirect, .fail, nil: return false
         }
         guard let total = known.total, known.strongValidator != nil, !known.refusesRanges,
-            !(asksByHTTP2 && lead.sink.isByHTTP2)
+            !(lead.sink.isByHTTP2 && originsOfHTTP2.contains(lead.hop.url.origin))
         else { return false }
         // A first byte in the middle would stop all transfers while the kernel fills what is before.
         guard folder?.traits.hasHoles != false else { return false }

@@ -21,29 +21,41 @@ extension Transfer {
         let route = Connection.Route(ask: ask, hop: hop, role: .lead, source: sources.position)
         let lead = connect(route, inbox)
         let end = await converse(lead, inbox)
-        guard mayRefuseHTTP1(lead, end) else { return try end.get() }
-        asksByHTTP2 = true
-        return try await request(ask, at: hop)
+        let origin = hop.url.origin
+        if mayRefuseHTTP1(lead, end) {
+            originsOfHTTP2.insert(origin)
+            return try await request(ask, at: hop)
+        }
+        // It was not that.
+        if !lead.sink.isByHTTP2 { originsOfHTTP2.remove(origin) }
+        return try end.get()
     }
 
-    /// Whether a host may speak nothing but HTTP/2: no head has come to a part that was asked for.
+    /// Whether a host may speak nothing but HTTP/2: no head has come to a part that was asked for, or
+    /// one that refuses the version (RFC 9110 sections 15.5.22 and 15.6.6, and what proxies say).
     private func mayRefuseHTTP1(
         _ lead: Connection,
         _ end: Result<RequestEnd, TransferEnd>
     ) -> Bool {
-        guard case .failure(.failed(let failure)) = end, lead.sink.head == nil, !asksByHTTP2,
-            lead.ask.isPartial, lead.hop.url.scheme == "https"
+        guard case .failure(.failed(let failure)) = end, !lead.sink.isByHTTP2,
+            lead.ask.isPartial, lead.hop.url.scheme == "https",
+            !originsOfHTTP2.contains(lead.hop.url.origin)
         else { return false }
-        return [.networkTLS, .networkReset, .serverBadResponse].contains(failure.code)
+        guard let head = lead.sink.head else {
+            return failure.code == .serverBadResponse
+                || (failure.isTransient && [.networkTLS, .networkReset].contains(failure.code))
+        }
+        return [426, 464, 505].contains(head.facts.status)
     }
 
     /// Sends a request on a connection of its own; a first one has its place at the host already.
     @discardableResult
     func connect(_ route: Connection.Route, _ inbox: TransferInbox) -> Connection {
         lastConnection += 1
-        var before = 0
+        var (before, isByHTTP2) = (0, false)
         if case .lead = route.role {
             before = headerBytes
+            isByHTTP2 = originsOfHTTP2.contains(route.hop.url.origin)
         } else {
             engine.hosts.opened(route.hop.url.origin)
         }
@@ -57,7 +69,7 @@ extension Transfer {
         )
         var request = route.hop.request(
             route.ask,
-            isByHTTP2: asksByHTTP2,
+            isByHTTP2: isByHTTP2,
             for: engine.options(for: job.request, login: login, cookies: cookies)
         )
         if let limit = engine.rates.limit(for: job.task) { request.slow(to: limit) }

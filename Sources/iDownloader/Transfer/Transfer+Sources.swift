@@ -22,6 +22,7 @@ extension Transfer {
                 return
             case .badPieces(let bad):
                 sources.stopMixing()
+                homeIsGone = false
                 repairs += 1
                 guard repairs <= Self.mostRepairs else { throw .failed(Self.beyondRepair) }
                 try await giveUp(bad)
@@ -39,7 +40,9 @@ extension Transfer {
                 if !isMixed { findings.wrong.insert(sources.current) }
                 try await goOn(after: failure, in: &round, givingUp: true)
             case .end(.failed(let failure)) where failure.code.isOfSource && !brake.isPulled:
-                if sources.isAtHome { homeBringsNothing = stored.byteCount <= before.0 }
+                if sources.isAtHome, job.hasFailed, failure.code.isOfNetwork {
+                    homeIsGone = stored.byteCount <= before.0
+                }
                 if isGoingOnAlone(after: failure, before) { throw .failed(failure) }
                 // What its head says of the size is of its own file, and of nobody else's.
                 let isWrong = failure.code.spoilsContent
@@ -270,7 +273,7 @@ extension Transfer {
             itsTotal = isWhole && !isDecoded ? facts.contentLength.bytes : nil
             let isSame = facts.entityTag != nil && facts.entityTag == known.entityTag
             // What is decoded cannot be compared with what is there, and begins anew.
-            let mayReplace = isVouchedFor(source) && (!isDecoded || homeBringsNothing)
+            let mayReplace = isVouchedFor(source) && (!isDecoded || homeIsGone)
             if source != 0, !homeHasNone, isWhole, itsTotal == nil, !mayReplace,
                 isDecoded || !isSame
             {

@@ -68,8 +68,8 @@ actor Transfer {
     var findings: SourceFindings
     /// The source that all bytes on disk are from, or are equal to; nil where nobody knows.
     private(set) var owner: Int?
-    /// The server of the client's URL has brought nothing in this attempt.
-    var homeBringsNothing = false
+    /// The host of the client's URL is not there, neither in this attempt nor in the one before.
+    var homeIsGone = false
     /// Two connections may have written the same bytes, not equal ones: what was computed while
     /// they passed may be of bytes that are gone.
     var hasOverlaps = false
@@ -81,8 +81,9 @@ actor Transfer {
     var distrustsSize = false
     /// How many connections have brought bytes at once, where others were not answered at all.
     var mostServed: Int?
-    /// The host has not answered by HTTP/1.1: first connections ask by HTTP/2, and none joins them.
-    var asksByHTTP2 = false
+    /// Hosts that have not answered by HTTP/1.1: first connections ask by HTTP/2 there, and where
+    /// that helps, none joins them.
+    var originsOfHTTP2: Set<URLReference.Origin> = []
     /// All header bytes of this attempt, redirects and trailers counted.
     var headerBytes = 0
     /// What servers have set in this attempt.

@@ -23,7 +23,7 @@ import iDownloader
             network.certificates.file = certificates.authority
             try await withNginx(
                 root: root,
-                locationDirectives: "limit_rate 1m; \(directives)",
+                locationDirectives: "limit_rate 4m; \(directives)",
                 extraConfig: tls,
                 httpDirectives: "log_format short '$server_protocol $status $http_range';"
             ) { _ in
@@ -56,12 +56,13 @@ import iDownloader
         #expect(parts.count > 1 && parts.allSatisfy { $0.hasPrefix("HTTP/1.1 ") }, "\(log)")
     }
 
-    /// It hangs up on whoever speaks anything else.
-    @Test func `a download goes on at a host that speaks nothing but HTTP/2`() async throws {
+    /// It hangs up on whoever speaks anything else, or says what it wants.
+    @Test(arguments: [444, 426, 505])
+    func `a download goes on at a host that speaks nothing but HTTP/2`(refusal: Int) async throws {
         let log = try await requests(
-            directives: "if ($server_protocol != HTTP/2.0) { return 444; }"
+            directives: "if ($server_protocol != HTTP/2.0) { return \(refusal); }"
         )
-        let served = log.filter { !$0.contains(" 444 ") }
+        let served = log.filter { !$0.contains(" \(refusal) ") }
         #expect(served.contains { $0.contains(" 206 ") }, "\(log)")
         #expect(served.allSatisfy { $0.hasPrefix("HTTP/2.0 ") }, "\(log)")
         // It is tried once, and nobody joins.
