@@ -43,7 +43,7 @@ class Group:
             )
         if self.ideal:
             wall = self.median("idown", "wall")
-            yield ("ideal", f"{self.ideal:.2f} s", f"{wall / self.ideal:.2f}",
+            yield ("best possible", f"{self.ideal:.2f} s", f"{wall / self.ideal:.2f}",
                    self.goals.get("ideal", ""), "", "", "")
 
 
@@ -88,17 +88,18 @@ class Bench:
     # The measurements, by the names that `--only` takes.
 
     def raw(self):
-        """What the least possible program needs, which syncs once as idown does."""
+        """Beside a C program that does no more than it must and syncs once, as idown does."""
         program = self.work / "raw"
         source = pathlib.Path(__file__).with_name("raw.c")
         subprocess.run(["cc", "-O2", "-o", program, source], check=True)
         runs = {
-            "recv + pwrite + fsync": self.command(program, self.nginx.port, "/large", "large"),
+            "C program": self.command(program, self.nginx.port, "/large", "large"),
             "idown": self.idown(lambda: self.nginx.url("large")),
         }
         samples = self.interleaved(self.options.pairs - 1, runs, self.options.size << 20)
-        goals = {"recv + pwrite + fsync": "≤ 1.15, CPU ≤ 1.3"}
-        return Group(f"{self.options.size} MiB, beside the least possible", samples, goals)
+        goals = {"C program": "≤ 1.15, CPU ≤ 1.3"}
+        title = "by HTTP, beside a C program that only receives, writes and syncs"
+        return Group(f"{self.options.size} MiB {title}", samples, goals)
 
     def large(self):
         url = self.nginx.url("large")
@@ -112,7 +113,8 @@ class Bench:
         goals = {"curl": "≤ 0.67", "aria2c -x4": "≤ 0.45", "wget2": "≤ 1.11", "axel -n4": "≤ 0.45"}
         # Single rounds swing by a third in virtual machines, and the goals are close.
         samples = self.interleaved(self.options.pairs, runs, self.options.size << 20)
-        return Group(f"{self.options.size} MiB by HTTP; none but idown syncs", samples, goals)
+        title = f"{self.options.size} MiB by HTTP; only idown syncs to the disk"
+        return Group(title, samples, goals)
 
     def tls(self):
         url, authority = self.nginx.tls_url("large"), self.nginx.authority
@@ -121,7 +123,7 @@ class Bench:
             "curl": self.command("curl", "-sf", "--cacert", authority, "-o", "large", url),
             "aria2c -x4": self.command("aria2c", "-q", "-x4", f"--ca-certificate={authority}", url),
             "wget2": self.command("wget2", "-q", f"--ca-certificate={authority}", url),
-            "axel -n4, unchecked": self.command("axel", "-q", "-k", "-n4", url),
+            "axel -n4, certificate not checked": self.command("axel", "-q", "-k", "-n4", url),
         }
         samples = self.interleaved(self.options.rounds, runs, self.options.size << 20)
         return Group(f"{self.options.size} MiB by HTTPS", samples, {})
@@ -139,7 +141,8 @@ class Bench:
         samples = self.interleaved(self.options.rounds, runs, 64 << 20)
         goals = {"aria2c -x8": "≤ 1.0", "ideal": "≤ 1.1"}
         # nginx counts from a second before the request: 2 MiB of each come at once.
-        return Group("64 MiB at 2 MiB/s a connection, 8 connections", samples, goals, ideal=3.0)
+        title = "64 MiB, 8 connections, from a server that sends 2 MiB/s per connection"
+        return Group(title, samples, goals, ideal=3.0)
 
     def two(self):
         """Once each: the host sets the pace."""
@@ -150,7 +153,7 @@ class Bench:
             "aria2c -x2": self.command("aria2c", "-q", "-x2", "-s2", "-k1M", url),
         }
         samples = self.interleaved(1, runs, 64 << 20, first=1)
-        title = "64 MiB at 2 MiB/s a connection, where the third one gets 403"
+        title = "64 MiB from a server that sends 2 MiB/s per connection and answers a third with 403"
         return Group(title, samples, {"idown, one connection": "≤ 0.56"})
 
     def slow(self):
@@ -162,15 +165,15 @@ class Bench:
         idown = lambda slow: self.idown(lambda: self.host.url("uneven", slow), connections=four)
         runs = {
             "idown": idown(2),
-            "idown, the first slow": idown(1),
-            "idown, the third slow": idown(3),
-            "idown, the fourth slow": idown(4),
+            "idown, first one slow": idown(1),
+            "idown, third one slow": idown(3),
+            "idown, fourth one slow": idown(4),
             "aria2c -x4": run(2, "aria2c", "-q", "-x4", "-s4", "-k1M"),
             "axel -n4": run(2, "axel", "-q", "-n4"),
             "wget2, 4 threads": run(2, "wget2", "-q", "--max-threads=4", "--chunk-size=1M"),
         }
         samples = self.interleaved(1, runs, 8 << 20, first=1)
-        title = "8 MiB at 1 MiB/s a connection, the second of four at 20 kB/s"
+        title = "8 MiB, 4 connections at 1 MiB/s, but the second at 20 kB/s"
         goals = {"ideal": "≤ 1.5 (3 s)"}
         return Group(title, samples, goals, ideal=2.0)
 
@@ -192,5 +195,5 @@ class Bench:
         }
         samples = self.interleaved(self.options.rounds, runs, 20_000 * count, keep=True)
         self.service.set("MaxConcurrentDownloads", programs.dbus.UInt32(3))
-        title = f"{count} files of 20 kB, 16 at once; none but idown syncs"
+        title = f"{count} files of 20 kB, 16 at once; only idown syncs to the disk"
         return Group(title, samples, {"aria2c -j16": "≤ 0.8"})
