@@ -99,28 +99,31 @@ package struct SettingsFile: Sendable {
         }
     }
 
-    private enum Key {
-        static let maxConcurrentDownloads = "MaxConcurrentDownloads"
-        static let maxConnectionsPerDownload = "MaxConnectionsPerDownload"
-        static let speedLimit = "SpeedLimit"
-        static let keepCompleted = "KeepCompleted"
-        static let downloadDirectory = "DownloadDirectory"
-        static let allowHiddenFolders = "AllowHiddenFolders"
-        static let holdOnMetered = "HoldOnMetered"
-        static let holdOnLowBattery = "HoldOnLowBattery"
+    fileprivate enum Key: String, CaseIterable {
+        case maxConcurrentDownloads = "MaxConcurrentDownloads"
+        case maxConnectionsPerDownload = "MaxConnectionsPerDownload"
+        case speedLimit = "SpeedLimit"
+        case keepCompleted = "KeepCompleted"
+        case downloadDirectory = "DownloadDirectory"
+        case allowHiddenFolders = "AllowHiddenFolders"
+        case holdOnMetered = "HoldOnMetered"
+        case holdOnLowBattery = "HoldOnLowBattery"
         // These are the user's alone: no property on the bus stands for them, and they are never
         // written, so that they stay as they are.
-        static let proxy = "Proxy"
-        static let noProxy = "NoProxy"
-        static let cookieFile = "CookieFile"
-        static let notifications = "Notifications"
-        static let stayAwake = "StayAwake"
-        static let whenDoneCommand = "WhenDoneCommand"
-        static let logLevel = "LogLevel"
+        case proxy = "Proxy"
+        case noProxy = "NoProxy"
+        case cookieFile = "CookieFile"
+        case notifications = "Notifications"
+        case stayAwake = "StayAwake"
+        case whenDoneCommand = "WhenDoneCommand"
+        case logLevel = "LogLevel"
     }
 
+    /// Every key that the file may have, as it is written there.
+    package static var keys: [String] { Key.allCases.map(\.rawValue) }
+
     /// The keys that stand for no property; nil for what is as it is without a file.
-    private static func usersOwn(in settings: Settings) -> [(String, JSONValue?)] {
+    private static func usersOwn(in settings: Settings) -> [(Key, JSONValue?)] {
         let usual = Settings()
         func flag(_ value: Bool, _ usual: Bool) -> JSONValue? {
             value == usual ? nil : .boolean(value)
@@ -209,7 +212,7 @@ package struct SettingsFile: Sendable {
     /// A truth value, or nil for a key that is not there.
     private func flag(
         _ content: [String: JSONValue],
-        _ key: String
+        _ key: Key
     ) throws(SettingsFailure) -> Bool? {
         guard let value = content[key] else { return nil }
         guard case .boolean(let flag) = value else { throw invalid(key, "true or false") }
@@ -237,7 +240,7 @@ package struct SettingsFile: Sendable {
     /// A text, or nil for a key that is not there or null.
     private func text(
         _ value: JSONValue?,
-        _ key: String,
+        _ key: Key,
         _ expected: String
     ) throws(SettingsFailure) -> String? {
         guard let value, value != .null else { return nil }
@@ -249,7 +252,7 @@ package struct SettingsFile: Sendable {
 
     private func count(
         _ value: JSONValue,
-        _ key: String,
+        _ key: Key,
         _ range: ClosedRange<Int>
     ) throws(SettingsFailure) -> Int {
         guard case .integer(let number) = value, let count = Int(exactly: number),
@@ -260,8 +263,8 @@ package struct SettingsFile: Sendable {
         return count
     }
 
-    private func invalid(_ key: String, _ expected: String) -> SettingsFailure {
-        .invalidValue(path: path, key: key, expected: expected)
+    private func invalid(_ key: Key, _ expected: String) -> SettingsFailure {
+        .invalidValue(path: path, key: key.rawValue, expected: expected)
     }
 
     private func moveAside(_ path: String, now: WallTime) throws(SettingsFailure) {
@@ -270,5 +273,12 @@ package struct SettingsFile: Sendable {
         } catch {
             throw .file(error)
         }
+    }
+}
+
+extension [String: JSONValue] {
+    fileprivate subscript(key: SettingsFile.Key) -> JSONValue? {
+        get { self[key.rawValue] }
+        set { self[key.rawValue] = newValue }
     }
 }
