@@ -77,21 +77,44 @@ struct CompletionTests {
     @Test func `every command has a manual page that troff takes`() async throws {
         try await withTemporaryFolder { folder in
             let documents = try await documents(in: folder)
-            let pages = TestFile.names(in: "\(documents)/man/man1").sorted()
-            for page in ["idown.1", "idown-get.1", "idown-watch.1", "idown-config.1", "idownd.1"] {
+            let pages = ["man1", "man5", "man7"].flatMap { section in
+                TestFile.names(in: "\(documents)/man/\(section)").map { "\(section)/\($0)" }
+            }
+            for page in [
+                "man1/idown.1", "man1/idown-get.1", "man1/idown-watch.1", "man1/idown-config.1",
+                "man1/idownd.1", "man5/idown-settings.5", "man7/idown.7",
+            ] {
                 #expect(pages.contains(page), "\(pages)")
             }
             for page in pages {
+                let path = "\(documents)/man/\(page)"
                 let shown = try await ChildProcess.run(
                     "groff",
-                    ["-ww", "-man", "-Tutf8", "-K", "utf8", "\(documents)/man/man1/\(page)"]
+                    ["-ww", "-man", "-Tutf8", "-K", "utf8", "-P-cbou", path]
                 )
                 #expect(
                     shown.succeeded && shown.standardError == "",
                     "\(page): \(shown.standardError)"
                 )
-                #expect(shown.standardOutput.contains("User Commands"), "\(page)")
+                let lines = shown.standardOutput.split(separator: "\n").map(String.init)
+                let name = try #require(lines.drop { $0 != "NAME" }.dropFirst().first, "\(page)")
+                let phrase = try #require(name.split(separator: " - ", maxSplits: 1).last)
+                #expect(phrase.first?.isLowercase == true && phrase.last != ".", "\(name)")
+                #expect(lines.contains("SEE ALSO"), "\(page)")
+                if page.hasPrefix("man1/") {
+                    #expect(lines.contains("EXIT STATUS"), "\(page)")
+                }
+                let text = shown.standardOutput
+                #expect(!text.contains("@date@") && !text.contains("@version@"), "\(page)")
             }
         }
+    }
+
+    @Test func `the page of the settings marks those that idown config changes`() throws {
+        let page = try TestFile.text(of: "\(Self.sources)/desktop/man/idown-settings.5")
+        let entries = page.split(separator: ".TP\n").dropFirst()
+        let marked = entries.filter { $0.contains("\n.I idown config\n") }
+        let keys = marked.compactMap { $0.split(separator: "\n").first?.dropFirst(3) }
+        #expect(keys.map(String.init).sorted() == ServiceSetting.allCases.map(\.rawValue).sorted())
     }
 }

@@ -41,6 +41,16 @@ import iDownTesting
         }
     }
 
+    @Test func `the manual page describes each key, and no other`() throws {
+        let sources = #filePath.split(separator: "/").dropLast(3).map { "/\($0)" }.joined()
+        let page = try TestFile.text(of: "\(sources)/desktop/man/idown-settings.5")
+        let lines = page.split(separator: "\n")
+        let described = zip(lines, lines.dropFirst()).compactMap { before, line in
+            before == ".TP" && line.hasPrefix(".I ") ? String(line.dropFirst(3)) : nil
+        }
+        #expect(described.sorted() == SettingsFile.keys.sorted())
+    }
+
     @Test func `a pipe in its place holds nobody up`() async throws {
         try await withTemporaryFolder { folder in
             try #require(mkfifo(folder + "/settings.json", 0o600) == 0)
