@@ -137,6 +137,7 @@ extension TaskProperties {
         case .referrer: referrer.busValue
         case .createdAt: createdAt.busValue
         case .finishedAt: finishedAt.busValue
+        case .listedTasks: listedTasks.busValue
         }
     }
 }

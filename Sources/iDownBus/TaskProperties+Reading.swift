@@ -64,6 +64,7 @@ extension TaskProperties {
         case .referrer: try reader.take(&referrer)
         case .createdAt: try reader.take(&createdAt)
         case .finishedAt: try reader.take(&finishedAt)
+        case .listedTasks: try reader.take(&listedTasks)
         }
     }
 }

@@ -62,6 +62,9 @@ public struct TaskProperties: Hashable, Sendable {
     public var createdAt: UInt64 = 0
     /// When the file was completed, in µs since the epoch; 0 for not yet.
     public var finishedAt: UInt64 = 0
+    /// The ids of the tasks that stand for the files of this metalink, in its order; empty for
+    /// every other file, and until the files are added.
+    public var listedTasks: [String] = []
 
     /// A task of which nothing is known yet.
     public init() {}

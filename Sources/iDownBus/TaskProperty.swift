@@ -60,6 +60,8 @@ public enum TaskProperty: String, CaseIterable, Hashable, Sendable {
     case createdAt = "CreatedAt"
     /// When it was completed, in µs since the epoch; 0 for not yet.
     case finishedAt = "FinishedAt"
+    /// The ids of the tasks that stand for the files of a metalink; empty for every other file.
+    case listedTasks = "ListedTasks"
 
     /// The property's type on the wire.
     public var signature: Signature {
@@ -81,7 +83,7 @@ public enum TaskProperty: String, CaseIterable, Hashable, Sendable {
         case .downloadedBytes, .speed, .progress, .connections, .segments: .never
         case .url, .fileName, .directory, .path, .state, .activity, .hold, .totalBytes, .errorCode,
             .errorMessage, .attempts, .retryAt, .resumable, .priority, .speedLimit,
-            .maxConnections, .integrity, .mimeType, .checksum, .referrer, .finishedAt:
+            .maxConnections, .integrity, .mimeType, .checksum, .referrer, .finishedAt, .listedTasks:
             .changes
         }
     }
@@ -119,6 +121,7 @@ public enum TaskProperty: String, CaseIterable, Hashable, Sendable {
         case .referrer: Column(\.referrer)
         case .createdAt: Column(\.createdAt)
         case .finishedAt: Column(\.finishedAt)
+        case .listedTasks: Column(\.listedTasks)
         }
     }
 }

@@ -144,9 +144,10 @@ struct Salvage {
     }
 
     private static func select(from source: Database) -> String {
-        // A schema that cannot be read is as old as it may be.
-        let isOld = (try? source.makeStatement(sql: "SELECT loginKey FROM task")) == nil
-        return isOld ? TaskColumn.selectOfVersion1 : TaskColumn.select
+        // A schema that cannot be read counts as the oldest one.
+        TaskColumn.select { column in
+            (try? source.makeStatement(sql: "SELECT \(column.name) FROM task")) != nil
+        }
     }
 
     private func carry(

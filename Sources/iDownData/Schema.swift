@@ -22,6 +22,9 @@ enum Schema {
         migrator.registerMigration("4", foreignKeyChecks: .immediate) { database in
             try database.execute(sql: version4)
         }
+        migrator.registerMigration("5", foreignKeyChecks: .immediate) { database in
+            try database.execute(sql: version5)
+        }
         return migrator
     }
 
@@ -182,6 +185,11 @@ enum Schema {
     // file system's own, and nobody knows it of files that were made before.
     private static let version4 = """
         UPDATE task SET fileDevice = 0 WHERE fileDevice IS NOT NULL;
+        """
+
+    // The ids of the tasks that a metalink has added. Hardly any task is a metalink's.
+    private static let version5 = """
+        ALTER TABLE task ADD COLUMN listedTasks BLOB;
         """
 
     private static func markLogins(in database: Database) throws {

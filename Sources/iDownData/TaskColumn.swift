@@ -16,10 +16,13 @@ enum TaskColumn: Int, CaseIterable {
     case failureCode, failureIsTransient, failureRetryAfter, failureNeededSpace, entityTagIsWeak
     case lastModifiedIsStrong, lastModified, remoteChecksum, mimeType, fileName, wantedName
     case checksum, directory, segments, entityTag, failureMessage, owner, userAgent, url, referrer
-    case headers, mirrors, loginKey, hasLogins
+    case headers, mirrors, loginKey, hasLogins, listedTasks
 
-    /// Those that version 1 of the table did not have, the last ones.
-    static let ofVersion2: [TaskColumn] = [.loginKey, .hasLogins]
+    /// The columns that version 1 of the table did not have, with the SQL value of each for a task
+    /// in an older table.
+    private static let added: [(column: TaskColumn, older: String)] = [
+        (.loginKey, "NULL"), (.hasLogins, "0"), (.listedTasks, "NULL"),
+    ]
 
     /// The column's name in SQL.
     var name: String { Self.allNames[rawValue] }
@@ -90,6 +93,8 @@ enum TaskColumn: Int, CaseIterable {
         case .mirrors: MirrorText.text(of: record.request.mirrors)
         case .loginKey: record.request.keptLogins?.rawValue
         case .hasLogins: record.request.hasLogins
+        case .listedTasks:
+            record.listedTasks.isEmpty ? nil : Data(TaskIDList.bytes(record.listedTasks))
         }
     }
 
@@ -98,9 +103,21 @@ enum TaskColumn: Int, CaseIterable {
     }
 
     static let select = "SELECT \(allNames.joined(separator: ", ")) FROM task"
-    /// The same of a table of version 1, in which nothing was kept elsewhere.
-    static let selectOfVersion1 =
-        "SELECT \(allNames.dropLast(ofVersion2.count).joined(separator: ", ")), NULL, 0 FROM task"
+
+    /// Makes the same statement for a table that may be older.
+    ///
+    /// - Parameter exists: whether the table has a column that was added after version 1.
+    /// - Returns: the statement; where a column is missing it selects the value that the column has
+    ///   in a table that was brought up to date.
+    static func select(whereColumn exists: (TaskColumn) -> Bool) -> String {
+        let columns = allCases.map { column in
+            guard let (_, older) = added.first(where: { $0.column == column }), !exists(column)
+            else { return column.name }
+            return older
+        }
+        return "SELECT \(columns.joined(separator: ", ")) FROM task"
+    }
+
     /// The same columns where another table has an `id` too.
     static let selectJoined = "SELECT \(allNames.map { "task.\($0)" }.joined(separator: ", "))"
     static let selectOne = select + " WHERE id = ?"
@@ -124,7 +141,7 @@ enum TaskColumn: Int, CaseIterable {
         .failureRetryAfter, .entityTagIsWeak, .lastModifiedIsStrong, .lastModified,
         .remoteChecksum, .fileName, .wantedName, .checksum, .entityTag, .failureMessage, .userAgent,
         .referrer, .headers,
-        .mirrors, .loginKey,
+        .mirrors, .loginKey, .listedTasks,
     ]
     private static let insertAll = insert(into: allCases)
     private static let insertPlain = insert(into: plain)
@@ -182,6 +199,7 @@ extension TaskColumn {
             Part(columns: ofFailure) { $0.failure == $1.failure },
             Part(columns: ofRemote) { $0.remote == $1.remote },
             Part(columns: ofRequest) { $0.request == $1.request },
+            Part(columns: [.listedTasks]) { $0.listedTasks == $1.listedTasks },
         ]
         let named = Set(parts.flatMap(\.columns))
         let others = allCases.filter { $0 != .id && !named.contains($0) }

@@ -2,7 +2,8 @@
 
 import iDownState
 
-/// A list of ids in a few bytes each: a call may add 100,000 tasks under one token.
+/// A list of ids in a few bytes each: a call may add 100,000 tasks under one token, and a metalink
+/// may list 10,000 files.
 enum TaskIDList {
     static func bytes(_ ids: [TaskID]) -> [UInt8] {
         var bytes: [UInt8] = []

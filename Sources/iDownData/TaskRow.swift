@@ -47,6 +47,7 @@ struct TaskRow {
         record.intent = try intent()
         record.integrity = try name(.integrity)
         record.finishedAt = try optional(.finishedAt).map { WallTime(microseconds: $0) }
+        record.listedTasks = try listedTasks()
         return record
     }
 
@@ -165,6 +166,12 @@ struct TaskRow {
         }
         remote.checksum = try checksum(.remoteChecksum)
         return remote
+    }
+
+    private func listedTasks() throws(StoreFailure) -> [TaskID] {
+        guard let bytes: Data = try optional(.listedTasks) else { return [] }
+        guard let ids = TaskIDList.ids(Array(bytes)) else { throw corrupt(.listedTasks) }
+        return ids
     }
 
     private func segments() throws(StoreFailure) -> SegmentMap {

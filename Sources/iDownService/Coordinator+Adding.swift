@@ -34,26 +34,7 @@ extension Coordinator {
         let wishes = withKeptLogins(wishes)
         commit(answering: .afterSignals, answer: answer) { transaction in
             if let token, let ids = try transaction.taskIDs(forToken: token) { return (ids, []) }
-            var changes: [Change] = []
-            var taken = 0
-            var ids: [TaskID] = []
-            for wish in wishes {
-                if let (id, change) = try transaction.resume(wish) {
-                    ids.append(id)
-                    if let change { changes.append(change) }
-                    continue
-                }
-                if let name = wish.takenName {
-                    throw ServiceRefusal.fileExists(name)
-                }
-                let change = try transaction.add(wish, at: now)
-                taken += 1
-                ids.append(change.after.id)
-                changes.append(change)
-            }
-            if taken > 0, try transaction.counts().total > Self.mostTasks {
-                throw ServiceRefusal.limitExceeded("no more than \(Self.mostTasks) tasks")
-            }
+            let (ids, changes) = try transaction.add(wishes, at: now)
             if let token, !ids.isEmpty { try transaction.remember(token: token, ids: ids) }
             return (ids, changes)
         }
@@ -70,6 +51,77 @@ extension Coordinator {
 }
 
 extension Transaction {
+    /// Adds a task for each wish, or resumes the unfinished task that already stands for it.
+    ///
+    /// - Returns: an id for each wish, and what has changed.
+    /// - Throws: `ServiceRefusal`, or what the store says; the transaction is to be undone then.
+    fileprivate func add(
+        _ wishes: [NewTask],
+        at now: WallTime
+    ) throws -> (ids: [TaskID], changes: [Change]) {
+        var changes: [Change] = []
+        var taken = 0
+        var ids: [TaskID] = []
+        for wish in wishes {
+            if let (id, change) = try resume(wish) {
+                ids.append(id)
+                if let change { changes.append(change) }
+                continue
+            }
+            if let name = wish.takenName { throw ServiceRefusal.fileExists(name) }
+            let change = try add(wish, at: now)
+            taken += 1
+            ids.append(change.after.id)
+            changes.append(change)
+        }
+        if taken > 0, try counts().total > Coordinator.mostTasks {
+            throw ServiceRefusal.limitExceeded("no more than \(Coordinator.mostTasks) tasks")
+        }
+        return (ids, changes)
+    }
+
+    /// Adds the files of a metalink, at the metalink's priority.
+    ///
+    /// After a crash they come once more: a file whose task has completed or was cancelled since is
+    /// not added again.
+    ///
+    /// - Returns: the id of each file's task, once and in the order of the metalink, and what has
+    ///   changed.
+    /// - Throws: `ServiceRefusal`, or what the store says; the transaction is to be undone then.
+    func add(
+        _ wishes: [NewTask],
+        listedBy metalink: TaskRecord,
+        at now: WallTime
+    ) throws -> (ids: [TaskID], changes: [Change]) {
+        let ended = try endedTasks(listedBy: metalink)
+        let isEnded = { (wish: NewTask) in ended[ListedName(wish.request)] != nil }
+        let others = wishes.filter { !isEnded($0) }.map { wish in
+            var wish = wish
+            wish.priority = metalink.priority
+            return wish
+        }
+        let (added, changes) = try add(others, at: now)
+        var rest = added[...]
+        // A metalink may name a file twice, or itself.
+        var known: Set<TaskID> = [metalink.id]
+        let ids = wishes.compactMap { ended[ListedName($0.request)] ?? rest.popFirst() }
+            .filter { known.insert($0).inserted }
+        return (ids, changes)
+    }
+
+    /// The tasks of a metalink's list that have completed or were cancelled.
+    private func endedTasks(listedBy metalink: TaskRecord) throws -> [ListedName: TaskID] {
+        var ended: [ListedName: TaskID] = [:]
+        for id in metalink.listedTasks {
+            // A record that cannot be read must not stop the others.
+            guard let record = try? task(id), record.intent != .remove,
+                !record.state.isUnfinished
+            else { continue }
+            ended[ListedName(record.request)] = id
+        }
+        return ended
+    }
+
     /// The unfinished task that already stands for a wish, resumed unless it is to stay paused.
     ///
     /// One that may not use the user's logins never sets another going that may.
@@ -115,5 +167,16 @@ extension Transaction {
         try insert(record)
         if let pieces = wish.pieces { try keep(pieces, of: record.id) }
         return Change(before: nil, after: record, effects: [.persist, .announce, .fillSlots])
+    }
+}
+
+/// What tells one file of a metalink from another.
+private struct ListedName: Hashable {
+    let url: String
+    let fileName: String?
+
+    init(_ request: TaskRequest) {
+        url = request.urlWithoutLogin
+        fileName = request.fileName
     }
 }

@@ -23,7 +23,7 @@ extension Coordinator: TransferJournal {
         case .arrived, .publishing:
             jitter = 0
             if running[task]?.attempt == attempt { arrived.insert(task) }
-        case .opened, .checkpointed, .completed, .held: jitter = 0
+        case .opened, .checkpointed, .listed, .completed, .held: jitter = 0
         }
         let hasNetwork = conditions.isOnline && !conditions.isCaptive
         return try await commit(answering: .first) { transaction in
@@ -42,14 +42,30 @@ extension Coordinator: TransferJournal {
         }
     }
 
-    package func add(_ files: [ListedFile], listedBy task: TaskID) async throws {
-        let record = try await store.read { snapshot throws(StoreFailure) in
-            try snapshot.task(task)
+    package func add(
+        _ files: [ListedFile],
+        listedBy task: TaskID,
+        attempt: AttemptNumber
+    ) async throws -> Bool {
+        guard !isStopping else { throw ServiceRefusal.stopping }
+        let now = time.date
+        let wishes = withKeptLogins(
+            files.map { NewTask(request: $0.request, pieces: $0.pieces) }
+        )
+        do {
+            return try await commit(answering: .first) { transaction in
+                guard let metalink = try transaction.task(task) else { throw Superseded() }
+                let (ids, changes) = try transaction.add(wishes, listedBy: metalink, at: now)
+                let change = try transaction.change(task) { record in
+                    record.apply(.transfer(.listed(ids), of: attempt), at: now, jitter: 0)
+                }
+                // Thrown, so that the tasks that were just added are taken back.
+                guard let change, !change.effects.isEmpty else { throw Superseded() }
+                return (true, changes + [change])
+            }
+        } catch is Superseded {
+            return false
         }
-        let wishes = files.map { file in
-            NewTask(request: file.request, priority: record?.priority, pieces: file.pieces)
-        }
-        _ = try await add(wishes, token: nil)
     }
 
     package func transferEnded(
@@ -251,6 +267,9 @@ extension Coordinator: TransferJournal {
         }
     }
 }
+
+/// The task of a transfer has moved on, and the transfer is no longer wanted.
+private struct Superseded: Error {}
 
 extension LiveProgress.Activity {
     /// The contract's name.

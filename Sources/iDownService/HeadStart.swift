@@ -105,9 +105,13 @@ struct HeadStart {
             try await coordinator.pieceHashes(of: task)
         }
 
-        func add(_ files: [ListedFile], listedBy task: TaskID) async throws {
-            guard await hasSlot else { throw CancellationError() }
-            try await coordinator.add(files, listedBy: task)
+        func add(
+            _ files: [ListedFile],
+            listedBy task: TaskID,
+            attempt: AttemptNumber
+        ) async throws -> Bool {
+            guard await hasSlot else { return false }
+            return try await coordinator.add(files, listedBy: task, attempt: attempt)
         }
 
         func transferEnded(

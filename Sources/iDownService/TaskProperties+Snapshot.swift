@@ -38,6 +38,7 @@ extension TaskProperties {
         referrer = TaskRequest.withoutLogin(record.request.referrer ?? "")
         createdAt = UInt64(clamping: record.createdAt.microseconds)
         finishedAt = UInt64(clamping: record.finishedAt?.microseconds ?? 0)
+        listedTasks = record.listedTasks.map(\.description)
     }
 
     private mutating func apply(_ state: TaskState) {

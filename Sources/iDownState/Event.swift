@@ -13,6 +13,9 @@ package enum TransferEvent: Hashable, Sendable {
     case arrived(LocalFile, RemoteVersion)
     /// These bytes are on disk and synced.
     case checkpointed(SegmentMap)
+    /// The complete file is a metalink, and these tasks stand for the files that it lists. Is
+    /// recorded in the transaction that adds the tasks, and comes again after a crash.
+    case listed([TaskID])
     /// All bytes are on disk and synced; the file is about to be renamed to this name.
     case publishing(name: String)
     /// The file stands under its final name, and the folder is synced; `movedTo` is where that

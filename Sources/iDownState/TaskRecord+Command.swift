@@ -68,6 +68,7 @@ extension TaskRecord {
             forgetContent()
             file = nil
             integrity = nil
+            listedTasks = []
             finishedAt = nil
             return restart()
         }

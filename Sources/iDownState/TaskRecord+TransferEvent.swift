@@ -13,6 +13,7 @@ extension TaskRecord {
         case .opened(let file, let remote, let kept): return open(file, remote, kept)
         case .arrived(let file, let remote): return arrive(file, remote)
         case .checkpointed(let segments): return checkpoint(segments)
+        case .listed(let tasks): return list(tasks)
         case .publishing(let name): return beginPublication(name)
         case .completed(let name, let size, let integrity, let folder):
             guard case .publish = intent else { return [] }
@@ -71,6 +72,12 @@ extension TaskRecord {
         noteProgress()
         // Progress has its own pace; what a stopped transfer has kept is told at once.
         return state == .downloading ? [.persist] : [.persist, .announce]
+    }
+
+    private mutating func list(_ tasks: [TaskID]) -> [Effect] {
+        guard state == .downloading else { return [] }
+        listedTasks = tasks
+        return [.persist, .announce]
     }
 
     private mutating func beginPublication(_ name: String) -> [Effect] {

@@ -67,6 +67,9 @@ package struct TaskRecord: Hashable, Sendable {
     package var intent: Intent?
     /// Of a completed task.
     package var integrity: Integrity?
+    /// The tasks that stand for the files of this metalink, in its order and each once; empty for
+    /// every other file, and until the files are added.
+    package var listedTasks: [TaskID]
     package var createdAt: WallTime
     package var finishedAt: WallTime?
 
@@ -92,6 +95,7 @@ package struct TaskRecord: Hashable, Sendable {
         self.segments = SegmentMap()
         self.intent = nil
         self.integrity = nil
+        self.listedTasks = []
         self.createdAt = createdAt
         self.finishedAt = nil
     }

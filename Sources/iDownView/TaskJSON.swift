@@ -58,6 +58,7 @@ package struct TaskJSON: Encodable, Sendable {
         case .referrer: try object.encode(task.referrer, forKey: key)
         case .createdAt: try object.encode(task.createdAt, forKey: key)
         case .finishedAt: try object.encode(task.finishedAt, forKey: key)
+        case .listedTasks: try object.encode(task.listedTasks, forKey: key)
         }
     }
 
@@ -92,6 +93,7 @@ package struct TaskJSON: Encodable, Sendable {
         case .referrer: task.referrer
         case .createdAt: "\(task.createdAt)"
         case .finishedAt: "\(task.finishedAt)"
+        case .listedTasks: task.listedTasks.joined(separator: ",")
         }
     }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import DBus
 import Testing
 import iDownBus
 import iDownTesting
@@ -28,10 +29,21 @@ struct MetalinkDownloadTests {
         )
     }
 
+    /// A list of two files, `one` and `two`.
+    private static func two(_ host: String) -> [UInt8] {
+        let files = ["one", "two"].map { name in
+            "<file name=\"\(name)\"><url>http://\(host)/\(name)</url></file>"
+        }
+        return Array(
+            "<metalink xmlns=\"urn:ietf:params:xml:ns:metalink\">\(files.joined())</metalink>".utf8
+        )
+    }
+
     private static func answer(_ request: RecordedRequest) -> [FaultServer.Step] {
         let body =
             switch request.path {
             case "/list.meta4": list(request["Host"] ?? "")
+            case "/two.meta4": two(request["Host"] ?? "")
             case "/right/abc.txt": Array("abc".utf8)
             default: Array("abd".utf8)
             }
@@ -47,6 +59,7 @@ struct MetalinkDownloadTests {
             let tasks = try await service.client.listTasks()
             #expect(tasks.map(\.fileName) == ["list.meta4", "abc.txt"])
             let listed = try #require(tasks.last)
+            #expect(tasks.map(\.listedTasks) == [[listed.id], []])
             try await service.waitForState("completed", of: listed.id)
             let file = try await service.client.getTask(listed.id)
             #expect(file.integrity == .checksum)
@@ -55,5 +68,59 @@ struct MetalinkDownloadTests {
             #expect(try TestContent(Array("abc".utf8)).firstDifference(fromFile: file.path) == nil)
             #expect(server.requests.contains { $0.path == "/right/abc.txt" })
         }
+    }
+
+    @Test func `its list has new tasks and those that were there, and outlives a crash`()
+        async throws
+    {
+        let server = try FaultServer(script: .init { Self.answer($0) })
+        defer { server.stop() }
+        try await withService { service in
+            let known = try await service.add(server.url("/two")) { options in
+                options.filename = "two"
+                options.paused = true
+            }
+            let id = try await service.add(server.url("/two.meta4"))
+            try await service.waitForState("completed", of: id)
+            let list = try await service.client.getTask(id).listedTasks
+            #expect(list.count == 2)
+            #expect(list.last == known)
+            #expect(try await service.client.listTasks().count == 3)
+            for listed in list { try await service.waitForState("completed", of: listed) }
+            try expectListIsTold(list, of: id, service)
+
+            try await service.restartAfterKill()
+            #expect(try await service.client.getTask(id).listedTasks == list)
+            var query = TaskQuery()
+            query.properties = [.listedTasks]
+            let found = try await service.client.findTasks(query).page.map(\.listedTasks)
+            #expect(found == [[], list, []])
+
+            try await service.client.retry(id)
+            try await service.waitForState("completed", of: id)
+            let second = try await service.client.getTask(id).listedTasks
+            #expect(second.count == 2)
+            #expect(Set(second).isDisjoint(with: list), "both files had been completed")
+        }
+    }
+
+    /// Whoever follows the signals knows the list when the metalink is completed.
+    private func expectListIsTold(
+        _ list: [String],
+        of id: String,
+        _ service: ServiceUnderTest
+    ) throws {
+        var told: [String] = []
+        for signal in service.signals.signals {
+            guard
+                case .changed(id, let state, let changed) = ManagerEvent(
+                    signal.member,
+                    signal.arguments
+                )
+            else { continue }
+            if let value = changed["ListedTasks"] { told = try [String](busValue: value) }
+            if state == .completed { break }
+        }
+        #expect(told == list)
     }
 }

@@ -14,7 +14,7 @@ import iDownBus
             (.segments, "a(tt)"), (.resumable, "b"), (.priority, "i"), (.speedLimit, "t"),
             (.maxConnections, "u"), (.integrity, "s"), (.mimeType, "s"), (.checksum, "s"),
             (.referrer, "s"),
-            (.createdAt, "t"), (.finishedAt, "t"),
+            (.createdAt, "t"), (.finishedAt, "t"), (.listedTasks, "as"),
         ] as [(TaskProperty, Signature)]
     )
     func `each property has the contract's type`(property: TaskProperty, type: Signature) {
@@ -127,6 +127,7 @@ extension TaskProperties {
         task.referrer = "https://example.org/"
         task.createdAt = 8
         task.finishedAt = 9
+        task.listedTasks = ["9", "8"]
         return task
     }
 }

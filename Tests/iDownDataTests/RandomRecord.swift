@@ -28,6 +28,9 @@ struct RandomRecord {
         record.intent = maybe { $0.intent() }
         record.integrity = maybe { $0.pick([.checksum, .validators, .length, .none]) }
         record.finishedAt = maybe { $0.time() }
+        record.listedTasks = (0..<pick([0, 0, 1, 3_000])).compactMap { _ in
+            TaskID(rawValue: size())
+        }
         return record
     }
 

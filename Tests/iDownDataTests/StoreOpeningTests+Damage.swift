@@ -329,6 +329,34 @@ extension StoreOpeningTests {
         }
     }
 
+    @Test(arguments: [false, true])
+    func `the tasks of a metalink are carried over, and a list that knows of none`(
+        isOld: Bool
+    ) async throws {
+        try await withTemporaryFolder { folder in
+            let store = try Store.open(folder: folder, now: .someTime).store
+            try await store.commit { transaction in
+                _ = try transaction.addTask("https://e.org/a.meta4") {
+                    $0.listedTasks = [$0.id]
+                    $0.request.keptLogins = LoginKey(id: "k", isForURL: true)
+                }
+                guard isOld else { return }
+                _ = try transaction.texts("ALTER TABLE task DROP COLUMN listedTasks")
+            }
+            try store.close()
+            try await tearARow(folder)
+            let (saved, report) = try Store.open(folder: folder, now: .someTime)
+            #expect(report.recovery?.carriedTasks == 1)
+            #expect(report.recovery?.lostTasks == 0)
+            let task = try await saved.read { snapshot throws(StoreFailure) in
+                try snapshot.tasks().first
+            }
+            #expect(task?.listedTasks == (isOld ? [] : [try #require(task?.id)]))
+            #expect(task?.request.keptLogins?.id == "k")
+            try saved.close()
+        }
+    }
+
     /// Breaks the database in a way that only a look at its content finds.
     private func tearARow(_ folder: String) async throws {
         let program = """

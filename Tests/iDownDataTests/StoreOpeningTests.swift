@@ -60,6 +60,33 @@ import iDownTesting
         }
     }
 
+    @Test func `a list from before metalinks had tasks is taken over`() async throws {
+        try await withTemporaryFolder { folder in
+            try await fill(folder, tasks: 2)
+            let store = try Store.open(folder: folder, now: .someTime).store
+            try await store.commit { transaction in
+                _ = try transaction.texts("ALTER TABLE task DROP COLUMN listedTasks")
+                _ = try transaction.texts("DELETE FROM grdb_migrations WHERE identifier = '5'")
+            }
+            try store.close()
+            let (newer, report) = try Store.open(folder: folder, now: .someTime)
+            #expect(report.recovery == nil)
+            let tasks = try await newer.read { snapshot throws(StoreFailure) in
+                try snapshot.tasks()
+            }
+            #expect(tasks.map(\.listedTasks) == [[], []])
+            let ids = tasks.map(\.id)
+            let stored = try await newer.commit { transaction in
+                var metalink = tasks[0]
+                metalink.listedTasks = ids
+                try transaction.update(metalink, from: tasks[0])
+                return try transaction.task(ids[0])
+            }
+            #expect(stored?.listedTasks == ids)
+            try newer.close()
+        }
+    }
+
     // MARK: What is left alone
 
     @Test func `a newer schema is refused and nothing touched`() async throws {

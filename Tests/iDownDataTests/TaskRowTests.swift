@@ -50,6 +50,23 @@ import iDownState
         }
     }
 
+    @Test func `a task that lists nothing has nothing stored for it`() async throws {
+        try await withStore { store in
+            let stored = try await store.commit { transaction in
+                let before = try transaction.addTask("http://a/1")
+                var after = before
+                after.listedTasks = [before.id]
+                try transaction.update(after, from: before)
+                try transaction.update(before, from: after)
+                _ = try transaction.addTask("http://a/2") { $0.listedTasks = [before.id] }
+                return try transaction.texts(
+                    "SELECT id || hex(coalesce(listedTasks, 'none')) FROM task ORDER BY id"
+                )
+            }
+            #expect(stored == [["16E6F6E65"], ["201"]])
+        }
+    }
+
     @Test(arguments: [
         ("state", "'dreaming'"), ("state", "'WAITING'"), ("hold", "'weather'"), ("hold", "NULL"),
         ("hold", "'retry'"), ("intent", "'publish'"), ("intent", "'burn'"), ("tries", "-1"),
@@ -59,7 +76,7 @@ import iDownState
         ("checksum", "'sha-256=00'"), ("checksum", "'crc=00'"), ("speedLimit", "-1"),
         ("connections", "0"), ("connections", "17"),
         ("headers", "'[[\"a\"]]'"), ("headers", "'{'"), ("fileName", "'name only'"),
-        ("entityTag", "'\"tag only\"'"),
+        ("entityTag", "'\"tag only\"'"), ("listedTasks", "x'80'"), ("listedTasks", "x'00'"),
     ])
     func `a row that no idown would write is told, and hides no other`(
         column: String,

@@ -84,6 +84,12 @@ import iDownState
         #expect(properties { _ in }.maxConnections == 0)
     }
 
+    @Test func `a metalink shows its tasks in their order`() {
+        let ids = [9, 8, 10].compactMap { TaskID(rawValue: $0) }
+        #expect(properties { $0.listedTasks = ids }.listedTasks == ["9", "8", "10"])
+        #expect(properties().listedTasks.isEmpty)
+    }
+
     @Test func `a completed task has its path`() {
         let task = properties { record in
             record.state = .completed

@@ -24,6 +24,9 @@ enum Sample {
         servesRanges: true
     )
 
+    /// The task of the one file that the sample lists where it is a metalink.
+    static let listedTasks = [8].compactMap { TaskID(rawValue: $0) }
+
     /// The number of the sample's latest transfer, and of those around it.
     static let attempt = AttemptNumber(rawValue: 3)
     static let olderAttempt = AttemptNumber(rawValue: 2)

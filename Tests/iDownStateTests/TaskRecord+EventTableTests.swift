@@ -8,7 +8,7 @@ import iDownState
     enum Happening: String, CaseIterable, Sendable {
         case slotGranted, displaced, retryDue, serviceStarted
         case partialWhole, partialShort, partialGone, publicationFound, partialDeleted
-        case opened, arrived, checkpointed, publishing, completed
+        case opened, arrived, checkpointed, listed, publishing, completed
         case failedForNow, failedForGood, failedSpoiling, vanished, diskFilled, disconnected
         case postponed, heldBack, heldOffline, metered, drained, released
 
@@ -30,6 +30,7 @@ import iDownState
                 )
             case .arrived: .transfer(.arrived(Sample.otherFile, Sample.otherRemote), of: attempt)
             case .checkpointed: .transfer(.checkpointed(Sample.first(Sample.total)), of: attempt)
+            case .listed: .transfer(.listed(Sample.listedTasks), of: attempt)
             case .publishing: .transfer(.publishing(name: Sample.otherName), of: attempt)
             case .completed:
                 .transfer(
@@ -159,6 +160,7 @@ import iDownState
         row(.connecting, .drained, battery, stopped),
         row(.connecting, .serviceStarted, queue, told),
         row(.connecting, .opened, .downloading, told),
+        row(.connecting, .listed, .downloading, told),
         row(.connecting, .arrived, .downloading, toldLater, intent: publishOther),
         row(.connecting, .failedForNow, retry, retried),
         row(.connecting, .failedForGood, .failed, freed),
@@ -176,6 +178,7 @@ import iDownState
         row(.downloading, .serviceStarted, queue, told),
         row(.downloading, .opened, .downloading, told),
         row(.downloading, .checkpointed, .downloading, [.persist]),
+        row(.downloading, .listed, .downloading, told),
         row(.downloading, .publishing, .downloading, named, intent: publishOther),
         row(.downloading, .arrived, .downloading, toldLater, intent: publishOther),
         row(.downloading, .failedForNow, retry, retried),
@@ -187,6 +190,7 @@ import iDownState
         row(.downloading, .postponed, retry, retried),
 
         row(.publishing, .serviceStarted, queue, told, intent: publish),
+        row(.publishing, .listed, .downloading, told, intent: publish),
         row(.publishing, .publishing, .downloading, named, intent: publishOther),
         row(.publishing, .checkpointed, .downloading, [.persist], intent: publish),
         row(.publishing, .completed, .completed, freed),

@@ -72,6 +72,32 @@ import iDownState
         #expect(record.intent == .publish(name: Sample.otherName))
     }
 
+    // MARK: Listed
+
+    @Test func `a metalink that is read again has the tasks of the last time only`() throws {
+        var record = try Situation.downloading.record()
+        report(.listed(Sample.listedTasks + [record.id]), to: &record)
+        report(.listed(Sample.listedTasks), to: &record)
+        #expect(record.listedTasks == Sample.listedTasks)
+    }
+
+    @Test func `a completed metalink keeps its tasks until it is downloaded again`() throws {
+        var record = try Situation.publishing.record()
+        report(.listed(Sample.listedTasks), to: &record)
+        report(.completed(name: Sample.name, size: Sample.total, .checksum), to: &record)
+        #expect(record.listedTasks == Sample.listedTasks)
+        _ = try record.apply(.retry)
+        #expect(record.listedTasks.isEmpty)
+    }
+
+    @Test func `a failed metalink that is tried again keeps its tasks`() throws {
+        var record = try Situation.downloading.record()
+        report(.listed(Sample.listedTasks), to: &record)
+        report(.failed(Sample.missing), to: &record)
+        _ = try record.apply(.retry)
+        #expect(record.listedTasks == Sample.listedTasks)
+    }
+
     // MARK: Completed
 
     @Test func `a published file completes the task and clears its failures`() throws {

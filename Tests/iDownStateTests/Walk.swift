@@ -88,6 +88,7 @@ struct Walk: Sendable {
             .opened(Sample.otherFile, Sample.otherRemote, keeping: SegmentMap()),
             .arrived(Sample.file, Sample.remote),
             .checkpointed(Sample.first(more)),
+            .listed(Sample.listedTasks),
             .publishing(name: Sample.name),
             .completed(name: Sample.name, size: Sample.total, .validators),
             .failed(Sample.reset), .failed(Sample.missing), .failed(Sample.mismatch),

@@ -20,6 +20,16 @@ import iDownView
         #expect(text.contains("\"Resumable\" : true"))
     }
 
+    @Test func `the tasks of a metalink are a list of words, for a template with commas`() throws {
+        var task = TaskProperties()
+        #expect(try JSONText.of(TaskJSON(task, only: [.listedTasks])).contains("[\n\n  ]"))
+        task.listedTasks = ["9", "10"]
+        let text = try JSONText.of(TaskJSON(task, only: [.listedTasks]))
+        #expect(text.filter { !$0.isWhitespace } == #"{"ListedTasks":["9","10"]}"#)
+        #expect(try TaskTemplate("{ListedTasks}").text(of: task) == "9,10")
+        #expect(try TaskTemplate("{ListedTasks}").text(of: .running) == "")
+    }
+
     @Test func `numbers that JSON does not know are unknown`() throws {
         var task = TaskProperties()
         task.progress = .nan

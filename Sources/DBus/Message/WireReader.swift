@@ -157,6 +157,15 @@ package struct WireReader: Sendable {
         field = pairs
     }
 
+    /// Takes texts.
+    package mutating func take(_ field: inout [String]) throws(DecodingFailure) {
+        let type = try variant()
+        guard body[type].elementsEqual("as".utf8) else { return try skip(type) }
+        var texts: [String] = []
+        try array { reader throws(DecodingFailure) in texts.append(try reader.text()) }
+        field = texts
+    }
+
     /// Passes over whatever it is.
     package mutating func passVariant() throws(DecodingFailure) {
         try skip(try variant())

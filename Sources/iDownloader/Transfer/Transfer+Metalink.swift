@@ -6,8 +6,8 @@ import iDownState
 extension Transfer {
     /// Where the complete file is a metalink, adds the files that it lists to the list of tasks.
     ///
-    /// Before it gets its name: a crash in between adds them once more, which finds the unfinished
-    /// tasks that are there; after it they might never be added.
+    /// Runs before the metalink gets its name, because after a crash in between the files might never
+    /// be added. Such a crash has the next attempt add them once more, which finds their tasks.
     ///
     /// What is listed is no metalink again: two that list each other would go on for ever. So of a
     /// file that has its name already, as all that are listed have, the name alone tells.
@@ -42,13 +42,15 @@ extension Transfer {
             let isMetalink = Metalink.isMeant(mimeType: "", name: listed.request.fileName ?? "")
             return file.urls.isEmpty || isMetalink ? nil : listed
         }
+        let isWanted: Bool
         do {
-            try await journal.add(listed, listedBy: job.task)
+            isWanted = try await journal.add(listed, listedBy: job.task, attempt: job.attempt)
         } catch {
             throw .failed(
                 Failure(.fileFailed, "the listed files cannot be added yet", isTransient: true)
             )
         }
+        guard isWanted else { throw .superseded }
     }
 }
 

@@ -277,7 +277,7 @@ actor Transfer {
             recorded = SegmentMap()
             recordedVersion = version
         case .checkpointed(let segments): recorded = segments
-        case .publishing, .completed, .failed, .held: break
+        case .listed, .publishing, .completed, .failed, .held: break
         }
     }
 

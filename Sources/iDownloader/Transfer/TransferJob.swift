@@ -55,9 +55,16 @@ package protocol TransferJournal: Sendable {
     /// The hashes of the pieces of a task's file; nil where none are kept.
     func pieceHashes(of task: TaskID) async throws -> PieceHashes?
 
-    /// Adds the files that a metalink lists; durable when it returns. One that an unfinished task
-    /// stands for already is not added again.
-    func add(_ files: [ListedFile], listedBy task: TaskID) async throws
+    /// Adds the files that a metalink lists, and records their tasks as the metalink's; both are
+    /// durable when it returns. A file that an unfinished task stands for already is not added again.
+    ///
+    /// - Returns: false where the metalink's task has moved on; nothing is added then.
+    /// - Throws: when the list of tasks could not be written; nothing has changed then.
+    func add(
+        _ files: [ListedFile],
+        listedBy task: TaskID,
+        attempt: AttemptNumber
+    ) async throws -> Bool
 
     /// The transfer holds neither a connection nor the file any more; nothing comes after this.
     ///

@@ -26,6 +26,7 @@ import Testing
         var int32: Int32 = 0, uint32: UInt32 = 0, int64: Int64 = 0, uint64: UInt64 = 0
         var double = 0.0
         var pairs: [Pair<UInt64, UInt64>] = []
+        var texts: [String] = []
 
         mutating func take(_ key: String, _ reader: inout WireReader) throws(DecodingFailure) {
             switch key {
@@ -37,6 +38,7 @@ import Testing
             case "uint64": try reader.take(&uint64)
             case "double": try reader.take(&double)
             case "pairs": try reader.take(&pairs)
+            case "texts": try reader.take(&texts)
             default: try reader.passVariant()
             }
         }
@@ -57,6 +59,7 @@ import Testing
         ("uint32", .uint32(4)), ("int64", .int64(.min)), ("uint64", .uint64(.max)),
         ("double", .double(0.5)),
         ("pairs", [Pair(UInt64(1), UInt64(2)), Pair(UInt64(3), UInt64(4))].busValue),
+        ("texts", ["a", "", "Grüße"].busValue),
     ]
 
     @Test func `each value comes as it was put in`() throws {
@@ -68,7 +71,8 @@ import Testing
             int64: .min,
             uint64: .max,
             double: 0.5,
-            pairs: [Pair(1, 2), Pair(3, 4)]
+            pairs: [Pair(1, 2), Pair(3, 4)],
+            texts: ["a", "", "Grüße"]
         )
         #expect(try fields(bytes(dictionary(entries))) == expected)
         #expect(try fields(bytes(dictionary(entries.reversed()))) == expected)

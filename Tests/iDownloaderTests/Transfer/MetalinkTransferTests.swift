@@ -52,6 +52,61 @@ import iDownloader
         }
     }
 
+    @Test func `its files are added before it gets its name`() async throws {
+        let document = document("http://host.invalid/a.iso")
+        try await withServer({ _ in whole(document) }) { server in
+            try await withSite { site in
+                let journal = try site.task(server.url("/list.meta4"))
+                journal.before { event, _ in
+                    if case .listed = event { #expect(!site.files.contains("list.meta4")) }
+                    return true
+                }
+                try await site.run(journal)
+                #expect(journal.kinds.contains(.listed))
+                #expect(journal.kinds.last == .completed)
+                #expect(journal.record.listedTasks.count == 1)
+            }
+        }
+    }
+
+    @Test func `files that cannot be added yet are added by the next attempt`() async throws {
+        let document = document("http://host.invalid/a.iso")
+        try await withServer({ _ in whole(document) }) { server in
+            try await withSite { site in
+                let journal = try site.task(server.url("/list.meta4"))
+                journal.before { event, _ in
+                    if case .listed = event { throw RecordingJournal.NotWritten() }
+                    return true
+                }
+                try await site.run(journal)
+                expectFailure(.fileFailed, isTransient: true, site, journal)
+                #expect(journal.listed.isEmpty)
+                journal.stepBack()
+                try await site.run(journal)
+                #expect(journal.record.state == .completed)
+                #expect(journal.listed.count == 1)
+            }
+        }
+    }
+
+    @Test func `a metalink that is paused before its files are added adds none`() async throws {
+        let document = document("http://host.invalid/a.iso")
+        try await withServer({ _ in whole(document) }) { server in
+            try await withSite { site in
+                let journal = try site.task(server.url("/list.meta4"))
+                journal.before { event, journal in
+                    if case .listed = event { try journal.apply(.pause) }
+                    return true
+                }
+                try await site.run(journal)
+                #expect(journal.record.state == .paused)
+                #expect(journal.record.failure == nil)
+                #expect(journal.listed.isEmpty)
+                #expect(!site.files.contains("list.meta4"))
+            }
+        }
+    }
+
     @Test(arguments: ["b.meta4", "B.METALINK"])
     func `a metalink in a metalink is not followed`(name: String) async throws {
         let document = document("http://host.invalid/b", name: name)

@@ -111,8 +111,15 @@ final class RecordingJournal: TransferJournal {
 
     func pieceHashes(of task: TaskID) async throws -> PieceHashes? { state.withLock(\.pieceHashes) }
 
-    func add(_ files: [ListedFile], listedBy task: TaskID) async throws {
+    func add(
+        _ files: [ListedFile],
+        listedBy task: TaskID,
+        attempt: AttemptNumber
+    ) async throws -> Bool {
+        let ids = files.indices.compactMap { TaskID(rawValue: task.rawValue + 1 + Int64($0)) }
+        guard try await record(.listed(ids), of: task, attempt: attempt) else { return false }
         state.withLock { $0.listed += files }
+        return true
     }
 
     func transferEnded(_ task: TaskID, attempt: AttemptNumber, failure: Failure?) async {
@@ -151,13 +158,14 @@ final class RecordingJournal: TransferJournal {
 
 /// A transfer's events without what they carry.
 enum EventKind: CaseIterable {
-    case opened, arrived, checkpointed, publishing, completed, failed, held
+    case opened, arrived, checkpointed, listed, publishing, completed, failed, held
 
     init(_ event: TransferEvent) {
         switch event {
         case .opened: self = .opened
         case .arrived: self = .arrived
         case .checkpointed: self = .checkpointed
+        case .listed: self = .listed
         case .publishing: self = .publishing
         case .completed: self = .completed
         case .failed: self = .failed

@@ -222,7 +222,8 @@ import iDownloader
                     switch event {
                     case .publishing(name: "file.bin"): putFile(site.path("file.bin"))
                     case .completed: throw RecordingJournal.NotWritten()
-                    case .publishing, .opened, .arrived, .checkpointed, .failed, .held: break
+                    case .publishing, .opened, .arrived, .checkpointed, .listed, .failed, .held:
+                        break
                     }
                     return true
                 }
