@@ -2,10 +2,11 @@
 
 import DBus
 
-/// A service of the desktop, which may be there or not, may come or go, and may never answer.
+/// A D-Bus service of the desktop that is optional: it may be missing, start or stop at any time,
+/// or never answer.
 struct BusService: Sendable {
-    /// Nothing here waits longer for an answer, unless it says so.
-    static let patience: Duration = .seconds(5)
+    /// How long a call waits for its answer, unless the caller gives another limit.
+    static let timeout: Duration = .seconds(5)
 
     let connection: Connection
     let name: BusName
@@ -24,17 +25,25 @@ struct BusService: Sendable {
         self.interface = interface
     }
 
-    /// Calls a method of the service, or of another object or interface of it.
+    /// Calls a method of the service and returns its results.
     ///
-    /// With `startsIt` the bus may start the service for the call.
+    /// - Parameters:
+    ///   - member: the method's name.
+    ///   - arguments: the method's arguments.
+    ///   - object: another object of the service; nil calls ``path``.
+    ///   - other: another interface of the object; nil calls ``interface``.
+    ///   - startsService: whether the bus may start the service for the call.
+    ///   - timeout: how long to wait for the answer.
+    /// - Returns: the results.
+    /// - Throws: the service's error, or that of the bus.
     @discardableResult
     func call(
         _ member: MemberName,
         _ arguments: [Value] = [],
         at object: ObjectPath? = nil,
         of other: InterfaceName? = nil,
-        startsIt: Bool = false,
-        patience: Duration = Self.patience
+        startsService: Bool = false,
+        timeout: Duration = Self.timeout
     ) async throws(BusError) -> [Value] {
         try await connection.call(
             name,
@@ -42,55 +51,56 @@ struct BusService: Sendable {
             other ?? interface,
             member,
             arguments,
-            timeout: patience,
-            startService: startsIt
+            timeout: timeout,
+            startService: startsService
         )
     }
 
-    /// Whether somebody serves it now.
-    var isThere: Bool {
+    /// Whether the service is running: its bus name has an owner.
+    var isRunning: Bool {
         get async { (try? await connection.owner(of: name)) != nil }
     }
 
-    /// Whether somebody serves it now, or the bus knows how to start one who does.
-    var isWithinReach: Bool {
+    /// Whether the service is running, or the bus can start it.
+    var isAvailable: Bool {
         get async {
-            if await isThere { return true }
+            if await isRunning { return true }
             let names = try? await connection.call(
                 .bus,
                 "/org/freedesktop/DBus",
                 "org.freedesktop.DBus",
                 "ListActivatableNames",
-                timeout: Self.patience
+                timeout: Self.timeout
             )
             guard case .array(_, let activatable)? = names?.first else { return false }
             return activatable.contains(.string(name.rawValue))
         }
     }
 
-    /// All properties.
-    private var properties: Finding<[String: Value]> {
+    /// All properties of the interface; `unavailable` where the service does not run or has none.
+    private var properties: ServiceAnswer<[String: Value]> {
         get async {
             do throws(BusError) {
                 _ = try await connection.owner(of: name)
-                let answer = try await call(
+                let results = try await call(
                     "GetAll",
                     [.string(interface.rawValue)],
                     of: "org.freedesktop.DBus.Properties"
                 )
-                guard let first = answer.first,
+                guard let first = results.first,
                     let properties = try? [String: Value](busValue: first)
-                else { return .nobody }
-                return .said(properties)
+                else { return .unavailable }
+                return .value(properties)
             } catch {
-                return Finding(error)
+                return ServiceAnswer(error)
             }
         }
     }
 
-    /// Tells whether it is there, at first and each time that it comes or goes; returns when the
-    /// connection ends or the task is cancelled.
-    func followOwner(_ tell: @Sendable (Bool) async -> Void) async {
+    /// Reports whether the service runs: once at the start, then each time it starts or stops.
+    ///
+    /// Returns when the connection ends or the task is cancelled.
+    func followOwner(_ report: @Sendable (Bool) async -> Void) async {
         let rule = MatchRule(
             sender: .bus,
             interface: "org.freedesktop.DBus",
@@ -98,35 +108,39 @@ struct BusService: Sendable {
             arguments: [0: name.rawValue]
         )
         guard let changes = try? await connection.signals(rule) else { return }
-        await tell(await isThere)
+        await report(await isRunning)
         do {
-            for try await change in changes { await tell(change.arguments.last != .string("")) }
+            for try await change in changes { await report(change.arguments.last != .string("")) }
         } catch {
-            // More changes than anybody reads: whoever comes and goes so often is no service.
+            // The signal queue overflowed: a service that starts and stops this often is of no use.
         }
     }
 
-    /// Hands over each signal of the service's interface, wherever in it it comes from.
+    /// Reports each signal of the service's interface, from any of its objects.
     func followSignals(
         _ member: MemberName? = nil,
-        _ tell: @Sendable (Signal) async -> Void
+        _ report: @Sendable (Signal) async -> Void
     ) async {
         let rule = MatchRule(sender: name, interface: interface, member: member)
         guard let signals = try? await connection.signals(rule) else { return }
         do {
-            for try await signal in signals { await tell(signal) }
+            for try await signal in signals { await report(signal) }
         } catch {
-            // As above.
+            // The signal queue overflowed, as in `followOwner`.
         }
     }
 
-    /// Hands over all properties, at first and after each change; none where nobody serves them.
+    /// Reports all properties, at the start and after each change; none while the service does not
+    /// run.
     ///
-    /// As ``follow(_:grace:asking:_:)`` does it.
+    /// - Parameters:
+    ///   - grace: how long the last properties stay valid after the service has stopped.
+    ///   - isReady: whether these properties may be used yet; those that may not are not reported.
+    ///   - report: receives the properties.
     func followProperties(
         grace: Duration,
         isReady: @escaping @Sendable ([String: Value]) -> Bool = { _ in true },
-        _ tell: @escaping @Sendable ([String: Value]) async -> Void
+        _ report: @escaping @Sendable ([String: Value]) async -> Void
     ) async {
         let rule = MatchRule(
             sender: name,
@@ -135,68 +149,70 @@ struct BusService: Sendable {
             path: path,
             arguments: [0: interface.rawValue]
         )
-        let asking: @Sendable () async -> Finding<[String: Value]> = {
-            let finding = await properties
-            // Who is still finding out says nothing yet.
-            if case .said(let known) = finding, !isReady(known) { return .silence }
-            return finding
+        let query: @Sendable () async -> ServiceAnswer<[String: Value]> = {
+            let answer = await properties
+            // A service that is still starting up counts as one that has not answered.
+            if case .value(let known) = answer, !isReady(known) { return .noReply }
+            return answer
         }
-        await follow(rule, grace: grace, asking: asking) { known in
-            await tell(known ?? [:])
+        await follow(rule, grace: grace, query: query) { known in
+            await report(known ?? [:])
         }
     }
 
-    /// Hands over what the service says, at first and after each signal of a rule.
+    /// Reports what `query` finds, at the start and after each signal that matches `rule`.
     ///
-    /// Nothing of what is said in between is lost. Returns when the connection ends or the task is
-    /// cancelled.
+    /// A signal that arrives while a query runs leads to one more query, so that no change is
+    /// missed. Returns when the connection ends or the task is cancelled.
     ///
     /// - Parameters:
-    ///   - rule: tells that it may have something else to say.
-    ///   - grace: what it said stands for so long after it has gone: ``LastWord``.
-    ///   - asking: asks what it has to say.
-    ///   - tell: hears of it; nil where nobody has anything to say.
-    func follow<Word: Sendable>(
+    ///   - rule: matches the signals after which the answer may be another.
+    ///   - grace: how long the last answer stays valid after the service has stopped; see
+    ///     ``LastKnownValue``.
+    ///   - query: asks the service.
+    ///   - report: receives the answer; nil where the service is not available.
+    func follow<Content: Sendable>(
         _ rule: MatchRule,
         grace: Duration,
-        asking: @escaping @Sendable () async -> Finding<Word>,
-        _ tell: @escaping @Sendable (Word?) async -> Void
+        query: @escaping @Sendable () async -> ServiceAnswer<Content>,
+        _ report: @escaping @Sendable (Content?) async -> Void
     ) async {
-        let (pokes, poke) = AsyncStream.makeStream(
+        let (wakeUps, wakeUp) = AsyncStream.makeStream(
             of: Void.self,
             bufferingPolicy: .bufferingNewest(1)
         )
         await withTaskGroup { group in
             group.addTask {
-                await followOwner { _ in poke.yield() }
-                poke.finish()
+                await followOwner { _ in wakeUp.yield() }
+                wakeUp.finish()
             }
             group.addTask {
                 guard let changes = try? await connection.signals(rule) else { return }
-                // What changed before the bus knew the rule is asked for once more.
-                poke.yield()
+                // A change before the match rule was in force sent no signal here: query once more.
+                wakeUp.yield()
                 do {
-                    for try await _ in changes { poke.yield() }
+                    for try await _ in changes { wakeUp.yield() }
                 } catch {
-                    // As above.
+                    // The signal queue overflowed, as in `followOwner`.
                 }
             }
-            var last = LastWord<Word>(grace: grace)
-            var alarm: Task<Void, Never>?
-            for await _ in pokes {
-                let finding = await asking()
-                if last.take(finding, at: .now) { await tell(last.word) }
-                alarm?.cancel()
-                alarm = nil
-                guard let moment = last.nextLook else { continue }
-                alarm = Task {
-                    guard (try? await Task.sleep(until: moment, clock: .continuous)) != nil else {
+            var lastKnown = LastKnownValue<Content>(grace: grace)
+            var timer: Task<Void, Never>?
+            for await _ in wakeUps {
+                let answer = await query()
+                if lastKnown.update(with: answer, at: .now) { await report(lastKnown.value) }
+                timer?.cancel()
+                timer = nil
+                guard let nextQuery = lastKnown.nextQuery else { continue }
+                timer = Task {
+                    guard (try? await Task.sleep(until: nextQuery, clock: .continuous)) != nil
+                    else {
                         return
                     }
-                    poke.yield()
+                    wakeUp.yield()
                 }
             }
-            alarm?.cancel()
+            timer?.cancel()
             group.cancelAll()
         }
     }

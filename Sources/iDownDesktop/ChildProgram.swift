@@ -4,19 +4,20 @@ import CLinux
 import Dispatch
 import Glibc
 
-/// A program as a child of this process, in a session of its own and with none of its files but
-/// standard input, output and error.
+/// A child process in a session of its own, which inherits no files but standard input, output and
+/// error.
 struct ChildProgram: Sendable {
     private let process: pid_t
-    /// One of its own, since it blocks for as long as the program runs; and a serial one, since
-    /// concurrent ones have Dispatch wake up every second.
+    /// Runs `waitpid`, which blocks until the program ends.
+    ///
+    /// The queue is serial because a concurrent queue makes Dispatch wake up every second.
     private let queue = DispatchQueue(label: "org.idown.child")
 
-    /// Starts it.
+    /// Starts a program: posix_spawn(3).
     ///
-    /// - Parameter arguments: the program's absolute path, and what follows it.
+    /// - Parameter arguments: the program's absolute path, followed by its arguments.
     /// - Throws: `notStarted`.
-    init(_ arguments: [String]) throws(UserPrograms.Failure) {
+    init(_ arguments: [String]) throws(ProgramLauncher.Failure) {
         var attributes = posix_spawnattr_t()
         var actions = posix_spawn_file_actions_t()
         posix_spawnattr_init(&attributes)
@@ -44,12 +45,14 @@ struct ChildProgram: Sendable {
         self.process = process
     }
 
-    /// Waits for its end; one that takes too long is asked to end, with all of its process group.
-    func end(within limit: Duration) async throws(UserPrograms.Failure) {
+    /// Waits until the program has ended; after `limit` its process group gets SIGTERM.
+    ///
+    /// - Throws: `ended` if its exit status is not 0, or a signal ended it.
+    func waitForEnd(within limit: Duration) async throws(ProgramLauncher.Failure) {
         let process = process
         let clock = Task {
             guard (try? await Task.sleep(for: limit)) != nil else { return }
-            // Its session began with it, and so did its group: setsid(2).
+            // The process leads its session and therefore its process group: setsid(2).
             kill(-process, SIGTERM)
         }
         let status = await withCheckedContinuation { continuation in
@@ -60,17 +63,18 @@ struct ChildProgram: Sendable {
         let code = (status >> 8) & 0xFF
         throw .ended(
             status & 0x7F == 0
-                ? "it ended with exit status \(code)" : "signal \(status & 0x7F) ended it"
+                ? "the program ended with exit status \(code)"
+                : "signal \(status & 0x7F) ended the program"
         )
     }
 
-    /// Takes its end away when it comes, and tells nobody.
-    func forget() {
+    /// Collects the exit status when the program ends, so that no zombie process stays behind.
+    func reapInBackground() {
         let process = process
         queue.async { _ = Self.wait(for: process) }
     }
 
-    /// Blocks until it has ended.
+    /// Blocks until the process has ended, and returns its wait status: waitpid(2).
     private static func wait(for process: pid_t) -> Int32 {
         var status: Int32 = 0
         while waitpid(process, &status, 0) < 0 {

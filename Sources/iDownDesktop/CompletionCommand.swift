@@ -2,46 +2,50 @@
 
 import Logging
 
-/// Runs the user's own command for every completed file, one after the other.
+/// Runs the user's command (`WhenDoneCommand`) for each completed file, one after another.
 ///
-/// It comes from the settings file alone: what a client could set would be a way to run programs
-/// outside of its sandbox (CVE-2016-1579).
+/// The command comes from the settings file only. If clients could set it, a sandboxed program
+/// could run any program outside of its sandbox (CVE-2016-1579).
 actor CompletionCommand {
-    /// Files that wait for their turn; more are told in the log and left out.
-    private static let mostWaiting = DesktopFeed.mostEndedWithWork
+    /// How many files may wait for the command; for any more it is not run, which is logged.
+    private static let maxWaiting = DesktopFeed.maxEndedWithAction
 
     private var template: CommandTemplate?
     private let log: Logger
-    private var programs = UserPrograms(connection: nil)
+    private var programs = ProgramLauncher(connection: nil)
     private var waiting: ArraySlice<DesktopTask> = []
     private var worker: Task<Void, Never>?
 
     /// - Parameters:
     ///   - words: the command; nil runs none.
-    ///   - log: where failures are told.
+    ///   - log: receives failures.
     init(_ words: [String]?, log: Logger) {
         template = words.map(CommandTemplate.init)
         self.log = log
     }
 
-    /// Runs another command from now on, or none; for those files too that wait already.
-    func use(_ words: [String]?) { template = words.map(CommandTemplate.init) }
+    /// Replaces the command, also for files that already wait; nil runs none.
+    func update(_ words: [String]?) { template = words.map(CommandTemplate.init) }
 
-    /// Starts its programs by way of this from now on.
-    func use(_ programs: UserPrograms) { self.programs = programs }
+    /// Replaces the launcher that starts the command.
+    func update(_ programs: ProgramLauncher) { self.programs = programs }
 
-    /// Takes note; never waits for anybody.
-    func take(_ news: DesktopNews) {
+    /// Queues the command for the files that were completed; returns without waiting for it.
+    func receive(_ news: DesktopNews) {
         guard template != nil else { return }
         for task in news.ended where task.state == .completed {
-            guard waiting.count < Self.mostWaiting else {
-                log.error("WhenDoneCommand: too many files wait; not run for \(task.title)")
+            guard waiting.count < Self.maxWaiting else {
+                log.error(
+                    "WhenDoneCommand was not run for \(task.title): too many files are waiting for it"
+                )
                 continue
             }
             waiting.append(task)
         }
         if news.moreCompleted > 0 {
-            log.error("WhenDoneCommand: not run for \(news.moreCompleted) files that came at once")
+            log.error(
+                "WhenDoneCommand was not run for \(news.moreCompleted) files: too many completed at once"
+            )
         }
         guard worker == nil, !waiting.isEmpty else { return }
         worker = Task {
@@ -55,7 +59,37 @@ actor CompletionCommand {
         do {
             try await programs.run(template.command(path: path, url: task.url), named: "when-done")
         } catch {
-            log.error("WhenDoneCommand for \(path): \(error)")
+            log.error("WhenDoneCommand failed for \(path): \(error)")
         }
+    }
+}
+
+/// A program and its arguments, with `{path}` and `{url}` as placeholders for a file's path and
+/// URL.
+///
+/// No shell is involved, and inserted text is not searched for placeholders again: a file's name
+/// stays within one argument, whatever characters it has.
+struct CommandTemplate: Sendable {
+    let words: [String]
+
+    /// Returns the command for one file.
+    func command(path: String, url: String) -> [String] {
+        words.map { Self.fill($0, ["{path}": path, "{url}": url]) }
+    }
+
+    private static func fill(_ word: String, _ values: [String: String]) -> String {
+        var filled = ""
+        var rest = word[...]
+        while let brace = rest.firstIndex(of: "{") {
+            filled += rest[..<brace]
+            rest = rest[brace...]
+            if let (key, value) = values.first(where: { rest.hasPrefix($0.key) }) {
+                filled += value
+                rest = rest.dropFirst(key.count)
+            } else {
+                filled.append(rest.removeFirst())
+            }
+        }
+        return filled + rest
     }
 }

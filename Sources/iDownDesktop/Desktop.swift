@@ -3,70 +3,70 @@
 package import DBus
 package import Logging
 
-/// The service's manners on a desktop: it heeds the network, the battery and sleep, and shows what
-/// it does where people look.
+/// The desktop integration: follows the network, the battery and sleep, and shows downloads in
+/// notifications, task bars and job lists.
 ///
-/// Every service that it talks to is optional, is found when it comes and forgotten when it goes.
-/// Nothing of a download ever waits for any of them.
+/// Every desktop service is optional; it is used from when it starts until it stops. No download
+/// ever waits for one of them.
 package actor Desktop {
-    /// So soon after each other the desktop is told what is new.
-    package static let pace: Duration = .milliseconds(500)
-    /// What a service said of the computer stands for so long after it has gone: a restart is over
-    /// by then.
+    /// The time between two updates of what the desktop shows.
+    package static let updateInterval: Duration = .milliseconds(500)
+    /// How long a service's last report about the computer stays valid after the service has
+    /// stopped: long enough for a restart.
     package static let grace: Duration = .seconds(30)
-    /// A notification server that has not answered is left alone for so long.
-    package static let rest: Duration = .seconds(60)
-    /// Leave is taken for no longer than this.
-    private static let farewell: Duration = .seconds(1)
+    /// How long no notifications are sent to a server that did not answer.
+    package static let backOff: Duration = .seconds(60)
+    /// How long the open job views may take to close before the connection is closed anyway.
+    private static let disconnectTimeout: Duration = .seconds(1)
 
     private let feed: DesktopFeed
     private let host: any DesktopHost
     private var settings: DesktopSettings
-    private let changes: AsyncStream<DesktopSettings>
-    private let change: AsyncStream<DesktopSettings>.Continuation
+    private let settingsChanges: AsyncStream<DesktopSettings>
+    private let settingsChange: AsyncStream<DesktopSettings>.Continuation
     private let session: BusAddress
     private let system: BusAddress
-    private let pace: Duration
+    private let updateInterval: Duration
     private let grace: Duration
-    private let rest: Duration
-    /// A bus that went away is looked for this often.
-    private var searchPace: Duration { pace * 4 }
+    private let backOff: Duration
+    /// The time between two attempts to connect to a bus that went away.
+    private var reconnectInterval: Duration { updateInterval * 4 }
     private let log: Logger
-    private let board: ConditionBoard
+    private let monitor: ConditionMonitor
     private let command: CompletionCommand
-    private let stayAwake = StayAwake()
+    private let idleInhibitor = IdleInhibitor()
     private var clients: SessionClients?
-    /// Whether the session's bus was looked for once, and who waits for that.
-    private var hasLooked = false
-    private var lookWaiters: [CheckedContinuation<Void, Never>] = []
-    /// The system's bus, and what follows the services for power there.
+    /// Whether a connection to the session bus was tried once; updates wait until then.
+    private var hasTriedSessionBus = false
+    private var sessionBusWaiters: [CheckedContinuation<Void, Never>] = []
+    /// The system bus, and the connection on which ``powerWatch`` follows the power services.
     private var systemConnection: Connection?
     private var watchedConnection: Connection?
     private var powerWatch: Task<Void, Never>?
-    private var powerAdjuster: Task<Void, Never>?
-    /// What is to be opened and shown, and who is at it.
-    private var presents: [DesktopTask] = []
+    private var powerUpdater: Task<Void, Never>?
+    /// Tasks whose files are to be opened or revealed, and the work that does so.
+    private var filesToPresent: [DesktopTask] = []
     private var presenting: Task<Void, Never>?
 
     /// - Parameters:
-    ///   - feed: what happens to the tasks.
-    ///   - host: who hears of the computer and carries out what the user asks for.
-    ///   - settings: those in force.
-    ///   - session: the session's bus.
-    ///   - system: the system's bus.
-    ///   - pace: so soon after each other it is told what is new.
-    ///   - grace: what a service said stands for so long after it has gone.
-    ///   - rest: a notification server that has not answered is left alone for so long.
-    ///   - log: where trouble is told.
+    ///   - feed: collects what happens to the tasks.
+    ///   - host: receives the computer's conditions and carries out what the user asks for.
+    ///   - settings: the current settings.
+    ///   - session: the session bus.
+    ///   - system: the system bus.
+    ///   - updateInterval: the time between two updates of what the desktop shows.
+    ///   - grace: how long a service's last report stays valid after the service has stopped.
+    ///   - backOff: how long no notifications are sent to a server that did not answer.
+    ///   - log: receives problems.
     package init(
         feed: DesktopFeed,
         host: any DesktopHost,
         settings: DesktopSettings,
         session: BusAddress = .session,
         system: BusAddress = .system,
-        pace: Duration = Desktop.pace,
+        updateInterval: Duration = Desktop.updateInterval,
         grace: Duration = Desktop.grace,
-        rest: Duration = Desktop.rest,
+        backOff: Duration = Desktop.backOff,
         log: Logger
     ) {
         self.feed = feed
@@ -74,187 +74,207 @@ package actor Desktop {
         self.settings = settings
         self.session = session
         self.system = system
-        self.pace = pace
+        self.updateInterval = updateInterval
         self.grace = grace
-        self.rest = rest
+        self.backOff = backOff
         self.log = log
-        board = ConditionBoard(host: host, heedsPower: settings.heedsPower)
+        monitor = ConditionMonitor(host: host, holdsOnLowBattery: settings.holdsOnLowBattery)
         command = CompletionCommand(settings.whenDoneCommand, log: log)
-        (changes, change) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
-        change.yield(settings)
+        (settingsChanges, settingsChange) = AsyncStream.makeStream(
+            bufferingPolicy: .bufferingNewest(1)
+        )
+        settingsChange.yield(settings)
     }
 
-    /// From now on these settings are in force.
-    package nonisolated func apply(_ settings: DesktopSettings) { change.yield(settings) }
+    /// Applies changed settings.
+    package nonisolated func apply(_ settings: DesktopSettings) { settingsChange.yield(settings) }
 
     /// Runs until the task is cancelled.
     package func run() async {
         await withTaskGroup { group in
-            group.addTask { [self] in await attendSystem() }
-            group.addTask { [self] in await attendSession() }
-            group.addTask { [self] in await distribute() }
+            group.addTask { [self] in await followSystemBus() }
+            group.addTask { [self] in await followSessionBus() }
+            group.addTask { [self] in await deliverNews() }
             group.addTask { [self] in await followSettings() }
         }
-        await powerAdjuster?.value
+        await powerUpdater?.value
         powerWatch?.cancel()
         await powerWatch?.value
     }
 
     private func followSettings() async {
-        for await settings in changes {
+        for await settings in settingsChanges {
             self.settings = settings
-            feed.tellEnds(
-                upTo: settings.whenDoneCommand == nil
-                    ? DesktopFeed.mostEnded : DesktopFeed.mostEndedWithWork
+            feed.setMaxEnded(
+                settings.whenDoneCommand == nil
+                    ? DesktopFeed.maxEnded : DesktopFeed.maxEndedWithAction
             )
-            await command.use(settings.whenDoneCommand)
-            await stayAwake.setWanted(settings.staysAwake)
-            adjustPower()
+            await command.update(settings.whenDoneCommand)
+            await idleInhibitor.setEnabled(settings.staysAwake)
+            updatePowerWatch()
         }
     }
 
-    /// Follows the services for power where that is wanted and there is a bus; one change after the
-    /// other, so that the last is what stays.
-    private func adjustPower() {
-        guard powerAdjuster == nil else { return }
-        powerAdjuster = Task {
+    /// Starts or stops following the power services, as the settings and the system bus require.
+    ///
+    /// Changes are carried out one after another, so that the last one stays in force.
+    private func updatePowerWatch() {
+        guard powerUpdater == nil else { return }
+        powerUpdater = Task {
             while !Task.isCancelled {
-                let wanted = settings.heedsPower ? systemConnection : nil
+                let wanted = settings.holdsOnLowBattery ? systemConnection : nil
                 guard wanted !== watchedConnection else { break }
                 powerWatch?.cancel()
                 await powerWatch?.value
                 powerWatch = nil
                 watchedConnection = wanted
                 guard let wanted else {
-                    await board.forgetPower()
+                    await monitor.forgetPower()
                     continue
                 }
-                powerWatch = Task { [board, grace] in
-                    await PowerWatch(connection: wanted, board: board, grace: grace).follow()
+                powerWatch = Task { [monitor, grace] in
+                    await PowerWatch(connection: wanted, monitor: monitor, grace: grace).follow()
                 }
             }
-            powerAdjuster = nil
+            powerUpdater = nil
         }
     }
 
-    /// Returns once the services that are there have said what the computer is like, or after a
-    /// time.
-    package func firstLook(within limit: Duration) async {
-        let clock = Task { [board] in
+    /// Returns once the running services have reported the computer's conditions, or after `limit`.
+    package func waitForInitialConditions(within limit: Duration) async {
+        let clock = Task { [monitor] in
             guard (try? await Task.sleep(for: limit)) != nil else { return }
-            await board.endFirstLook()
+            await monitor.stopWaitingForInitialConditions()
         }
-        await board.firstLook()
+        await monitor.waitForInitialConditions()
         clock.cancel()
     }
 
     // MARK: The buses
 
-    private func attendSystem() async {
+    private func followSystemBus() async {
         while !Task.isCancelled {
             if let connection = try? await Connection.open(system) {
-                await stayAwake.use(system: connection)
+                await idleInhibitor.setSystemBus(connection)
                 systemConnection = connection
-                adjustPower()
+                updatePowerWatch()
                 let watch = SystemWatch(
                     connection: connection,
-                    board: board,
+                    monitor: monitor,
                     host: host,
                     grace: grace
                 )
                 await watch.follow()
                 await connection.close()
                 systemConnection = nil
-                adjustPower()
-                await stayAwake.use(system: nil)
-                guard (try? await Task.sleep(for: searchPace)) != nil else { return }
+                updatePowerWatch()
+                await idleInhibitor.setSystemBus(nil)
+                guard (try? await Task.sleep(for: reconnectInterval)) != nil else { return }
             } else {
-                // Nothing that is not there at the start comes often enough to look for it.
-                await board.forgetSystem()
+                // A machine that has no system bus when the service starts is unlikely to get one
+                // soon: look again only every 10 minutes.
+                await monitor.forgetSystemServices()
                 guard (try? await Task.sleep(for: .seconds(600))) != nil else { return }
             }
         }
     }
 
-    private func attendSession() async {
+    private func followSessionBus() async {
         var address = session
         while !Task.isCancelled {
             if let connection = try? await Connection.open(address) {
                 let clients = SessionClients(
                     connection,
                     host: host,
-                    board: board,
+                    monitor: monitor,
                     grace: grace,
-                    rest: rest,
+                    backOff: backOff,
                     log: log
                 )
                 self.clients = clients
-                await command.use(UserPrograms(connection: connection))
-                await stayAwake.use(session: connection)
-                endLook()
+                await command.update(ProgramLauncher(connection: connection))
+                await idleInhibitor.setSessionBus(connection)
+                markSessionBusTried()
                 await clients.follow()
-                await leave(clients, on: connection)
+                await disconnect(clients, on: connection)
                 self.clients = nil
-                await command.use(UserPrograms(connection: nil))
-                await stayAwake.use(session: nil)
+                await command.update(ProgramLauncher(connection: nil))
+                await idleInhibitor.setSessionBus(nil)
             }
-            endLook()
+            markSessionBusTried()
             address = session.ofAnyRun
-            guard (try? await Task.sleep(for: searchPace)) != nil else { return }
+            guard (try? await Task.sleep(for: reconnectInterval)) != nil else { return }
         }
-        endLook()
+        markSessionBusTried()
     }
 
-    /// Takes leave of the session's services and closes the connection, which ends every call to
-    /// one that does not answer.
-    private func leave(_ clients: SessionClients, on connection: Connection) async {
+    /// Closes what is shown on the desktop, then the connection, which ends calls to services that
+    /// do not answer.
+    private func disconnect(_ clients: SessionClients, on connection: Connection) async {
         let limit = Task {
-            guard (try? await Task.sleep(for: Self.farewell)) != nil else { return }
+            guard (try? await Task.sleep(for: Self.disconnectTimeout)) != nil else { return }
             await connection.close()
         }
-        // A task of its own: a cancelled one waits for no answer.
-        await Task { await clients.leave() }.value
+        // A new task, because this one may be cancelled, and a cancelled task gets no answers.
+        await Task { await clients.end() }.value
         limit.cancel()
         await connection.close()
     }
 
-    private func endLook() {
-        hasLooked = true
-        for waiter in lookWaiters { waiter.resume() }
-        lookWaiters = []
+    private func markSessionBusTried() {
+        hasTriedSessionBus = true
+        for waiter in sessionBusWaiters { waiter.resume() }
+        sessionBusWaiters = []
     }
 
     // MARK: News
 
-    private func distribute() async {
-        // The call that has started the service may have brought the first news.
-        if !hasLooked { await withCheckedContinuation { lookWaiters.append($0) } }
-        for await _ in feed.pokes {
+    private func deliverNews() async {
+        // The call that started the service may already have brought news; wait for the session
+        // bus.
+        if !hasTriedSessionBus { await withCheckedContinuation { sessionBusWaiters.append($0) } }
+        for await _ in feed.wakeUps {
             let news = feed.take()
-            await command.take(news)
-            await stayAwake.setBusy(!news.active.isEmpty)
+            await command.receive(news)
+            await idleInhibitor.setDownloading(!news.active.isEmpty)
             if let clients {
-                await clients.take(news, settings: settings)
+                await clients.receive(news, settings: settings)
                 if news.isActivated {
-                    // A file manager may take its time to start, and the news goes on.
-                    Task { await clients.show(await host.summary(), news, settings: settings) }
+                    // Not awaited: a file manager may start slowly, and updates must go on.
+                    Task {
+                        await clients.showSummary(await host.summary(), news, settings: settings)
+                    }
                 }
-                present(news.ended.filter { $0.state == .completed && $0.whenDone != nil })
+                presentFiles(of: news.ended.filter { $0.state == .completed && $0.whenDone != nil })
             }
-            guard (try? await Task.sleep(for: pace)) != nil else { return }
+            guard (try? await Task.sleep(for: updateInterval)) != nil else { return }
         }
     }
 
-    private func present(_ tasks: [DesktopTask]) {
-        presents += tasks
-        guard presenting == nil, !presents.isEmpty else { return }
+    private func presentFiles(of tasks: [DesktopTask]) {
+        filesToPresent += tasks
+        guard presenting == nil, !filesToPresent.isEmpty else { return }
         presenting = Task {
-            while !presents.isEmpty, let clients {
-                let tasks = presents
-                presents = []
-                await clients.present(tasks)
+            while !filesToPresent.isEmpty, let clients {
+                let tasks = filesToPresent
+                filesToPresent = []
+                await clients.presentFiles(of: tasks)
             }
             presenting = nil
         }
     }
+}
+
+/// The user's settings for the desktop.
+package struct DesktopSettings: Hashable, Sendable {
+    /// Whether notifications are shown.
+    package var notifies = true
+    /// Whether the computer is kept from sleeping when idle while something downloads.
+    package var staysAwake = false
+    /// Whether downloads wait while the battery is low or a power saver profile is active.
+    package var holdsOnLowBattery = true
+    /// The command that runs for each completed file; nil for none; see ``CommandTemplate``.
+    package var whenDoneCommand: [String]?
+
+    package init() {}
 }

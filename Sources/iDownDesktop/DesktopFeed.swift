@@ -2,63 +2,64 @@
 
 import Synchronization
 
-/// Takes what happens from those who must not wait, and keeps it until the desktop is told.
+/// Collects what happens to the tasks until the desktop takes it; adding to it never blocks.
 ///
-/// It does not grow beyond its limits, whatever happens and whoever does not listen.
+/// Its size is limited, even if nothing ever takes the news.
 package final class DesktopFeed: Sendable {
-    /// Tasks that do not download any more but are shown as paused somewhere.
-    static let mostResting = 128
-    /// Tasks that ended since the desktop was told last; more are only counted.
+    /// How many tasks that no longer download, but are shown as paused, are kept.
+    static let maxInactive = 128
+    /// How many ended tasks are kept one by one between two updates; any more are only counted.
     ///
-    /// As many are told of that were handed over.
-    package static let mostEnded = 256
-    /// The same for those whose file is to be opened or shown, or that a command is run for.
-    package static let mostEndedWithWork = 100_000
+    /// The same limit holds for tasks that another program handed over.
+    package static let maxEnded = 256
+    /// The same limit for tasks whose file is to be opened or revealed, or for which a command
+    /// runs.
+    package static let maxEndedWithAction = 100_000
 
-    private let mostEnded: Mutex<Int>
+    private let maxEnded: Mutex<Int>
 
     private let state = Mutex(DesktopNews())
-    /// Something has happened; one for any number of happenings.
-    let pokes: AsyncStream<Void>
-    private let poke: AsyncStream<Void>.Continuation
+    /// An element whenever there is news; several pieces of news may share one.
+    let wakeUps: AsyncStream<Void>
+    private let wakeUp: AsyncStream<Void>.Continuation
 
-    /// - Parameter mostEnded: so many ends are told one by one.
-    package init(mostEnded: Int = DesktopFeed.mostEnded) {
-        self.mostEnded = Mutex(mostEnded)
-        (pokes, poke) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
+    /// - Parameter maxEnded: how many ended tasks are kept one by one between two updates.
+    package init(maxEnded: Int = DesktopFeed.maxEnded) {
+        self.maxEnded = Mutex(maxEnded)
+        (wakeUps, wakeUp) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
     }
 
-    /// A task is in another state, or something else of it that is worth showing has changed.
+    /// Records a task's new state, or a change of what is shown of it.
     package func changed(_ task: DesktopTask) {
         let isNews = state.withLock { news in
             let wasActive = news.active[task.id] != nil
-            let isKnown = wasActive || news.resting[task.id] != nil
+            let isKnown = wasActive || news.inactive[task.id] != nil
             switch task.state {
             case .downloading:
-                news.resting[task.id] = nil
+                news.inactive[task.id] = nil
                 news.active[task.id] = task
             case .waiting, .paused:
                 guard isKnown else { return false }
                 news.active[task.id] = nil
-                let hasRoom = news.resting.count < Self.mostResting
-                news.resting[task.id] = hasRoom || !wasActive ? task : nil
+                let hasRoom = news.inactive.count < Self.maxInactive
+                news.inactive[task.id] = hasRoom || !wasActive ? task : nil
             case .cancelled:
                 guard isKnown else { return false }
                 news.active[task.id] = nil
-                news.resting[task.id] = nil
+                news.inactive[task.id] = nil
             case .completed, .failed:
                 news.active[task.id] = nil
-                news.resting[task.id] = nil
-                let most = mostEnded.withLock { $0 }
-                let limit = task.whenDone == nil ? most : Self.mostEndedWithWork
+                news.inactive[task.id] = nil
+                let usualLimit = maxEnded.withLock { $0 }
+                let limit = task.whenDone == nil ? usualLimit : Self.maxEndedWithAction
                 news.end(task, limit)
             }
             return true
         }
-        if isNews { poke.yield() }
+        if isNews { wakeUp.yield() }
     }
 
-    /// A running task has come further.
+    /// Records the progress of a running task.
     package func progressed(
         _ id: String,
         bytes: Int64,
@@ -70,37 +71,37 @@ package final class DesktopFeed: Sendable {
             news.active[id]?.totalBytes = total
             news.active[id]?.bytesPerSecond = bytesPerSecond
         }
-        poke.yield()
+        wakeUp.yield()
     }
 
-    /// A task is not in the list any more.
+    /// Records that a task was removed from the list.
     package func removed(_ id: String) {
         let isNews = state.withLock { news in
             let active = news.active.removeValue(forKey: id)
-            return news.resting.removeValue(forKey: id) ?? active != nil
+            return news.inactive.removeValue(forKey: id) ?? active != nil
         }
-        if isNews { poke.yield() }
+        if isNews { wakeUp.yield() }
     }
 
-    /// Another program has handed a task over, and nobody else shows it.
+    /// Records a task that another program added and does not show itself.
     package func handedOver(_ task: DesktopTask) {
         state.withLock { news in
-            guard news.handedOver.count < Self.mostEnded else { return }
+            guard news.handedOver.count < Self.maxEnded else { return }
             news.handedOver.append(task)
         }
-        poke.yield()
+        wakeUp.yield()
     }
 
-    /// Somebody has asked for the program and named nothing.
+    /// Records that the user started idown without a URL, for example from the application menu.
     package func activated() {
         state.withLock { $0.isActivated = true }
-        poke.yield()
+        wakeUp.yield()
     }
 
-    /// From now on so many ends are told one by one.
-    func tellEnds(upTo most: Int) { mostEnded.withLock { $0 = most } }
+    /// Sets how many ended tasks are kept one by one between two updates.
+    func setMaxEnded(_ limit: Int) { maxEnded.withLock { $0 = limit } }
 
-    /// What is to be told now; what has come to its end is told once.
+    /// Returns the news, and forgets those parts that are shown only once.
     func take() -> DesktopNews {
         state.withLock { news in
             defer {
@@ -125,4 +126,21 @@ extension DesktopNews {
             moreFailed += 1
         }
     }
+}
+
+/// The state of the running tasks, and what has happened since the last update.
+struct DesktopNews: Sendable {
+    /// The tasks that are downloading, by id.
+    var active: [String: DesktopTask] = [:]
+    /// Tasks that were downloading and now wait or are paused, by id.
+    var inactive: [String: DesktopTask] = [:]
+    /// Tasks that were completed or failed, in order.
+    var ended: [DesktopTask] = []
+    /// How many more tasks were completed, and how many more failed, than `ended` lists.
+    var moreCompleted = 0
+    var moreFailed = 0
+    /// Tasks that another program added, in order.
+    var handedOver: [DesktopTask] = []
+    /// Whether the user started idown without a URL.
+    var isActivated = false
 }

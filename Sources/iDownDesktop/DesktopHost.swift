@@ -1,33 +1,64 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What the desktop's services say of the computer; where there are none, of nothing amiss.
+/// The computer's conditions as the desktop's services report them; without such a service its
+/// condition is false.
 package struct DesktopConditions: Hashable, Sendable {
-    /// A portal answers in place of every host until somebody signs in.
+    /// A captive portal answers in place of every host until the user signs in.
     package var isCaptive = false
-    /// The network costs by the byte.
+    /// The network connection is metered.
     package var isMetered = false
-    /// The battery is low, or the user saves power.
+    /// The battery is low, or the power saver profile is active.
     package var isBatteryLow = false
 
     package init() {}
 }
 
-/// What the user can ask for on the desktop.
+/// A command that the user can give on the desktop.
 package enum DesktopVerb: String, Hashable, Sendable {
     case pause, resume, retry, cancel
 }
 
-/// The service, as the desktop sees it.
+/// The download service as the desktop integration uses it.
 package protocol DesktopHost: Sendable {
+    /// Receives the computer's conditions after each change.
     func conditionsChanged(_ conditions: DesktopConditions) async
-    /// The computer sleeps once this returns; a few seconds at the latest.
+    /// Prepares for sleep. The computer sleeps once this returns, or after a few seconds at the
+    /// latest.
     func willSleep() async
-    /// May come without a sleep before it.
+    /// Continues after sleep; may also be called without a sleep before it.
     func didWake() async
-    /// Carries out what the user has asked for; what cannot be is nothing to tell.
+    /// Carries out a command on some tasks; tasks that do not allow it are skipped.
     func carryOut(_ verb: DesktopVerb, on ids: [String]) async
-    /// Pauses all that is under way, or starts all that is paused or has failed.
+    /// Pauses all waiting and downloading tasks, or resumes all paused and failed ones.
     func carryOutOnAll(_ verb: DesktopVerb) async
-    /// How the list stands.
+    /// Returns the numbers of unfinished tasks and the download folder.
     func summary() async -> DesktopSummary
+}
+
+/// The numbers of unfinished tasks, for a notification that stands in for a window.
+package struct DesktopSummary: Hashable, Sendable {
+    package var downloading = 0
+    package var waiting = 0
+    package var paused = 0
+    package var failed = 0
+    /// The download folder, absolute.
+    package var folder = ""
+
+    package init() {}
+
+    /// Whether there are tasks that Pause All would pause.
+    var canPause: Bool { downloading + waiting > 0 }
+
+    /// Whether there are tasks that Start All would start.
+    var canStart: Bool { paused + failed > 0 }
+
+    /// One line, such as `3 downloading, 2 paused`.
+    var text: String {
+        let parts = [
+            (downloading, "downloading"), (waiting, "waiting"), (paused, "paused"),
+            (failed, "failed"),
+        ]
+        let words = parts.filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }
+        return words.isEmpty ? "No unfinished downloads" : words.joined(separator: ", ")
+    }
 }

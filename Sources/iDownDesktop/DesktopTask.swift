@@ -1,32 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A task as the desktop is told of it: nothing in it is a secret.
+/// What the desktop needs to know of a task; it holds no secrets.
 package struct DesktopTask: Hashable, Sendable {
-    /// Where a task stands.
+    /// The state of a task.
     package enum State: Hashable, Sendable {
         case waiting, downloading, paused, completed, failed, cancelled
     }
 
-    /// What the user wants to see of the finished file.
+    /// What happens on the desktop when the file is complete.
     package enum WhenDone: Hashable, Sendable {
         case open, reveal
     }
 
     package let id: String
     package var state: State
-    /// The file's name; empty before it is known.
+    /// The file's name; empty while it is not known.
     package var name: String
-    /// The folder, absolute.
+    /// The folder of the file, absolute.
     package var directory: String
-    /// Without user, password, query and fragment.
+    /// The URL without user, password, query and fragment.
     package var url: String
-    /// The finished file; nil before.
+    /// The path of the finished file; nil before it is finished.
     package var path: String?
-    /// Why it failed, in words; empty where it did not.
+    /// The failure's message; empty where the task has not failed.
     package var failure: String
     package var whenDone: WhenDone?
     package var bytes: Int64
-    /// Nil while unknown.
+    /// The file's size in bytes; nil while it is not known.
     package var totalBytes: Int64?
     package var bytesPerSecond: UInt64
 
@@ -56,7 +56,7 @@ package struct DesktopTask: Hashable, Sendable {
         self.bytesPerSecond = bytesPerSecond
     }
 
-    /// What people call it: its name, else the last part of its URL that says something.
+    /// The title to show: the name, or else the last part of the URL's path.
     var title: String {
         if !name.isEmpty { return name }
         let parts = url.split(separator: "/")

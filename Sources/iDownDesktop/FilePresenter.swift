@@ -4,17 +4,18 @@ import DBus
 import Glibc
 import Logging
 
-/// Opens finished files, and shows them in their folders, by the programs of the desktop.
+/// Opens finished files and reveals them in their folders, with the desktop's own programs.
 struct FilePresenter: Sendable {
-    /// So many are selected at once; a window with more helps nobody.
-    private static let mostFiles = 100
+    /// How many files are selected in one request; more windows or selected files would not help
+    /// the user.
+    private static let maxFiles = 100
 
     private let fileManager: BusService
     private let portal: BusService
-    private let programs: UserPrograms
+    private let programs: ProgramLauncher
     private let log: Logger
 
-    init(_ connection: Connection, programs: UserPrograms, log: Logger) {
+    init(_ connection: Connection, programs: ProgramLauncher, log: Logger) {
         fileManager = BusService(
             connection,
             "org.freedesktop.FileManager1",
@@ -35,42 +36,44 @@ struct FilePresenter: Sendable {
     ///
     /// - Parameters:
     ///   - path: absolute.
-    ///   - token: lets the program take the focus; empty for none.
+    ///   - token: an activation token, which lets the program take the focus; empty for none.
     func open(_ path: String, token: String = "") async {
         if await openByPortal("OpenFile", path, token) { return }
         await openByProgram(path)
     }
 
-    /// Shows files, selected, in the windows of their folders.
+    /// Shows the files' folders in the file manager, with the files selected.
     func reveal(_ paths: [String], token: String = "") async {
         guard let first = paths.first else { return }
-        let uris = paths.suffix(Self.mostFiles).map(FileURI.text)
-        if await ask(fileManager, "ShowItems", [uris.busValue, .string(token)]) { return }
+        let uris = paths.suffix(Self.maxFiles).map(FileURI.text)
+        if await present(fileManager, "ShowItems", [uris.busValue, .string(token)]) { return }
         if await openByPortal("OpenDirectory", first, token) { return }
         let folder = first.lastIndex(of: "/").map { first[..<$0] } ?? "/"
         await openByProgram(folder.isEmpty ? "/" : String(folder))
     }
 
-    /// Shows the list in a terminal; where there is none, the folder with the files.
+    /// Shows the list of downloads (`idown watch`) in a terminal; where no terminal starts, opens
+    /// the folder.
     func showList(folder: String, token: String = "") async {
-        let own = UserPrograms.ownFolder.map { $0 + "/idown" }
-        guard let program = own.flatMap(UserPrograms.locate) ?? UserPrograms.locate("idown") else {
+        let own = ProgramLauncher.ownFolder.map { $0 + "/idown" }
+        guard let program = own.flatMap(ProgramLauncher.locate) ?? ProgramLauncher.locate("idown")
+        else {
             return await showFolder(folder, token: token)
         }
-        // The first is what the desktops agree on; the second is Debian's.
+        // The first is the desktops' common proposal; the second is Debian's.
         for terminal in [["xdg-terminal-exec"], ["x-terminal-emulator", "-e"]] {
-            guard UserPrograms.locate(terminal[0]) != nil else { continue }
+            guard ProgramLauncher.locate(terminal[0]) != nil else { continue }
             do {
                 try await programs.start(terminal + [program, "watch"], named: "list")
                 return
             } catch {
-                log.notice("the list could not be shown in a terminal: \(error)")
+                log.notice("could not show the list in a terminal: \(error)")
             }
         }
         await showFolder(folder, token: token)
     }
 
-    /// Shows a folder's content; of one that is not there yet, that of the next above it.
+    /// Shows a folder in the file manager; for a missing folder, its nearest parent that exists.
     func showFolder(_ path: String, token: String = "") async {
         guard path.hasPrefix("/") else { return }
         var path = path
@@ -78,11 +81,12 @@ struct FilePresenter: Sendable {
             path = slash == path.startIndex ? "/" : String(path[..<slash])
         }
         let folder = [FileURI.text(of: path)]
-        if await ask(fileManager, "ShowFolders", [folder.busValue, .string(token)]) { return }
+        if await present(fileManager, "ShowFolders", [folder.busValue, .string(token)]) { return }
         await openByProgram(path)
     }
 
-    /// The portal opens what the caller can open: it is handed the file itself.
+    /// Opens through the portal, which takes an open file, so that it opens only what the caller
+    /// may read.
     private func openByPortal(
         _ member: MemberName,
         _ path: String,
@@ -92,29 +96,32 @@ struct FilePresenter: Sendable {
         guard number >= 0 else { return false }
         let file = OpenDescriptor(owning: number)
         let options: [String: Value] = token.isEmpty ? [:] : ["activation_token": .string(token)]
-        return await ask(portal, member, [.string(""), .descriptor(file), options.busValue])
+        return await present(portal, member, [.string(""), .descriptor(file), options.busValue])
     }
 
-    /// Longer than the bus waits for a service that it starts (25 s): that one could not be started
-    /// is the bus's to say.
-    private static let patience: Duration = .seconds(30)
+    /// How long to wait for an answer.
+    ///
+    /// The bus gives up on a service that it starts after 25 s; waiting longer lets that error
+    /// arrive.
+    private static let timeout: Duration = .seconds(30)
 
     /// Asks a service to open or show something.
     ///
-    /// - Returns: whether nobody else is to be asked. Whoever is slow to answer does it all the
-    ///   same, and nothing is to be opened twice.
-    private func ask(
+    /// - Returns: whether the service has done it or may still do it. A service that only answers
+    ///   late still does it, and asking another one would open the file twice.
+    ///
+    private func present(
         _ service: BusService,
         _ member: MemberName,
         _ arguments: [Value]
     ) async -> Bool {
-        guard await service.isWithinReach else { return false }
+        guard await service.isAvailable else { return false }
         do throws(BusError) {
-            try await service.call(member, arguments, startsIt: true, patience: Self.patience)
+            try await service.call(member, arguments, startsService: true, timeout: Self.timeout)
             return true
         } catch {
-            // One that has gone with the call does nothing any more.
-            return error.isNoReply ? await service.isThere : false
+            // A service that has stopped will not do it any more.
+            return error.isNoReply ? await service.isRunning : false
         }
     }
 
@@ -122,7 +129,7 @@ struct FilePresenter: Sendable {
         do {
             try await programs.start(["xdg-open", path], named: "open")
         } catch {
-            log.notice("\(path) could not be opened: \(error)")
+            log.notice("could not open \(path): \(error)")
         }
     }
 }

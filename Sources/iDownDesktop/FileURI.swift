@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A file's place as other programs are told of it: RFC 8089.
+/// File URIs for other programs: RFC 8089.
 enum FileURI {
+    /// Returns the URI of a path, which is ASCII without spaces.
+    ///
     /// - Parameter path: absolute.
-    /// - Returns: the URI, one word of ASCII.
+    /// - Returns: the URI.
     static func text(of path: String) -> String {
         var text = "file://"
         for byte in path.utf8 {

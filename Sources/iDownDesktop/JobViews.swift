@@ -2,25 +2,28 @@
 
 import DBus
 
-/// Shows each download where KDE shows what goes on, with buttons to pause and cancel it:
+/// Shows downloads in KDE Plasma's list of jobs, with buttons to pause and cancel them:
 /// `org.kde.JobViewServerV2` and `org.kde.JobViewV3` (the interfaces of KJobWidgets).
 actor JobViews {
     private struct View {
         let path: ObjectPath
-        var told: [String: Value]
+        var sent: [String: Value]
     }
 
-    /// KJob::Killable and KJob::Suspendable.
+    /// KJob::Killable (1) and KJob::Suspendable (2).
     private static let capabilities: Int32 = 1 | 2
     private static let view: InterfaceName = "org.kde.JobViewV3"
 
     private let server: BusService
     private let host: any DesktopHost
-    private var isThere = false
-    /// What is to be shown, by task.
-    private var wanted: [String: DesktopTask] = [:]
-    /// Tasks that ran already when the news came before these: short ones are not shown at all.
-    private var seen: Set<String> = []
+    private var isServerRunning = false
+    /// The tasks that should have a view, by id.
+    private var desired: [String: DesktopTask] = [:]
+    /// The tasks that were active at the last update.
+    ///
+    /// Only a task that is active in two updates gets a view, so that short downloads do not flash
+    /// up.
+    private var previouslyActive: Set<String> = []
     private var views: [String: View] = [:]
     private var ended: [DesktopTask] = []
     private var worker: Task<Void, Never>?
@@ -39,30 +42,32 @@ actor JobViews {
     func follow() async {
         let buttons = BusService(server.connection, server.name, server.path, Self.view)
         await withTaskGroup { group in
-            group.addTask { [self] in await server.followOwner { await self.serverIs(there: $0) } }
+            group.addTask { [self] in
+                await server.followOwner { await self.serverChanged(isRunning: $0) }
+            }
             group.addTask { [self] in await buttons.followSignals { await self.pressed($0) } }
         }
     }
 
-    /// Takes note; never waits for anybody.
-    func take(_ news: DesktopNews) {
-        guard isThere else {
-            seen = Set(news.active.keys)
+    /// Takes the news and updates the views in the background.
+    func receive(_ news: DesktopNews) {
+        guard isServerRunning else {
+            previouslyActive = Set(news.active.keys)
             return
         }
-        wanted = news.active.filter { seen.contains($0.key) || views[$0.key] != nil }
-        for (id, task) in news.resting where views[id] != nil { wanted[id] = task }
+        desired = news.active.filter { previouslyActive.contains($0.key) || views[$0.key] != nil }
+        for (id, task) in news.inactive where views[id] != nil { desired[id] = task }
         ended += news.ended.filter { views[$0.id] != nil }
-        seen = Set(news.active.keys)
-        work()
+        previouslyActive = Set(news.active.keys)
+        startWorker()
     }
 
-    /// Ends all views: Plasma takes the end of whoever has some for a crash, and says so for each.
+    /// Ends all views; without this, Plasma reports each view of a process that ends as a crash.
     ///
-    /// To be called once, after ``follow()``.
+    /// Call it once, after ``follow()`` has returned.
     func end() async {
-        isThere = false
-        // It may be about to get one more.
+        isServerRunning = false
+        // The worker may be about to get one more view.
         await worker?.value
         let last = Array(views.values)
         views = [:]
@@ -73,40 +78,42 @@ actor JobViews {
         }
     }
 
-    private func serverIs(there isThere: Bool) {
-        self.isThere = isThere
-        // A new server knows nothing of the old one's views, and the news was not followed.
+    private func serverChanged(isRunning: Bool) {
+        isServerRunning = isRunning
+        // A new server does not know the old server's views, and without a server no news was
+        // taken.
         views = [:]
-        wanted = [:]
+        desired = [:]
         ended = []
-        work()
+        startWorker()
     }
 
-    private func work() {
-        guard worker == nil, isThere else { return }
+    private func startWorker() {
+        guard worker == nil, isServerRunning else { return }
         worker = Task {
-            while isThere, await step() {}
+            while isServerRunning, await step() {}
             worker = nil
         }
     }
 
-    /// Does the next thing; false where there is none, or nobody answers.
+    /// Makes the next call to the server; returns false where nothing is to be done, or a call
+    /// failed.
     private func step() async -> Bool {
-        if let (id, view) = views.first(where: { wanted[$0.key] == nil }) {
+        if let (id, view) = views.first(where: { desired[$0.key] == nil }) {
             views[id] = nil
             let end = ended.first { $0.id == id }
             ended.removeAll { $0.id == id }
             return await terminate(view, of: end)
         }
-        if let task = wanted.values.first(where: { views[$0.id] == nil }) {
+        if let task = desired.values.first(where: { views[$0.id] == nil }) {
             return await request(task)
         }
         for (id, view) in views {
-            guard let task = wanted[id] else { continue }
-            let look = Self.look(of: task).filter { view.told[$0.key] != $0.value }
-            guard !look.isEmpty else { continue }
-            views[id]?.told.merge(look) { $1 }
-            return await update(view.path, look)
+            guard let task = desired[id] else { continue }
+            let changed = Self.properties(of: task).filter { view.sent[$0.key] != $0.value }
+            guard !changed.isEmpty else { continue }
+            views[id]?.sent.merge(changed) { $1 }
+            return await update(view.path, changed)
         }
         return false
     }
@@ -118,19 +125,20 @@ actor JobViews {
             [.string("org.idown.Manager1"), .int32(Self.capabilities), hints.busValue]
         )
         guard case .objectPath(let path)? = answer?.first else {
-            // It has had its chance until the next news.
+            // No view: the next news tries again.
             return false
         }
-        views[task.id] = View(path: path, told: [:])
+        views[task.id] = View(path: path, sent: [:])
         return true
     }
 
-    private func update(_ path: ObjectPath, _ look: [String: Value]) async -> Bool {
-        (try? await server.call("update", [look.busValue], at: path, of: Self.view)) != nil
+    private func update(_ path: ObjectPath, _ properties: [String: Value]) async -> Bool {
+        (try? await server.call("update", [properties.busValue], at: path, of: Self.view)) != nil
     }
 
     private func terminate(_ view: View, of task: DesktopTask?) async -> Bool {
-        // KJob::KilledJobError for what was taken away, KJob::UserDefinedError for failures.
+        // 1 is KJob::KilledJobError, for tasks that were cancelled or removed; 100 is
+        // KJob::UserDefinedError, for failures.
         let (code, message): (UInt32, String) =
             switch task?.state {
             case .completed: (0, "")
@@ -144,11 +152,11 @@ actor JobViews {
             (try? await server.call("terminate", arguments, at: view.path, of: Self.view)) != nil
     }
 
-    /// The view's properties, as KUiServerV2JobTracker names them.
-    static func look(of task: DesktopTask) -> [String: Value] {
-        var look: [String: Value] = [
+    /// Returns the view's properties, with the names that KUiServerV2JobTracker gives them.
+    static func properties(of task: DesktopTask) -> [String: Value] {
+        var properties: [String: Value] = [
             "title": .string("Downloading"),
-            // Plasma shows it as rich text.
+            // Escaped because Plasma shows the text as rich text.
             "infoMessage": .string(NotificationText.escape(task.title)),
             "destUrl": .string(FileURI.text(of: task.directory)),
             "processedBytes": .uint64(UInt64(clamping: task.bytes)),
@@ -156,11 +164,11 @@ actor JobViews {
             "speed": .uint64(task.state == .downloading ? task.bytesPerSecond : 0),
         ]
         if let total = task.totalBytes, total > 0 {
-            look["totalBytes"] = .uint64(UInt64(clamping: total))
+            properties["totalBytes"] = .uint64(UInt64(clamping: total))
             let percent = Double(min(task.bytes, total)) / Double(total) * 100
-            look["percent"] = .uint32(UInt32(max(0, percent)))
+            properties["percent"] = .uint32(UInt32(max(0, percent)))
         }
-        return look
+        return properties
     }
 
     private func pressed(_ signal: Signal) async {

@@ -2,18 +2,19 @@
 
 import DBus
 
-/// Shows progress at the program's icon in docks and task bars: the Launcher API's
-/// `com.canonical.Unity.LauncherEntry`, which is broadcast for whoever shows it.
+/// Shows progress on the program's icon in docks and task bars, with the Launcher API's signal
+/// `com.canonical.Unity.LauncherEntry`, which is broadcast.
 actor LauncherEntry {
-    /// What is shown.
-    struct Look: Hashable, Sendable {
+    /// The number and the progress that the icon shows.
+    struct Content: Hashable, Sendable {
         var count: Int64 = 0
-        /// In whole percent; nil where nothing is known.
+        /// Progress in whole percent; nil where no task's size is known.
         var percent: Int?
 
         init() {}
 
-        /// What is to be shown of the tasks that download.
+        /// Sums up the tasks that download; tasks of unknown size count, but add nothing to the
+        /// progress.
         init(_ tasks: some Collection<DesktopTask>) {
             count = Int64(tasks.count)
             var (bytes, total) = (0.0, 0.0)
@@ -42,16 +43,18 @@ actor LauncherEntry {
     static let interface: InterfaceName = "com.canonical.Unity.LauncherEntry"
 
     private let connection: Connection
-    private var shown = Look()
+    private var lastSent = Content()
 
     init(_ connection: Connection) { self.connection = connection }
 
-    /// Tells what has changed; comes at most twice a second.
-    func take(_ news: DesktopNews) async {
-        let look = Look(news.active.values)
-        // Whoever does not read must not make our queue grow.
-        guard look != shown, await connection.outgoingBytes < 64 << 10 else { return }
-        shown = look
-        try? await connection.emit(Self.interface, "Update", at: Self.path, look.arguments)
+    /// Emits the signal if the content has changed.
+    ///
+    /// Updates come at most twice a second.
+    func receive(_ news: DesktopNews) async {
+        let content = Content(news.active.values)
+        // A bus that does not read must not make the outgoing queue grow without limit.
+        guard content != lastSent, await connection.outgoingBytes < 64 << 10 else { return }
+        lastSent = content
+        try? await connection.emit(Self.interface, "Update", at: Self.path, content.arguments)
     }
 }

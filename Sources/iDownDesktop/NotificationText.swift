@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a notification is about; of each kind at most one is open.
+/// The event that a notification reports; at most one notification of each kind is open.
 enum NotificationKind: Hashable, CaseIterable, Sendable {
     case added, completed, failed
 }
 
-/// The tasks that one notification tells of.
+/// The tasks that one notification reports.
 struct NotificationGroup: Hashable, Sendable {
-    /// So many are kept one by one; more are counted.
-    static let mostTasks = 100
+    /// How many tasks are kept one by one; any more are only counted.
+    static let maxTasks = 100
 
     private(set) var tasks: [DesktopTask] = []
     private(set) var more = 0
@@ -16,11 +16,11 @@ struct NotificationGroup: Hashable, Sendable {
     var count: Int { tasks.count + more }
     var isEmpty: Bool { count == 0 }
 
-    /// Adds one; a task that is there already is told as it is now.
+    /// Adds a task; a task that is in the group already is replaced.
     mutating func add(_ task: DesktopTask) {
         if let index = tasks.firstIndex(where: { $0.id == task.id }) {
             tasks.remove(at: index)
-        } else if tasks.count == Self.mostTasks {
+        } else if tasks.count == Self.maxTasks {
             tasks.removeFirst()
             more += 1
         }
@@ -29,28 +29,28 @@ struct NotificationGroup: Hashable, Sendable {
 
     mutating func add(uncounted number: Int) { more += number }
 
-    /// Adds what is newer.
+    /// Adds the tasks of a newer group.
     mutating func add(_ news: NotificationGroup) {
         for task in news.tasks { add(task) }
         add(uncounted: news.more)
     }
 }
 
-/// What a notification says.
+/// The text and the buttons of a notification.
 struct NotificationText: Hashable, Sendable {
-    /// So many names are read at a glance.
-    private static let mostNames = 4
-    /// A name that is longer is cut: no server shows more.
+    /// How many names are listed: as many as can be read at a glance.
+    private static let maxNames = 4
+    /// Names are cut after this many characters; no server shows more.
     private static let longestLine = 200
 
     var summary: String
     var body: String
-    /// Keys and labels by turns, as `Notify` takes them.
+    /// Keys and labels in turn, as `Notify` takes them.
     var actions: [String]
 
     /// - Parameters:
-    ///   - kind: what has happened.
-    ///   - group: to whom.
+    ///   - kind: the event.
+    ///   - group: its tasks.
     ///   - capabilities: what the server can show (`GetCapabilities`).
     init(
         _ kind: NotificationKind,
@@ -58,7 +58,7 @@ struct NotificationText: Hashable, Sendable {
         capabilities: Set<String>
     ) {
         let isOne = group.count == 1
-        var lines = group.tasks.suffix(Self.mostNames).map { task in
+        var lines = group.tasks.suffix(Self.maxNames).map { task in
             isOne && kind == .failed && !task.failure.isEmpty
                 ? "\(Self.line(task.title)): \(Self.line(task.failure))" : Self.line(task.title)
         }
@@ -75,14 +75,14 @@ struct NotificationText: Hashable, Sendable {
         actions = capabilities.contains("actions") ? Self.actions(kind, isOne: isOne) : []
     }
 
-    /// How the list stands.
+    /// Sums up the unfinished downloads.
     ///
     /// - Parameters:
-    ///   - list: in numbers.
-    ///   - active: what downloads, as far as it is to be named.
-    ///   - capabilities: what the server can show.
+    ///   - list: the numbers of unfinished tasks.
+    ///   - active: downloading tasks, some of which are listed by name.
+    ///   - capabilities: what the server can show (`GetCapabilities`).
     init(_ list: DesktopSummary, active: [DesktopTask], capabilities: Set<String>) {
-        var lines = active.prefix(Self.mostNames).map { task in
+        var lines = active.prefix(Self.maxNames).map { task in
             let name = Self.line(task.title)
             guard let total = task.totalBytes, total > 0 else { return name }
             return "\(name): \(Int(Double(min(task.bytes, total)) / Double(total) * 100)) %"
@@ -95,8 +95,8 @@ struct NotificationText: Hashable, Sendable {
         actions = []
         guard capabilities.contains("actions") else { return }
         actions = ["default", "Show List", "list", "Show List", "folder", "Open Folder"]
-        if list.isUnderWay { actions += ["pause-all", "Pause All"] }
-        if list.isResting { actions += ["start-all", "Start All"] }
+        if list.canPause { actions += ["pause-all", "Pause All"] }
+        if list.canStart { actions += ["start-all", "Start All"] }
     }
 
     private static func summary(_ kind: NotificationKind, count: Int) -> String {
@@ -118,7 +118,7 @@ struct NotificationText: Hashable, Sendable {
         }
     }
 
-    /// One line, whatever stands in it.
+    /// Returns the text as one line, with blanks for control characters.
     private static func line(_ text: String) -> String {
         let scalars = text.unicodeScalars.prefix(longestLine).map { scalar in
             scalar.properties.generalCategory == .control ? " " : scalar
@@ -126,7 +126,7 @@ struct NotificationText: Hashable, Sendable {
         return String(String.UnicodeScalarView(scalars))
     }
 
-    /// The specification's markup knows these three characters.
+    /// Escapes the three characters that have a meaning in the specification's markup.
     static func escape(_ text: String) -> String {
         text.replacing("&", with: "&amp;").replacing("<", with: "&lt;")
             .replacing(">", with: "&gt;")

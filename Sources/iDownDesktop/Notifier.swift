@@ -3,11 +3,12 @@
 import DBus
 import Logging
 
-/// Tells the user what was added, completed and failed: the Desktop Notifications Specification 1.2.
+/// Notifies the user of added, completed and failed downloads: Desktop Notifications Specification
+/// 1.2.
 ///
-/// Of each kind one notification is open, which is replaced: a hundred files that finish together
-/// are one line. A server that does not answer is left alone for a while, or until another one
-/// takes its place.
+/// One notification of each kind is open; a newer one replaces it, so that a hundred files that
+/// finish together are one notification. A server that does not answer gets no notifications for a
+/// while, or until another server takes its place.
 actor Notifier {
     private struct Shown {
         let number: UInt32
@@ -20,44 +21,45 @@ actor Notifier {
         let token: String
     }
 
-    /// Clicks that wait for the answer to a `Notify`; nobody clicks faster.
-    private static let mostClicks = 64
+    /// How many clicks may wait for the answer to a `Notify`; no user clicks faster.
+    private static let maxClicks = 64
 
     private let server: BusService
     private let host: any DesktopHost
     private let presenter: FilePresenter
     private let log: Logger
-    /// A server that has not answered is left alone for so long.
-    private let rest: Duration
-    private var waiting: [NotificationKind: NotificationGroup] = [:]
+    /// How long no notifications are sent to a server that did not answer.
+    private let backOff: Duration
+    private var pending: [NotificationKind: NotificationGroup] = [:]
     private var shown: [NotificationKind: Shown] = [:]
-    /// The one that tells how the list stands.
+    /// The open summary notification, and the folder that its buttons open.
     private var list: (number: UInt32, folder: String)?
     private var clicks: [Click] = []
-    /// Tokens by which a program that is started may take the focus, of the last click.
+    /// The activation token of the last click, by notification; it lets a program that the click
+    /// starts take the focus.
     private var tokens: [UInt32: String] = [:]
     private var capabilities: Set<String>?
-    /// How often one has come or gone.
-    private var changes = 0
-    private var restsUntil: ContinuousClock.Instant = .now
-    /// Rings at the end of the rest.
-    private var alarm: Task<Void, Never>?
+    /// How often the server has started or stopped.
+    private var ownerChanges = 0
+    private var backOffEnd: ContinuousClock.Instant = .now
+    /// Starts the worker at the end of the back-off.
+    private var backOffTimer: Task<Void, Never>?
     private var worker: Task<Void, Never>?
-    /// How often the list's notification is about to be shown: a click may be heard of before the
-    /// number that it is for.
-    private var showing = 0
+    /// How many calls that show the summary are under way: a click may arrive before the answer
+    /// with the number of its notification, and waits for it.
+    private var summariesUnderWay = 0
 
     /// - Parameters:
-    ///   - connection: to the session's bus.
+    ///   - connection: to the session bus.
     ///   - host: carries out what the user asks for.
     ///   - presenter: opens and shows files.
-    ///   - rest: a server that has not answered is left alone for so long.
-    ///   - log: where trouble is told.
+    ///   - backOff: how long no notifications are sent to a server that did not answer.
+    ///   - log: receives problems.
     init(
         _ connection: Connection,
         host: any DesktopHost,
         presenter: FilePresenter,
-        rest: Duration,
+        backOff: Duration,
         log: Logger
     ) {
         server = BusService(
@@ -68,48 +70,50 @@ actor Notifier {
         )
         self.host = host
         self.presenter = presenter
-        self.rest = rest
+        self.backOff = backOff
         self.log = log
     }
 
     /// Returns when the connection ends or the task is cancelled.
     func follow() async {
         await withTaskGroup { group in
-            group.addTask { [self] in await server.followOwner { await self.serverIs(there: $0) } }
-            group.addTask { [self] in await server.followSignals { await self.heard($0) } }
+            group.addTask { [self] in
+                await server.followOwner { await self.serverChanged(isRunning: $0) }
+            }
+            group.addTask { [self] in await server.followSignals { await self.received($0) } }
         }
-        alarm?.cancel()
+        backOffTimer?.cancel()
     }
 
-    /// Takes note; never waits for anybody.
-    func take(_ news: DesktopNews) {
+    /// Queues notifications for the news; returns without waiting for the server.
+    func receive(_ news: DesktopNews) {
         let ends = Set(news.ended.map(\.id))
         for task in news.handedOver where !ends.contains(task.id) {
-            waiting[.added, default: .init()].add(task)
+            pending[.added, default: .init()].add(task)
         }
         for task in news.ended {
-            waiting[task.state == .completed ? .completed : .failed, default: .init()].add(task)
+            pending[task.state == .completed ? .completed : .failed, default: .init()].add(task)
         }
         if news.moreCompleted > 0 {
-            waiting[.completed, default: .init()].add(uncounted: news.moreCompleted)
+            pending[.completed, default: .init()].add(uncounted: news.moreCompleted)
         }
         if news.moreFailed > 0 {
-            waiting[.failed, default: .init()].add(uncounted: news.moreFailed)
+            pending[.failed, default: .init()].add(uncounted: news.moreFailed)
         }
-        work()
+        startWorker()
     }
 
-    /// Tells how the list stands, in the place of what was told of it before.
+    /// Shows a summary of the unfinished downloads, in place of an open one.
     ///
-    /// - Returns: whether there is somebody to show it.
-    func show(_ summary: DesktopSummary, _ active: [DesktopTask]) async -> Bool {
-        guard !isResting, await server.isWithinReach else { return false }
-        showing += 1
+    /// - Returns: whether a server shows it.
+    func showSummary(_ summary: DesktopSummary, _ active: [DesktopTask]) async -> Bool {
+        guard !isBackingOff, await server.isAvailable else { return false }
+        summariesUnderWay += 1
         defer {
-            showing -= 1
-            work()
+            summariesUnderWay -= 1
+            startWorker()
         }
-        let asked = changes
+        let asked = ownerChanges
         do throws(BusError) {
             let text = NotificationText(
                 summary,
@@ -119,59 +123,60 @@ actor Notifier {
             let answer = try await server.call(
                 "Notify",
                 Self.arguments(text, "transfer", replacing: list?.number ?? 0),
-                startsIt: true
+                startsService: true
             )
             guard case .uint32(let number) = answer.first else { return false }
             list = (number, summary.folder)
             return true
         } catch {
-            await take(error, from: asked)
+            await noteFailure(error, askedAfter: asked)
             return false
         }
     }
 
-    private func serverIs(there isThere: Bool) {
+    private func serverChanged(isRunning: Bool) {
         list = nil
         shown = [:]
         tokens = [:]
         capabilities = nil
-        changes += 1
-        restsUntil = .now
-        alarm?.cancel()
-        if isThere { work() }
+        ownerChanges += 1
+        backOffEnd = .now
+        backOffTimer?.cancel()
+        if isRunning { startWorker() }
     }
 
-    private var isResting: Bool { ContinuousClock.now < restsUntil }
+    private var isBackingOff: Bool { ContinuousClock.now < backOffEnd }
 
-    /// Takes note of what has kept a notification from being shown.
+    /// Handles a call that failed: a server that did not answer gets no notifications for a while.
     ///
     /// - Parameters:
-    ///   - error: the answer.
-    ///   - asked: `changes` as it was at the question: no server rests for what another one did.
-    private func take(_ error: BusError, from asked: Int) async {
+    ///   - error: the error of the call.
+    ///   - asked: ``ownerChanges`` before the call: a server must not be blamed for the one before
+    ///     it.
+    private func noteFailure(_ error: BusError, askedAfter asked: Int) async {
         log.debug("a notification was not shown: \(error)")
         guard error.isNoReply else { return }
-        if asked != changes, await server.isThere { return }
-        let end = ContinuousClock.now + rest
-        restsUntil = end
-        alarm?.cancel()
-        alarm = Task {
+        if asked != ownerChanges, await server.isRunning { return }
+        let end = ContinuousClock.now + backOff
+        backOffEnd = end
+        backOffTimer?.cancel()
+        backOffTimer = Task {
             guard (try? await Task.sleep(until: end, clock: .continuous)) != nil else { return }
-            work()
+            startWorker()
         }
     }
 
-    private func work() {
-        guard worker == nil, !(waiting.isEmpty && clicks.isEmpty) else { return }
+    private func startWorker() {
+        guard worker == nil, !(pending.isEmpty && clicks.isEmpty) else { return }
         worker = Task {
             while true {
-                if !clicks.isEmpty, showing == 0 {
-                    await follow(clicks.removeFirst())
-                } else if !isResting,
-                    let kind = NotificationKind.allCases.first(where: { waiting[$0] != nil }),
-                    let group = waiting.removeValue(forKey: kind)
+                if !clicks.isEmpty, summariesUnderWay == 0 {
+                    await handle(clicks.removeFirst())
+                } else if !isBackingOff,
+                    let kind = NotificationKind.allCases.first(where: { pending[$0] != nil }),
+                    let group = pending.removeValue(forKey: kind)
                 {
-                    await tell(kind, group)
+                    await notify(kind, group)
                 } else {
                     break
                 }
@@ -180,22 +185,22 @@ actor Notifier {
         }
     }
 
-    // MARK: Telling
+    // MARK: Showing
 
-    private func tell(_ kind: NotificationKind, _ news: NotificationGroup) async {
-        guard await server.isWithinReach else { return }
-        let asked = changes
+    private func notify(_ kind: NotificationKind, _ news: NotificationGroup) async {
+        guard await server.isAvailable else { return }
+        let asked = ownerChanges
         let capabilities: Set<String>
         do throws(BusError) {
             capabilities = try await serverCapabilities()
         } catch {
             if error.isNoReply {
-                // Nothing of it was shown: it is told with what comes meanwhile.
+                // Nothing was shown: these tasks are notified together with newer ones.
                 var group = news
-                if let newer = waiting[kind] { group.add(newer) }
-                waiting[kind] = group
+                if let newer = pending[kind] { group.add(newer) }
+                pending[kind] = group
             }
-            return await take(error, from: asked)
+            return await noteFailure(error, askedAfter: asked)
         }
         do throws(BusError) {
             var group = news
@@ -207,28 +212,28 @@ actor Notifier {
             } else if let added = shown[.added],
                 Set(added.group.tasks.map(\.id)).isSubset(of: news.tasks.map(\.id))
             {
-                // What was told of its beginning is told of its end in the same place.
+                // The notification of the end replaces the one that the task was added.
                 replaced = added.number
                 shown[.added] = nil
             }
-            // Whoever answers late shows it all the same, and in this place.
+            // A server that answers too late still shows it in this place.
             if replaced != 0 { shown[kind] = Shown(number: replaced, group: group) }
             let text = NotificationText(kind, group, capabilities: capabilities)
             let answer = try await server.call(
                 "Notify",
                 Self.arguments(text, kind.category, replacing: replaced),
-                startsIt: true
+                startsService: true
             )
             guard case .uint32(let number) = answer.first else { return }
             shown[kind] = Shown(number: number, group: group)
             try await closeOutdated(by: group, of: kind)
         } catch {
-            // It is not told again: it may be shown, now or late.
-            await take(error, from: asked)
+            // Not notified again, because the server may show it now or later.
+            await noteFailure(error, askedAfter: asked)
         }
     }
 
-    /// Takes away what is told of tasks that have come further since.
+    /// Closes notifications of other kinds that only report older states of these tasks.
     private func closeOutdated(
         by group: NotificationGroup,
         of kind: NotificationKind
@@ -243,7 +248,7 @@ actor Notifier {
 
     private func serverCapabilities() async throws(BusError) -> Set<String> {
         if let capabilities { return capabilities }
-        let answer = try await server.call("GetCapabilities", startsIt: true)
+        let answer = try await server.call("GetCapabilities", startsService: true)
         let words = answer.first.flatMap { try? [String](busValue: $0) } ?? []
         let capabilities = Set(words)
         self.capabilities = capabilities
@@ -263,15 +268,15 @@ actor Notifier {
         return [
             .string("idown"), .uint32(replaced), .string("org.idown.Manager1"),
             .string(text.summary), .string(text.body), text.actions.busValue, hints.busValue,
-            // As long as the server thinks is right.
+            // The server decides how long it is shown.
             .int32(-1),
         ]
     }
 
     // MARK: Listening
 
-    private func heard(_ signal: Signal) {
-        guard clicks.count < Self.mostClicks,
+    private func received(_ signal: Signal) {
+        guard clicks.count < Self.maxClicks,
             case .uint32(let number) = signal.arguments.first
         else { return }
         switch (signal.member, signal.arguments.dropFirst().first) {
@@ -280,19 +285,19 @@ actor Notifier {
         case ("ActionInvoked", .string(let key)):
             let token = tokens.removeValue(forKey: number) ?? ""
             clicks.append(Click(number: number, key: key, token: token))
-            work()
+            startWorker()
         case ("NotificationClosed", _):
-            // A click comes before its end, and is followed all the same.
+            // Queued like a click, so that a click just before the closing is handled first.
             clicks.append(Click(number: number, key: "", token: ""))
-            work()
+            startWorker()
         default:
             break
         }
     }
 
-    private func follow(_ click: Click) async {
+    private func handle(_ click: Click) async {
         if let list, list.number == click.number {
-            return await follow(click, folder: list.folder)
+            return await handle(click, folder: list.folder)
         }
         guard let (kind, shown) = shown.first(where: { $0.value.number == click.number }) else {
             return
@@ -316,12 +321,13 @@ actor Notifier {
         }
     }
 
-    /// Beside the notifications, which do not wait for a file manager that takes its time.
+    /// Opens or reveals files in a task of its own, so that notifications do not wait for a slow
+    /// file manager.
     private func present(_ work: @escaping @Sendable (FilePresenter) async -> Void) {
         Task { [presenter] in await work(presenter) }
     }
 
-    private func follow(_ click: Click, folder: String) async {
+    private func handle(_ click: Click, folder: String) async {
         switch click.key {
         case "": list = nil
         case "default", "list": present { await $0.showList(folder: folder, token: click.token) }
@@ -334,7 +340,7 @@ actor Notifier {
 }
 
 extension NotificationKind {
-    /// As the specification names it.
+    /// The category's name in the specification.
     fileprivate var category: String {
         switch self {
         case .added: "transfer"

@@ -2,19 +2,19 @@
 
 import DBus
 
-/// Follows what the desktop's portal says of the network, for where there is no NetworkManager:
+/// Follows the network as the desktop portal reports it, for systems without NetworkManager:
 /// `org.freedesktop.portal.NetworkMonitor`.
 struct PortalNetwork: Sendable {
-    private let board: ConditionBoard
+    private let monitor: ConditionMonitor
     private let portal: BusService
     private let grace: Duration
 
     /// - Parameters:
-    ///   - connection: to the session's bus.
-    ///   - board: who is told.
-    ///   - grace: what the portal said stands for so long after it has gone.
-    init(_ connection: Connection, board: ConditionBoard, grace: Duration) {
-        self.board = board
+    ///   - connection: to the session bus.
+    ///   - monitor: receives the network's condition.
+    ///   - grace: how long the portal's last report stays valid after the portal has stopped.
+    init(_ connection: Connection, monitor: ConditionMonitor, grace: Duration) {
+        self.monitor = monitor
         self.grace = grace
         portal = BusService(
             connection,
@@ -31,29 +31,29 @@ struct PortalNetwork: Sendable {
             interface: portal.interface,
             member: "changed"
         )
-        await portal.follow(rule, grace: grace, asking: { await status() }) { [board] status in
-            await board.take(portal: status)
+        await portal.follow(rule, grace: grace, query: { await status() }) { [monitor] status in
+            await monitor.update(portal: status)
         }
-        await board.take(portal: nil)
+        await monitor.update(portal: nil)
     }
 
-    private func status() async -> Finding<NetworkStatus> {
+    private func status() async -> ServiceAnswer<NetworkStatus> {
         do throws(BusError) {
             _ = try await portal.connection.owner(of: portal.name)
             guard case .boolean(let isMetered)? = try await portal.call("GetMetered").first else {
-                return .nobody
+                return .unavailable
             }
             let isCaptive = try await hasCaptivePortal()
-            return .said(NetworkStatus(isCaptive: isCaptive, isMetered: isMetered))
+            return .value(NetworkStatus(isCaptive: isCaptive, isMetered: isMetered))
         } catch {
-            return Finding(error)
+            return ServiceAnswer(error)
         }
     }
 
-    /// Whether there is a captive portal; not where the service knows of no such thing.
+    /// Whether there is a captive portal; false where the service cannot tell.
     private func hasCaptivePortal() async throws(BusError) -> Bool {
         do throws(BusError) {
-            // 3: a captive portal.
+            // 3 means a captive portal.
             return try await portal.call("GetConnectivity").first == .uint32(3)
         } catch {
             guard !error.isNoReply else { throw error }

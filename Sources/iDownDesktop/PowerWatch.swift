@@ -2,11 +2,11 @@
 
 import DBus
 
-/// Follows the battery and the wish to save power, for as long as downloads are to heed them.
+/// Follows the battery and the power profile, while downloads are to wait for power.
 struct PowerWatch: Sendable {
     let connection: Connection
-    let board: ConditionBoard
-    /// What a service said stands for so long after it has gone.
+    let monitor: ConditionMonitor
+    /// How long a service's last report stays valid after the service has stopped.
     let grace: Duration
 
     /// Returns when the connection ends or the task is cancelled.
@@ -28,8 +28,8 @@ struct PowerWatch: Sendable {
             "/org/freedesktop/UPower",
             "org.freedesktop.UPower"
         )
-        await power.followProperties(grace: grace) { [board] properties in
-            await board.change(.power) { $0.take(service: properties) }
+        await power.followProperties(grace: grace) { [monitor] properties in
+            await monitor.updatePower(.power) { $0.update(service: properties) }
         }
     }
 
@@ -40,12 +40,12 @@ struct PowerWatch: Sendable {
             "/org/freedesktop/UPower/devices/DisplayDevice",
             "org.freedesktop.UPower.Device"
         )
-        await battery.followProperties(grace: grace) { [board] properties in
-            await board.change(.display) { $0.take(device: properties) }
+        await battery.followProperties(grace: grace) { [monitor] properties in
+            await monitor.updatePower(.display) { $0.update(device: properties) }
         }
     }
 
-    /// The service's name of today, and the one that it had first.
+    /// The power profile service under its current name, and under its first one.
     private static let profiles: [(BusName, ObjectPath, InterfaceName)] = [
         (
             "org.freedesktop.UPower.PowerProfiles", "/org/freedesktop/UPower/PowerProfiles",
@@ -60,11 +60,46 @@ struct PowerWatch: Sendable {
         _ interface: InterfaceName
     ) async {
         let profiles = BusService(connection, name, path, interface)
-        await profiles.followProperties(grace: grace) { [board] properties in
-            await board.take(
-                saver: name.rawValue,
+        await profiles.followProperties(grace: grace) { [monitor] properties in
+            await monitor.update(
+                powerSaverService: name.rawValue,
                 isSaving: properties["ActiveProfile"] == .string("power-saver")
             )
         }
     }
+}
+
+/// The battery's state as UPower reports it (D-Bus reference of `org.freedesktop.UPower` and
+/// `.Device`).
+struct PowerStatus: Hashable, Sendable {
+    /// The percentage below which a battery counts as low where UPower reports no warning level.
+    static let lowPercentage = 20.0
+
+    var isOnBattery = false
+    var isLow = false
+
+    /// Takes in the properties of UPower itself.
+    mutating func update(service properties: [String: Value]) {
+        isOnBattery = properties["OnBattery"] == .boolean(true)
+    }
+
+    /// Takes in the properties of the display device, which stands for all batteries together.
+    mutating func update(device properties: [String: Value]) {
+        switch properties["WarningLevel"] {
+        // The levels low, critical and action.
+        case .uint32(3...5): isLow = true
+        // The levels none, and discharging (of a UPS).
+        case .uint32(1), .uint32(2): isLow = false
+        default:
+            guard case .double(let percentage) = properties["Percentage"],
+                properties["IsPresent"] != .boolean(false)
+            else {
+                isLow = false
+                return
+            }
+            isLow = percentage < Self.lowPercentage
+        }
+    }
+
+    var isBatteryLow: Bool { isOnBattery && isLow }
 }

@@ -3,7 +3,7 @@
 import DBus
 import Logging
 
-/// All that the session's bus is used for, as long as one connection to it lasts.
+/// All clients of session bus services, for as long as one connection to the bus lasts.
 struct SessionClients: Sendable {
     let connection: Connection
     private let notifier: Notifier
@@ -15,27 +15,27 @@ struct SessionClients: Sendable {
     init(
         _ connection: Connection,
         host: any DesktopHost,
-        board: ConditionBoard,
+        monitor: ConditionMonitor,
         grace: Duration,
-        rest: Duration,
+        backOff: Duration,
         log: Logger
     ) {
         self.connection = connection
         presenter = FilePresenter(
             connection,
-            programs: UserPrograms(connection: connection),
+            programs: ProgramLauncher(connection: connection),
             log: log
         )
         notifier = Notifier(
             connection,
             host: host,
             presenter: presenter,
-            rest: rest,
+            backOff: backOff,
             log: log
         )
         launcher = LauncherEntry(connection)
         views = JobViews(connection, host: host)
-        network = PortalNetwork(connection, board: board, grace: grace)
+        network = PortalNetwork(connection, monitor: monitor, grace: grace)
     }
 
     /// Follows the services; returns when the connection ends or the task is cancelled.
@@ -49,24 +49,29 @@ struct SessionClients: Sendable {
         }
     }
 
-    /// Takes leave of those who would take the end for a crash; after ``follow()``.
-    func leave() async { await views.end() }
+    /// Ends what Plasma would report as a crash otherwise; call it after ``follow()`` has returned.
+    func end() async { await views.end() }
 
-    /// Tells everybody; waits for nobody outside of this process.
-    func take(_ news: DesktopNews, settings: DesktopSettings) async {
-        if settings.notifies { await notifier.take(news) }
-        await launcher.take(news)
-        await views.take(news)
+    /// Passes the news to all clients; waits for no other process.
+    func receive(_ news: DesktopNews, settings: DesktopSettings) async {
+        if settings.notifies { await notifier.receive(news) }
+        await launcher.receive(news)
+        await views.receive(news)
     }
 
-    /// Shows how the list stands: where that may not be told, the folder with the files.
-    func show(_ summary: DesktopSummary, _ news: DesktopNews, settings: DesktopSettings) async {
-        if settings.notifies, await notifier.show(summary, Array(news.active.values)) { return }
+    /// Shows a summary as a notification; where notifications are off or not possible, opens the
+    /// download folder.
+    func showSummary(_ summary: DesktopSummary, _ news: DesktopNews, settings: DesktopSettings)
+        async
+    {
+        if settings.notifies, await notifier.showSummary(summary, Array(news.active.values)) {
+            return
+        }
         await presenter.showFolder(summary.folder)
     }
 
-    /// Opens and shows what is to be opened and shown.
-    func present(_ tasks: [DesktopTask]) async {
+    /// Opens or reveals the finished files of these tasks, as each task asks for.
+    func presentFiles(of tasks: [DesktopTask]) async {
         let revealed = tasks.filter { $0.whenDone == .reveal }.compactMap(\.path)
         if !revealed.isEmpty { await presenter.reveal(revealed) }
         for task in tasks where task.whenDone == .open {

@@ -2,14 +2,14 @@
 
 import DBus
 
-/// Hears of sleep from logind, and has it wait until everything is safe on the disk.
+/// Delays sleep until downloads are safe on the disk: logind announces sleep and waits.
 ///
-/// A *delay* inhibitor, which logind ends by itself after a few seconds; nobody is kept from
-/// sending the computer to sleep (`org.freedesktop.login1`, systemd's "Inhibitor Locks").
+/// It holds a *delay* inhibitor, which logind ends by itself after a few seconds, so that it never
+/// prevents sleep (`org.freedesktop.login1`, systemd's "Inhibitor Locks").
 struct SleepWatch: Sendable {
-    private enum Happening: Sendable {
-        case isThere(Bool)
-        case sleeps(Bool)
+    private enum Event: Sendable {
+        case ownerChanged(isRunning: Bool)
+        case sleepChanged(isNear: Bool)
     }
 
     let host: any DesktopHost
@@ -22,31 +22,31 @@ struct SleepWatch: Sendable {
 
     /// Returns when the connection ends or the task is cancelled.
     func follow() async {
-        let (happenings, post) = AsyncStream.makeStream(
-            of: Happening.self,
+        let (events, post) = AsyncStream.makeStream(
+            of: Event.self,
             bufferingPolicy: .bufferingNewest(64)
         )
         await withTaskGroup { group in
             group.addTask {
                 await logind.followSignals("PrepareForSleep") { signal in
-                    guard case .boolean(let sleeps) = signal.arguments.first else { return }
-                    post.yield(.sleeps(sleeps))
+                    guard case .boolean(let isNear) = signal.arguments.first else { return }
+                    post.yield(.sleepChanged(isNear: isNear))
                 }
             }
             group.addTask {
-                await logind.followOwner { post.yield(.isThere($0)) }
+                await logind.followOwner { post.yield(.ownerChanged(isRunning: $0)) }
                 post.finish()
             }
             var lock: OpenDescriptor?
-            for await happening in happenings {
-                switch happening {
-                case .isThere(true), .sleeps(false):
+            for await event in events {
+                switch event {
+                case .ownerChanged(isRunning: true), .sleepChanged(isNear: false):
                     await host.didWake()
                     lock = await delaySleep()
-                case .isThere(false):
+                case .ownerChanged(isRunning: false):
                     lock = nil
                     await host.didWake()
-                case .sleeps(true):
+                case .sleepChanged(isNear: true):
                     await host.willSleep()
                     lock = nil
                 }
@@ -57,14 +57,14 @@ struct SleepWatch: Sendable {
         await host.didWake()
     }
 
-    /// Sleep waits for as long as the descriptor is open.
+    /// Takes the lock; logind delays sleep for as long as the descriptor is open.
     private func delaySleep() async -> OpenDescriptor? {
         await logind.inhibit("sleep", why: "Saving what was downloaded", mode: "delay")
     }
 }
 
 extension BusService {
-    /// The service of sessions and sleep.
+    /// systemd-logind, the service for sessions and sleep.
     static func logind(on connection: Connection) -> BusService {
         BusService(
             connection,
@@ -74,7 +74,8 @@ extension BusService {
         )
     }
 
-    /// Takes one of logind's locks, which ends with the descriptor; nil where it gives none.
+    /// Takes one of logind's inhibitor locks, which lasts until its descriptor is closed; nil where
+    /// logind gives none.
     func inhibit(_ what: String, why: String, mode: String) async -> OpenDescriptor? {
         let arguments = [what, "idown", why, mode].map { Value.string($0) }
         guard case .descriptor(let lock)? = try? await call("Inhibit", arguments).first else {

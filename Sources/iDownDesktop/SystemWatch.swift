@@ -2,12 +2,12 @@
 
 import DBus
 
-/// Follows the services of the system's bus: the network and sleep.
+/// Follows the services of the system bus: NetworkManager and logind.
 struct SystemWatch: Sendable {
     let connection: Connection
-    let board: ConditionBoard
+    let monitor: ConditionMonitor
     let host: any DesktopHost
-    /// What a service said stands for so long after it has gone.
+    /// How long a service's last report stays valid after the service has stopped.
     let grace: Duration
 
     /// Returns when the connection ends or the task is cancelled.
@@ -18,7 +18,7 @@ struct SystemWatch: Sendable {
             group.addTask { await connection.waitUntilClosed() }
             await group.waitForAll()
         }
-        await board.forgetSystem()
+        await monitor.forgetSystemServices()
     }
 
     private func followNetwork() async {
@@ -29,8 +29,30 @@ struct SystemWatch: Sendable {
             "org.freedesktop.NetworkManager"
         )
         let isReady: @Sendable ([String: Value]) -> Bool = { $0["Startup"] != .boolean(true) }
-        await manager.followProperties(grace: grace, isReady: isReady) { [board] properties in
-            await board.take(networkManager: NetworkStatus(networkManager: properties))
+        await manager.followProperties(grace: grace, isReady: isReady) { [monitor] properties in
+            await monitor.update(networkManager: NetworkStatus(networkManager: properties))
         }
+    }
+}
+
+/// The network's condition as one service reports it.
+struct NetworkStatus: Hashable, Sendable {
+    var isCaptive: Bool
+    var isMetered: Bool
+
+    init(isCaptive: Bool = false, isMetered: Bool = false) {
+        self.isCaptive = isCaptive
+        self.isMetered = isMetered
+    }
+
+    /// Reads the properties of `org.freedesktop.NetworkManager`; nil where there are none.
+    ///
+    /// NMConnectivityState 2 is a captive portal; NMMetered 1 is yes, and 3 is a guess that says
+    /// yes. The property State is not used: it says "offline" where links are managed by other
+    /// programs, and the kernel knows better.
+    init?(networkManager properties: [String: Value]) {
+        guard !properties.isEmpty else { return nil }
+        isCaptive = properties["Connectivity"] == .uint32(2)
+        isMetered = [.uint32(1), .uint32(3)].contains(properties["Metered"])
     }
 }

@@ -3,10 +3,11 @@
 import DBus
 import Glibc
 
-/// The user's systemd, which starts programs as units: `org.freedesktop.systemd1(5)`.
+/// The user's systemd, which runs programs as transient units: org.freedesktop.systemd1(5).
 struct UserManager: Sendable {
-    private static let job: InterfaceName = "org.freedesktop.systemd1.Manager"
-    /// So much later systemd ends by itself what nobody has ended, and the program alone.
+    private static let interface: InterfaceName = "org.freedesktop.systemd1.Manager"
+    /// systemd's own time limit is this much longer than the caller's; it ends a program that was
+    /// not ended by then.
     private static let grace: Duration = .seconds(10)
 
     private let manager: BusService
@@ -16,32 +17,32 @@ struct UserManager: Sendable {
             connection,
             "org.freedesktop.systemd1",
             "/org/freedesktop/systemd1",
-            Self.job
+            Self.interface
         )
     }
 
-    var isThere: Bool { get async { await manager.isThere } }
+    var isRunning: Bool { get async { await manager.isRunning } }
 
     /// Runs a program as a transient unit.
     ///
     /// - Parameters:
-    ///   - arguments: the program's absolute path, and what follows it.
+    ///   - arguments: the program's absolute path, followed by its arguments.
     ///   - name: becomes part of the unit's name.
-    ///   - limit: how long to wait for its end, after which it is asked to end with all that it
-    ///     has started; nil does not wait.
-    /// - Throws: `notStarted`; where it is waited for also `ended`.
+    ///   - limit: how long to wait for the program to end; then all processes of the unit are asked
+    ///     to end. Nil does not wait.
+    /// - Throws: `notStarted`, and `ended` if the program is waited for and fails.
     func run(
         _ arguments: [String],
         named name: String,
         within limit: Duration?
-    ) async throws(UserPrograms.Failure) {
+    ) async throws(ProgramLauncher.Failure) {
+        let unit = "app-idown-\(name)-\(UInt64.random(in: .min ... .max)).service"
         do throws(BusError) {
-            // The bus knows the rule before the job can be over.
+            // Subscribed before the job starts, so that its end is not missed.
             let ends = try await manager.connection.signals(
-                MatchRule(sender: manager.name, interface: Self.job, member: "JobRemoved")
+                MatchRule(sender: manager.name, interface: Self.interface, member: "JobRemoved")
             )
             if limit != nil { try await subscribe() }
-            let unit = "app-idown-\(name)-\(UInt64.random(in: .min ... .max)).service"
             let answer = try await manager.call(
                 "StartTransientUnit",
                 Self.start(unit, arguments, within: limit)
@@ -59,16 +60,18 @@ struct UserManager: Sendable {
         } catch {
             throw .notStarted(error.description)
         }
-        throw .ended("\(arguments[0]) failed; systemctl --user and the journal tell more")
+        throw .ended("\(arguments[0]) failed; for its output see: journalctl --user --unit \(unit)")
     }
 
     /// Asks all processes of a unit to end.
     private func end(_ unit: String) async {
-        // Where that fails systemd's own limit ends the program.
+        // If this call fails, systemd's own time limit ends the program.
         _ = try? await manager.call("KillUnit", [.string(unit), .string("all"), .int32(SIGTERM)])
     }
 
-    /// A connection subscribes once: every further time is refused, and the first one stands.
+    /// Has systemd send signals to this connection.
+    ///
+    /// A connection can subscribe only once; the error for a second time is ignored.
     private func subscribe() async throws(BusError) {
         do throws(BusError) {
             try await manager.call("Subscribe")
@@ -83,20 +86,22 @@ struct UserManager: Sendable {
         _ arguments: [String],
         within limit: Duration?
     ) -> [Value] {
-        // systemd puts variables in for `$` (systemd.service(5), "Command lines").
+        // systemd replaces variables after `$` unless it is doubled (systemd.service(5), "Command
+        // lines").
         let literal = arguments.map { $0.replacing("$", with: "$$") }
         let command = Value.structure([
             .string(arguments[0]), literal.busValue,
-            // Its failure is one.
+            // A failure of the program is a failure of the unit.
             .boolean(false),
         ])
         var properties: [(String, Value)] = [
             ("Description", .string("Started by idown")),
             ("ExecStart", .array(of: "(sasb)", [command])),
-            // A job of this type is over when the program has ended.
+            // The job of a "oneshot" unit is done when the program has ended.
             ("Type", .string(limit == nil ? "exec" : "oneshot")),
             ("CollectMode", .string("inactive-or-failed")),
-            // What it leaves in the background is the user's, as the program that xdg-open starts.
+            // Processes that the program leaves in the background go on, such as the viewer that
+            // xdg-open starts.
             ("KillMode", .string("process")),
         ]
         if let limit {

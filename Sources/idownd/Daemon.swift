@@ -75,8 +75,8 @@ struct Daemon {
 
         let announcer = BusAnnouncer(connection: connection, log: log)
         let feed = DesktopFeed(
-            mostEnded: settings.whenDoneCommand == nil
-                ? DesktopFeed.mostEnded : DesktopFeed.mostEndedWithWork
+            maxEnded: settings.whenDoneCommand == nil
+                ? DesktopFeed.maxEnded : DesktopFeed.maxEndedWithAction
         )
         let end = EndSignal()
         let (newSettings, changedSettings) = AsyncStream.makeStream(
@@ -128,7 +128,7 @@ struct Daemon {
         defer { heeding.cancel() }
         if HoldWishes(settings) != HoldWishes() {
             // What is to wait must not start before anybody could say so.
-            await desktop.firstLook(within: .seconds(2))
+            await desktop.waitForInitialConditions(within: .seconds(2))
         }
         await coordinator.begin()
         let listening = Task {

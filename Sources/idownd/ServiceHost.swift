@@ -73,7 +73,7 @@ extension DesktopSettings {
         self.init()
         notifies = settings.notifies
         staysAwake = settings.staysAwake
-        heedsPower = settings.holdsOnLowBattery
+        holdsOnLowBattery = settings.holdsOnLowBattery
         whenDoneCommand = settings.whenDoneCommand
     }
 }

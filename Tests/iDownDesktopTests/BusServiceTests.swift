@@ -6,49 +6,49 @@ import iDownTesting
 
 @testable import iDownDesktop
 
-/// What is heard of a service that goes, and perhaps comes back, on a real bus.
+/// What `follow` reports of a service that stops, and may start again, on a real bus.
 @Suite(.timeLimit(.minutes(2))) struct BusServiceTests {
     private static let name: BusName = "org.example.Service"
 
-    /// A service that is followed, and says who serves it.
+    /// A followed service, whose value is the unique name of its owner.
     private struct Scene {
-        /// Whoever serves it at first.
+        /// The connection that owns the service's name at first.
         let first: Connection
-        /// Whoever may do so later.
+        /// A connection that may own it later.
         let second: Connection
-        /// What came of each question.
-        let found: CallLog
-        /// What was told of that.
+        /// The answer to each query.
+        let answers: CallLog
+        /// The values that were reported.
         let told: CallLog
     }
 
-    /// Runs `body` while the service is followed, from when that was first told.
+    /// Runs `body` once the first value was reported, and follows the service until `body` returns.
     private func following(
         grace: Duration,
         _ body: (Scene) async throws -> Void
     ) async throws {
         try await withPrivateBus { bus in
-            let (found, told) = (CallLog(), CallLog())
+            let (answers, told) = (CallLog(), CallLog())
             let scene = Scene(
                 first: try await Connection.open(.address(bus.address)),
                 second: try await Connection.open(.address(bus.address)),
-                found: found,
+                answers: answers,
                 told: told
             )
             _ = try await scene.first.requestName(Self.name)
             let connection = try await Connection.open(.address(bus.address))
             let service = BusService(connection, Self.name, "/", "org.example.Service")
-            let asking: @Sendable () async -> Finding<String> = {
+            let query: @Sendable () async -> ServiceAnswer<String> = {
                 guard let owner = try? await connection.owner(of: Self.name) else {
-                    found.keep("nobody")
-                    return .nobody
+                    answers.keep("unavailable")
+                    return .unavailable
                 }
-                found.keep(owner.rawValue)
-                return .said(owner.rawValue)
+                answers.keep(owner.rawValue)
+                return .value(owner.rawValue)
             }
             let running = Task {
-                await service.follow(MatchRule(sender: Self.name), grace: grace, asking: asking) {
-                    told.keep($0 ?? "nobody")
+                await service.follow(MatchRule(sender: Self.name), grace: grace, query: query) {
+                    told.keep($0 ?? "unavailable")
                 }
             }
             let result: Result<Void, any Error>
@@ -65,26 +65,29 @@ import iDownTesting
         }
     }
 
-    @Test func `nothing is told of who is gone where he is back within the grace`() async throws {
+    @Test func `a service that returns within the grace period is not reported as gone`()
+        async throws
+    {
         try await following(grace: .seconds(3600)) { scene in
             try await scene.first.releaseName(Self.name)
-            try await scene.found.wait(for: "nobody")
+            try await scene.answers.wait(for: "unavailable")
             _ = try await scene.second.requestName(Self.name)
-            // What was found is told in order: the gap before it was passed over by then.
+            // Reports come in order, so by now a report of the gap would have come.
             try await scene.told.wait(for: scene.second.uniqueName.rawValue)
-            #expect(!scene.told.all.contains("nobody"))
+            #expect(!scene.told.all.contains("unavailable"))
         }
     }
 
-    @Test func `who stays away is told to be gone, once the grace is over`() async throws {
+    @Test func `a service that stays away is reported as gone after the grace period`() async throws
+    {
         let grace: Duration = .milliseconds(100)
         try await following(grace: grace) { scene in
             let start = ContinuousClock.now
             try await scene.first.releaseName(Self.name)
-            try await scene.told.wait(for: "nobody")
+            try await scene.told.wait(for: "unavailable")
             #expect(ContinuousClock.now - start >= grace)
-            // When he went, and again at the end.
-            #expect(scene.found.all.count { $0 == "nobody" } >= 2)
+            // One query when it stopped, and one at the end of the grace period.
+            #expect(scene.answers.all.count { $0 == "unavailable" } >= 2)
         }
     }
 }

@@ -5,7 +5,7 @@ import Testing
 @testable import iDownDesktop
 
 @Suite struct DesktopFeedTests {
-    @Test func `an end is told once, what runs every time`() {
+    @Test func `an ended task is reported once, a running one every time`() {
         let feed = DesktopFeed()
         feed.changed(.sample("1", .downloading))
         feed.changed(.sample("2", .downloading))
@@ -18,28 +18,28 @@ import Testing
         #expect(second.ended.isEmpty)
     }
 
-    @Test func `what never ran and rests is no news`() {
+    @Test func `a task that never ran and does not run is no news`() {
         let feed = DesktopFeed()
         for state in [DesktopTask.State.waiting, .paused, .cancelled] {
             feed.changed(.sample("1", state))
         }
         feed.removed("1")
         let news = feed.take()
-        #expect(news.active.isEmpty && news.resting.isEmpty && news.ended.isEmpty)
+        #expect(news.active.isEmpty && news.inactive.isEmpty && news.ended.isEmpty)
     }
 
-    @Test func `what ran is followed to its end`() {
+    @Test func `a task that ran is reported until its end`() {
         let feed = DesktopFeed()
         feed.changed(.sample("1", .downloading))
         feed.changed(.sample("1", .paused))
-        #expect(feed.take().resting["1"]?.state == .paused)
+        #expect(feed.take().inactive["1"]?.state == .paused)
         feed.changed(.sample("1", .downloading))
         #expect(feed.take().active["1"] != nil)
         feed.removed("1")
         #expect(feed.take().active.isEmpty)
     }
 
-    @Test func `progress of what runs is kept, and of nothing else`() {
+    @Test func `progress is kept for running tasks only`() {
         let feed = DesktopFeed()
         feed.changed(.sample("1", .downloading))
         feed.progressed("1", bytes: 5, of: 10, bytesPerSecond: 2)
@@ -50,7 +50,7 @@ import Testing
         #expect(news.active.count == 1)
     }
 
-    @Test func `it does not grow, whatever happens`() {
+    @Test func `the feed stays within its limits`() {
         let feed = DesktopFeed()
         for number in 0..<1_000 {
             feed.changed(.sample("\(number)", .downloading))
@@ -61,30 +61,30 @@ import Testing
             feed.handedOver(.sample("\(number)", .waiting))
         }
         let news = feed.take()
-        #expect(news.resting.isEmpty)
-        #expect(news.ended.count == DesktopFeed.mostEnded)
-        #expect(news.moreCompleted == 500 - DesktopFeed.mostEnded)
+        #expect(news.inactive.isEmpty)
+        #expect(news.ended.count == DesktopFeed.maxEnded)
+        #expect(news.moreCompleted == 500 - DesktopFeed.maxEnded)
         #expect(news.moreFailed == 500)
-        #expect(news.handedOver.count == DesktopFeed.mostEnded)
+        #expect(news.handedOver.count == DesktopFeed.maxEnded)
     }
 
-    @Test func `what there is work to do for is told one by one`() {
+    @Test func `completed tasks with an action are kept one by one`() {
         let feed = DesktopFeed()
         for number in 0..<1_000 {
             feed.changed(.sample("\(number)", .completed, whenDone: number < 700 ? nil : .reveal))
         }
         #expect(feed.take().ended.count { $0.whenDone == .reveal } == 300)
-        let all = DesktopFeed(mostEnded: DesktopFeed.mostEndedWithWork)
+        let all = DesktopFeed(maxEnded: DesktopFeed.maxEndedWithAction)
         for number in 0..<1_000 { all.changed(.sample("\(number)", .completed)) }
         #expect(all.take().ended.count == 1_000)
     }
 
-    @Test func `of those that rest only some are shown`() {
+    @Test func `only some of the inactive tasks are kept`() {
         let feed = DesktopFeed()
         for number in 0..<1_000 {
             feed.changed(.sample("\(number)", .downloading))
             feed.changed(.sample("\(number)", .waiting))
         }
-        #expect(feed.take().resting.count == DesktopFeed.mostResting)
+        #expect(feed.take().inactive.count == DesktopFeed.maxInactive)
     }
 }

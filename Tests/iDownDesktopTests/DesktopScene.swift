@@ -7,11 +7,11 @@ import iDownTesting
 
 @testable import iDownDesktop
 
-/// Keeps what the desktop told the service and asked of it.
+/// A host that records each call of the desktop.
 final class RecordingHost: DesktopHost {
     private let record = Mutex<[String]>([])
 
-    /// All so far, a word for each and what belongs to it.
+    /// One text for each call so far.
     var all: [String] { record.withLock { $0 } }
 
     func conditionsChanged(_ conditions: DesktopConditions) async {
@@ -36,29 +36,29 @@ final class RecordingHost: DesktopHost {
         var summary = DesktopSummary()
         summary.downloading = 3
         summary.paused = 2
-        // The next one above it that is there is shown.
+        // It does not exist: its nearest existing parent, /etc, is shown.
         summary.folder = "/etc/nonexistent/d"
         return summary
     }
 
     private func keep(_ text: String) { record.withLock { $0.append(text) } }
 
-    /// Waits until something was told after a mark.
+    /// Waits until a call was recorded; those before `mark` do not count.
     func wait(for text: String, after mark: Int = 0) async throws {
         try await soon("“\(text)”, and not only \(all)") { self.all.dropFirst(mark).contains(text) }
     }
 }
 
-/// A desktop on a bus of its own, which is both the session's and the system's.
+/// A desktop on a bus of its own, which serves as session bus and as system bus.
 struct DesktopScene {
     let bus: PrivateBus
-    /// Whoever plays the desktop's services.
+    /// The connection on which tests play the desktop's services.
     let connection: Connection
     let host: RecordingHost
     let feed: DesktopFeed
     let desktop: Desktop
 
-    /// A task that is complete.
+    /// Reports a completed task.
     func complete(_ id: String, _ path: String, whenDone: DesktopTask.WhenDone? = nil) {
         feed.changed(.sample(id, .completed, path: path, whenDone: whenDone))
     }
@@ -91,22 +91,22 @@ extension DesktopTask {
 }
 
 extension Logger {
-    /// Says nothing.
+    /// A logger that drops all messages.
     static let quiet = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
 }
 
-/// Runs `body` with a desktop, and ends it afterwards.
+/// Runs `body` with a running desktop, which ends afterwards.
 ///
 /// - Parameters:
-///   - settings: those in force.
-///   - grace: what a service said stands for so long after it has gone.
-///   - rest: a notification server that has not answered is left alone for so long.
-///   - body: what is run.
+///   - settings: the desktop's settings.
+///   - grace: how long a service's last report stays valid after the service has stopped.
+///   - backOff: how long no notifications are sent to a server that did not answer.
+///   - body: the test.
 /// - Throws: what `body` throws.
 func withDesktop(
     settings: DesktopSettings = DesktopSettings(),
     grace: Duration = .milliseconds(20),
-    rest: Duration = Desktop.rest,
+    backOff: Duration = Desktop.backOff,
     _ body: (DesktopScene) async throws -> Void
 ) async throws {
     try await withPrivateBus { bus in
@@ -119,9 +119,9 @@ func withDesktop(
             settings: settings,
             session: .address(bus.address),
             system: .address(bus.address),
-            pace: .milliseconds(20),
+            updateInterval: .milliseconds(20),
             grace: grace,
-            rest: rest,
+            backOff: backOff,
             log: .quiet
         )
         let scene = DesktopScene(
@@ -141,7 +141,7 @@ func withDesktop(
     }
 }
 
-/// What a service played by a test was asked, in order.
+/// The calls to a service that a test plays, in order.
 final class CallLog: Sendable {
     private let record = Mutex<[String]>([])
 
@@ -149,7 +149,7 @@ final class CallLog: Sendable {
 
     func keep(_ text: String) { record.withLock { $0.append(text) } }
 
-    /// Waits until somebody asked for this.
+    /// Waits until this call was recorded.
     func wait(for text: String) async throws {
         try await soon("“\(text)”, and not only \(all)") { self.all.contains(text) }
     }

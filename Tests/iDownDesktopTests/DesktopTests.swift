@@ -8,7 +8,7 @@ import iDownTesting
 @testable import iDownDesktop
 
 @Suite(.timeLimit(.minutes(2))) struct DesktopTests {
-    @Test func `a bus that comes back is found, and shown on again`() async throws {
+    @Test func `updates go on when the session bus returns`() async throws {
         try await withTemporaryFolder { folder in
             let socket = folder + "/bus"
             let first = try await PrivateBus.start(socket: socket)
@@ -19,7 +19,7 @@ import iDownTesting
                 settings: DesktopSettings(),
                 session: .address(first.address),
                 system: .address("unix:path=/nonexistent"),
-                pace: .milliseconds(20),
+                updateInterval: .milliseconds(20),
                 log: .quiet
             )
             let running = Task { await desktop.run() }

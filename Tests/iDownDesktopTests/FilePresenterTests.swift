@@ -7,7 +7,9 @@ import iDownTesting
 @testable import iDownDesktop
 
 @Suite(.timeLimit(.minutes(2))) struct FilePresenterTests {
-    @Test func `when-done reveals several files in one window`() async throws {
+    @Test func `files that complete with when-done "reveal" are shown in the file manager`()
+        async throws
+    {
         try await withDesktop { scene in
             let log = try await FakeFileManager.serve(on: scene.connection)
             try await scene.ready()
@@ -17,7 +19,7 @@ import iDownTesting
         }
     }
 
-    @Test func `the portal is handed the file itself`() async throws {
+    @Test func `the portal gets the open file`() async throws {
         let script = """
             class Portal(dbus.service.Object):
                 @dbus.service.method('org.freedesktop.portal.OpenURI', 'sha{sv}', 'o')
@@ -34,8 +36,10 @@ import iDownTesting
         }
     }
 
-    @Test func `what a slow file manager was asked to show nobody else shows`() async throws {
-        // Its answer is what the bus says of who is slow.
+    @Test func `files that a slow file manager was asked to show are shown by no other service`()
+        async throws
+    {
+        // NoReply is the bus's error for a service that does not answer in time.
         let script = """
             class Files(dbus.service.Object):
                 @dbus.service.method('org.freedesktop.FileManager1', 'ass')
@@ -54,10 +58,12 @@ import iDownTesting
                 'org.freedesktop.FileManager1', 'org.freedesktop.portal.Desktop')]
             """
         try await withServices(script) { scene, path, services in
-            // The second comes after all that the first has set off.
+            // The second file is shown after everything that the first has caused.
             for id in ["1", "2"] {
                 scene.complete(id, path, whenDone: .reveal)
-                let line = try await within("somebody") { await services.nextLine() }
+                let line = try await within("a file manager or portal") {
+                    await services.nextLine()
+                }
                 #expect(line == "the file manager")
             }
         }
@@ -65,7 +71,7 @@ import iDownTesting
 
     /// Runs `body` with a desktop, a file, and a script that plays the services on `bus`.
     ///
-    /// In Python: this library takes no descriptors from callers.
+    /// The script is in Python because this library's exported methods take no file descriptors.
     private func withServices(
         _ script: String,
         _ body: (DesktopScene, _ path: String, ChildProcess) async throws -> Void

@@ -10,7 +10,7 @@ import Testing
         ("/ä b%/\n", "file:///%C3%A4%20b%25/%0A"),
         ("/a#?&;'\"", "file:///a%23%3F%26%3B%27%22"), ("/Az09-._~", "file:///Az09-._~"),
     ])
-    func `whatever a name holds, its URI is one word of ASCII`(path: String, text: String) {
+    func `a file URI is ASCII without spaces`(path: String, text: String) {
         #expect(FileURI.text(of: path) == text)
     }
 }

@@ -10,7 +10,7 @@ import iDownTesting
     private static let view: InterfaceName = "org.kde.JobViewV3"
     private static let path: ObjectPath = "/JobViewServer/JobView_1"
 
-    /// Plays KDE's server, with one view.
+    /// Plays KDE's job view server, with one view.
     @discardableResult
     private func serve(
         _ connection: Connection,
@@ -58,14 +58,14 @@ import iDownTesting
         try await connection.emit(Self.view, button, at: Self.path, [])
     }
 
-    @Test func `a download has a view, its buttons work, and its end is told`() async throws {
+    @Test func `a download has a view with working buttons, which ends with it`() async throws {
         try await withDesktop { scene in
             try await scene.ready()
             let log = try await serve(scene.connection)
             let running = DesktopTask.sample("1", .downloading, bytes: 25, total: 100)
             var task = running
             scene.feed.changed(task)
-            // Once for the list, once more for a view: what is short has none.
+            // Reported twice: a download gets a view only if it is active in two updates.
             try await soon("a view") {
                 scene.feed.changed(running)
                 return log.all.contains("requestView org.idown.Manager1 3")
@@ -88,7 +88,7 @@ import iDownTesting
         }
     }
 
-    @Test func `a new server gets views of its own`() async throws {
+    @Test func `a new server gets new views`() async throws {
         try await withDesktop { scene in
             try await scene.ready()
             let task = DesktopTask.sample("1", .downloading, bytes: 1, total: 2)
@@ -104,7 +104,7 @@ import iDownTesting
         }
     }
 
-    @Test func `what is shown at the end of the service is taken away, as by the user`()
+    @Test func `views that are open when the service ends are closed as cancelled by the user`()
         async throws
     {
         let log = CallLog()
@@ -119,7 +119,7 @@ import iDownTesting
         #expect(log.all.last == "terminate 1 ")
     }
 
-    @Test func `what is cancelled takes its view away`() async throws {
+    @Test func `a cancelled task closes its view`() async throws {
         try await withDesktop { scene in
             try await scene.ready()
             let log = try await serve(scene.connection)

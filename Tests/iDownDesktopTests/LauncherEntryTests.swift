@@ -7,8 +7,8 @@ import iDownTesting
 @testable import iDownDesktop
 
 @Suite(.timeLimit(.minutes(2))) struct LauncherEntryTests {
-    @Test func `progress is that of all whose length is known`() {
-        let look = LauncherEntry.Look([
+    @Test func `progress counts the tasks of known size`() {
+        let look = LauncherEntry.Content([
             .sample("1", .downloading, bytes: 30, total: 100),
             .sample("2", .downloading, bytes: 0, total: 100),
             .sample("3", .downloading, bytes: 7),
@@ -18,12 +18,12 @@ import iDownTesting
     }
 
     @Test(arguments: [(0, 0), (.max, .max), (5, 0), (.max, 1)] as [(Int64, Int64)])
-    func `odd lengths are no trap`(bytes: Int64, total: Int64) {
-        let look = LauncherEntry.Look([.sample("1", .downloading, bytes: bytes, total: total)])
+    func `extreme sizes do not trap`(bytes: Int64, total: Int64) {
+        let look = LauncherEntry.Content([.sample("1", .downloading, bytes: bytes, total: total)])
         #expect((0...100).contains(look.percent ?? 0))
     }
 
-    @Test func `the launcher hears of progress, of a change only, and of the end`() async throws {
+    @Test func `the launcher gets progress, changes only, and the end`() async throws {
         try await withDesktop { scene in
             try await scene.ready()
             let log = try await SignalLog(
@@ -40,7 +40,7 @@ import iDownTesting
             #expect(shown["progress-visible"] == .boolean(true))
             #expect(shown["count"] == .int64(1))
             #expect(shown["count-visible"] == .boolean(true))
-            // Less than a percent is no change.
+            // A change below one percent is not sent.
             scene.feed.changed(.sample("1", .downloading, bytes: 25, total: 100))
             scene.feed.changed(.sample("1", .completed))
             let mark = log.count

@@ -13,7 +13,7 @@ import Testing
         return group
     }
 
-    @Test func `one file is told by its name and can be opened`() {
+    @Test func `a notification of one file names it and can open it`() {
         let text = NotificationText(
             .completed,
             group(["a.iso"]),
@@ -27,7 +27,7 @@ import Testing
         )
     }
 
-    @Test func `many files are told in a few lines`() {
+    @Test func `a notification of many files has a few lines`() {
         let names = (1...120).map { "file\($0)" }
         let text = NotificationText(.completed, group(names), capabilities: ["body"])
         #expect(text.summary == "120 downloads completed")
@@ -35,7 +35,7 @@ import Testing
         #expect(text.actions.isEmpty)
     }
 
-    @Test func `a failure says why`() {
+    @Test func `a notification of a failure tells the reason`() {
         let text = NotificationText(
             .failed,
             group(["a.iso"], failure: "the server answered HTTP 404"),
@@ -51,25 +51,25 @@ import Testing
             (["body"], "<b>&</b>"), (["body", "body-markup"], "&lt;b&gt;&amp;&lt;/b&gt;"),
         ] as [(Set<String>, String)]
     )
-    func `markup in a name stays text`(capabilities: Set<String>, body: String) {
+    func `markup in a name is shown as text`(capabilities: Set<String>, body: String) {
         let text = NotificationText(.added, group(["<b>&</b>"]), capabilities: capabilities)
         #expect(text.body == body)
     }
 
-    @Test func `a server without a body shows the name in the title`() {
+    @Test func `without body support the title has the name`() {
         let text = NotificationText(.completed, group(["a.iso"]), capabilities: [])
         #expect(text.summary == "Download completed: a.iso")
         #expect(text.body.isEmpty)
     }
 
-    @Test func `a long name is cut, and controls are blanks`() {
+    @Test func `a long name is cut, and control characters become blanks`() {
         let name = "a\nb\u{0}" + String(repeating: "x", count: 5000)
         let text = NotificationText(.added, group([name]), capabilities: ["body"])
         #expect(text.body.hasPrefix("a b x"))
         #expect(text.body.unicodeScalars.count == 200)
     }
 
-    @Test func `a task that ends twice is one`() {
+    @Test func `a task that ends twice is counted once`() {
         var group = group(["a", "b"])
         group.add(.sample("0", .completed, name: "c"))
         #expect(group.tasks.map(\.name) == ["b", "c"])

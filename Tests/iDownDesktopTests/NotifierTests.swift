@@ -7,9 +7,9 @@ import iDownTesting
 
 @testable import iDownDesktop
 
-/// Notifications, shown by dbusmock's server or by none.
+/// Notifications, shown by dbusmock's server or by one that a test plays.
 @Suite(.timeLimit(.minutes(2))) struct NotifierTests {
-    @Test func `a completed file is told, and a click shows it in its folder`() async throws {
+    @Test func `a completed file is notified, and a click shows it in its folder`() async throws {
         try await withDesktop { scene in
             let log = try await FakeFileManager.serve(on: scene.connection)
             try await scene.bus.withNotificationServer(scene.connection) { mock in
@@ -30,7 +30,7 @@ import iDownTesting
         }
     }
 
-    @Test func `what finishes together is one notification, and the next replaces it`()
+    @Test func `files that finish together share a notification, which the next one replaces`()
         async throws
     {
         try await withDesktop { scene in
@@ -39,11 +39,11 @@ import iDownTesting
                 for number in 1...100 { scene.complete("\(number)", "/d/file\(number)") }
                 let first = try #require(try await mock.waitForCalls(of: "Notify").first)
                 scene.complete("101", "/d/last")
-                try await soon("all to be told") {
+                try await soon("the log of three files") {
                     try await mock.calls(of: "Notify").last?[3]
                         == .string("101 downloads completed")
                 }
-                // Whatever came together, nobody is told a hundred times.
+                // A hundred files must not cause a hundred notifications.
                 #expect(try await mock.calls(of: "Notify").count < 10)
                 #expect(first[1] == .uint32(0))
                 for call in try await mock.calls(of: "Notify").dropFirst() {
@@ -53,7 +53,7 @@ import iDownTesting
         }
     }
 
-    @Test func `who starts the program sees how the list stands, and can steer it`() async throws {
+    @Test func `starting the program shows a summary with buttons`() async throws {
         try await withDesktop { scene in
             let log = try await FakeFileManager.serve(on: scene.connection)
             try await scene.bus.withNotificationServer(scene.connection) { mock in
@@ -70,14 +70,14 @@ import iDownTesting
                 try await mock.emit("ActionInvoked", "us", [.uint32(1), .string("folder")])
                 try await log.wait(for: "ShowFolders file:///etc ")
                 scene.feed.activated()
-                try await soon("the second to replace the first") {
+                try await soon("the second summary to replace the first") {
                     try await mock.calls(of: "Notify").last?[1] == .uint32(1)
                 }
             }
         }
     }
 
-    @Test func `where nothing may be told, who starts the program sees the folder`() async throws {
+    @Test func `starting the program with notifications off opens the folder`() async throws {
         var settings = DesktopSettings()
         settings.notifies = false
         try await withDesktop(settings: settings) { scene in
@@ -90,7 +90,7 @@ import iDownTesting
         }
     }
 
-    @Test func `notifications can be switched on and off while the service runs`() async throws {
+    @Test func `notifications can be turned off and on while the service runs`() async throws {
         try await withDesktop { scene in
             let log = try await FakeFileManager.serve(on: scene.connection)
             try await scene.bus.withNotificationServer(scene.connection) { mock in
@@ -116,14 +116,14 @@ import iDownTesting
         }
     }
 
-    @Test func `one that was closed is not replaced`() async throws {
+    @Test func `a closed notification is not replaced`() async throws {
         try await withDesktop { scene in
             try await scene.bus.withNotificationServer(scene.connection) { mock in
                 try await scene.ready()
                 scene.complete("1", "/d/a")
                 try await mock.waitForCalls(of: "Notify")
-                // Nobody says when the signal was heard: the first that is told after it is new.
-                try await soon("one that replaces nothing") {
+                // The time at which the signal arrives is unknown: repeat until a notification is new.
+                try await soon("a notification that replaces none") {
                     let count = try await mock.calls(of: "Notify").count
                     try await mock.emit("NotificationClosed", "uu", [.uint32(1), .uint32(2)])
                     scene.complete("2", "/d/b")
@@ -135,7 +135,7 @@ import iDownTesting
         }
     }
 
-    @Test func `a failed download can be tried again from its notification`() async throws {
+    @Test func `a failed download can be retried from its notification`() async throws {
         try await withDesktop { scene in
             try await scene.bus.withNotificationServer(scene.connection) { mock in
                 try await scene.ready()
@@ -151,7 +151,7 @@ import iDownTesting
         }
     }
 
-    @Test func `what was handed over is told, and its end takes its place`() async throws {
+    @Test func `a task that was handed over is notified, and its end replaces that`() async throws {
         try await withDesktop { scene in
             try await scene.bus.withNotificationServer(scene.connection) { mock in
                 try await scene.ready()
@@ -166,7 +166,7 @@ import iDownTesting
         }
     }
 
-    @Test func `a failure that was mended is told no longer`() async throws {
+    @Test func `the notification of a failure is closed when the task completes`() async throws {
         try await withDesktop { scene in
             try await scene.bus.withNotificationServer(scene.connection) { mock in
                 try await scene.ready()
@@ -174,13 +174,13 @@ import iDownTesting
                 try await mock.waitForCalls(of: "Notify")
                 scene.complete("1", "/d/file.iso")
                 let closed = try await mock.waitForCalls(of: "CloseNotification")
-                // The mock has it as a signed number; the specification has not.
+                // The mock declares a signed number, the specification an unsigned one.
                 #expect(closed == [[.int32(1)]])
             }
         }
     }
 
-    @Test func `a server without actions and markup is asked for neither`() async throws {
+    @Test func `a server without actions and markup gets neither`() async throws {
         try await withDesktop { scene in
             try await scene.bus.withNotificationServer(scene.connection, capabilities: "body") {
                 mock in
@@ -193,7 +193,7 @@ import iDownTesting
         }
     }
 
-    @Test func `who wants none gets none`() async throws {
+    @Test func `no notifications are sent when they are off`() async throws {
         var settings = DesktopSettings()
         settings.notifies = false
         try await withDesktop(settings: settings) { scene in
@@ -201,7 +201,7 @@ import iDownTesting
             try await scene.bus.withNotificationServer(scene.connection) { mock in
                 try await scene.ready()
                 scene.complete("1", "/d/a", whenDone: .reveal)
-                // What comes after it has come.
+                // The file manager was called after the notification would have been sent.
                 try await log.wait(for: "ShowItems file:///d/a ")
                 #expect(try await mock.calls(of: "Notify").isEmpty)
             }
@@ -219,7 +219,7 @@ import iDownTesting
                 defer { isAsleep = false }
                 return isAsleep
             }
-            if wasAsleep { throw BusError.noReply("as the bus says it of who is slow") }
+            if wasAsleep { throw BusError.noReply("as from the bus when a service is slow") }
         }
         try await connection.export(
             [
@@ -268,8 +268,10 @@ import iDownTesting
         return log
     }
 
-    @Test func `what a slow server was not asked to show is told after a rest`() async throws {
-        try await withDesktop(rest: .milliseconds(20)) { scene in
+    @Test func `tasks that a slow server was not asked to show are notified after the back-off`()
+        async throws
+    {
+        try await withDesktop(backOff: .milliseconds(20)) { scene in
             let log = try await serve(scene.connection, slowAt: "GetCapabilities")
             try await scene.ready()
             scene.complete("1", "/d/a")
@@ -278,13 +280,13 @@ import iDownTesting
         }
     }
 
-    @Test func `what a slow server was asked to show is not told twice`() async throws {
-        try await withDesktop(rest: .milliseconds(20)) { scene in
+    @Test func `tasks that a slow server was asked to show are not notified twice`() async throws {
+        try await withDesktop(backOff: .milliseconds(20)) { scene in
             let log = try await serve(scene.connection, slowAt: "Notify")
             try await scene.ready()
             scene.complete("1", "/d/a")
             try await log.wait(for: "Notify 0 a")
-            // Nobody knows the number of the first.
+            // The number of the first notification is unknown, so it cannot be replaced.
             scene.complete("2", "/d/b")
             try await log.wait(for: "Notify 0 b")
             scene.complete("3", "/d/c")
@@ -293,7 +295,7 @@ import iDownTesting
         }
     }
 
-    @Test func `a server that takes the place of a slow one is told at once`() async throws {
+    @Test func `a server that replaces a slow one gets notifications at once`() async throws {
         try await withDesktop { scene in
             let log = try await serve(scene.connection, slowAt: "GetCapabilities")
             try await scene.ready()
@@ -306,7 +308,7 @@ import iDownTesting
         }
     }
 
-    @Test func `a server that never answers keeps nobody waiting, and is not asked again`()
+    @Test func `a server that never answers delays nothing and is not called again`()
         async throws
     {
         try await withDesktop { scene in
@@ -334,7 +336,7 @@ import iDownTesting
             try await scene.ready()
             scene.complete("1", "/d/a")
             try await asked.wait(for: "GetCapabilities")
-            // Others are served while it is silent.
+            // The file manager is called while the server is silent.
             scene.complete("2", "/d/b", whenDone: .reveal)
             try await log.wait(for: "ShowItems file:///d/b ")
             #expect(asked.all.count == 1)
@@ -343,14 +345,14 @@ import iDownTesting
 }
 
 extension DesktopScene {
-    /// Returns once the desktop is on the bus: what it would not hear before is lost on purpose.
+    /// Returns once the desktop is on the bus; it does not get news from before.
     func ready() async throws {
         let log = try await SignalLog(
             MatchRule(interface: LauncherEntry.interface, member: "Update"),
             on: connection
         )
         let id = "ready"
-        try await soon("the desktop to be there") {
+        try await soon("the desktop to be on the bus") {
             feed.changed(.sample(id, .downloading, bytes: 1, total: 2))
             return log.signals.contains { $0.arguments.first == .string(LauncherEntry.application) }
         }
@@ -358,7 +360,7 @@ extension DesktopScene {
     }
 }
 
-/// A file manager that only takes notes.
+/// A file manager that only records its calls.
 enum FakeFileManager {
     static func serve(on connection: Connection) async throws -> CallLog {
         let log = CallLog()

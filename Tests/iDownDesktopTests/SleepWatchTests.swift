@@ -7,7 +7,7 @@ import iDownTesting
 @testable import iDownDesktop
 
 @Suite(.timeLimit(.minutes(2))) struct SleepWatchTests {
-    /// What is locked now, as `what/mode`.
+    /// The locks that are held now, as `what/mode`.
     private func locks(of mock: MockService) async throws -> [String] {
         let answer = try await mock.connection.call(
             mock.name,
@@ -24,7 +24,7 @@ import iDownTesting
         }
     }
 
-    @Test func `sleep waits until all is safe, and not a moment longer`() async throws {
+    @Test func `sleep is delayed only until the downloads are saved`() async throws {
         try await withDesktop { scene in
             try await scene.bus.withLogind(scene.connection) { mock in
                 try await soon("the lock") { try await self.locks(of: mock) == ["sleep/delay"] }
@@ -39,18 +39,18 @@ import iDownTesting
         }
     }
 
-    @Test func `a logind that goes in our sleep wakes us up`() async throws {
+    @Test func `the host is woken when logind stops during sleep`() async throws {
         try await withDesktop { scene in
             try await scene.bus.withLogind(scene.connection) { mock in
                 try await soon("the lock") { try await !self.locks(of: mock).isEmpty }
                 try await mock.emit("PrepareForSleep", "b", [.boolean(true)])
                 try await scene.host.wait(for: "sleep")
             }
-            try await soon("to be awake") { scene.host.all.last == "wake" }
+            try await soon("the host to be woken") { scene.host.all.last == "wake" }
         }
     }
 
-    /// Plays GNOME's session manager; it takes the place of another one.
+    /// Plays GNOME's session manager, in place of the one that runs.
     private func serveSession(_ connection: Connection) async throws -> CallLog {
         let log = CallLog()
         try await connection.export(
@@ -83,7 +83,7 @@ import iDownTesting
         return log
     }
 
-    @Test func `an idle computer stays awake only while something downloads`() async throws {
+    @Test func `idle sleep is inhibited only while something downloads`() async throws {
         var settings = DesktopSettings()
         settings.staysAwake = true
         try await withDesktop(settings: settings) { scene in
@@ -102,7 +102,8 @@ import iDownTesting
         }
     }
 
-    @Test func `who decides on sleep is asked also where he comes later, or in another's place`()
+    @Test
+    func `a session service that starts later or replaces another one is asked to inhibit sleep`()
         async throws
     {
         var settings = DesktopSettings()
@@ -120,7 +121,7 @@ import iDownTesting
                 try await next.wait(for: "inhibit idown 4")
                 scene.feed.changed(.sample("1", .completed))
                 try await next.wait(for: "give back 77")
-                // Each was asked once, and nothing is given back to who is no longer asked.
+                // Each was asked once, and the one that is gone is not called to release.
                 #expect(first.all == ["inhibit idown 4"])
                 #expect(next.all == ["inhibit idown 4", "give back 77"])
                 await other.close()

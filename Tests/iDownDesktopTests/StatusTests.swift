@@ -5,7 +5,7 @@ import Testing
 
 @testable import iDownDesktop
 
-/// What the services' properties mean.
+/// How the services' properties are read.
 @Suite struct StatusTests {
     @Test(
         arguments: [
@@ -16,11 +16,11 @@ import Testing
             (["Connectivity": .uint32(2)], false, true),
             (["Connectivity": .uint32(3)], false, false),
             (["Connectivity": .uint32(4), "Metered": .uint32(.max)], false, false),
-            // Links that others look after are no concern of its own.
+            // State "disconnected" is ignored, since other programs may manage the links.
             (["State": .uint32(20), "Connectivity": .uint32(1)], false, false),
         ] as [([String: Value], Bool, Bool)]
     )
-    func `NetworkManager tells of a meter and of a portal`(
+    func `NetworkManager reports a metered network and a captive portal`(
         properties: [String: Value],
         isMetered: Bool,
         isCaptive: Bool
@@ -29,7 +29,7 @@ import Testing
         #expect(status == NetworkStatus(isCaptive: isCaptive, isMetered: isMetered))
     }
 
-    @Test func `without properties NetworkManager says nothing`() {
+    @Test func `without properties NetworkManager's status is nil`() {
         #expect(NetworkStatus(networkManager: [:]) == nil)
     }
 
@@ -44,16 +44,16 @@ import Testing
             (["Percentage": .double(0), "IsPresent": .boolean(false)], false), ([:], false),
         ] as [([String: Value], Bool)]
     )
-    func `a battery is low by its own word, else by its percentage`(
+    func `a battery is low by its warning level, or else by its percentage`(
         properties: [String: Value],
         isLow: Bool
     ) {
         var status = PowerStatus()
-        status.take(device: properties)
-        #expect(!status.isBatteryLow, "on the mains nothing is low")
-        status.take(service: ["OnBattery": .boolean(true)])
+        status.update(device: properties)
+        #expect(!status.isBatteryLow, "a battery is not low on mains power")
+        status.update(service: ["OnBattery": .boolean(true)])
         #expect(status.isBatteryLow == isLow)
-        status.take(service: [:])
+        status.update(service: [:])
         #expect(!status.isBatteryLow)
     }
 }

@@ -7,14 +7,14 @@ import iDownTesting
 
 @testable import iDownDesktop
 
-/// The system's services, played by dbusmock.
+/// The services of the system bus, played by dbusmock.
 @Suite(.timeLimit(.minutes(2))) struct SystemWatchTests {
-    @Test func `NetworkManager is found when it comes, followed, and forgotten when it goes`()
+    @Test func `NetworkManager is followed from its start until it stops`()
         async throws
     {
         try await withDesktop { scene in
-            try await within("the first look") {
-                await scene.desktop.firstLook(within: .seconds(60))
+            try await within("the initial conditions") {
+                await scene.desktop.waitForInitialConditions(within: .seconds(60))
             }
             try await scene.bus.withNetworkManager(scene.connection) { mock in
                 try await mock.update(["Metered": .uint32(1)])
@@ -30,7 +30,7 @@ import iDownTesting
         }
     }
 
-    @Test func `a low battery is told, and the mains too`() async throws {
+    @Test func `a low battery is reported, and mains power too`() async throws {
         try await withDesktop { scene in
             try await scene.bus.withUPower(scene.connection) { mock in
                 let values: [Value] = [
@@ -47,7 +47,7 @@ import iDownTesting
         }
     }
 
-    @Test func `who saves power has a low battery`() async throws {
+    @Test func `the power saver profile counts as a low battery`() async throws {
         try await withDesktop { scene in
             try await scene.bus.withPowerProfiles(scene.connection) { mock in
                 try await mock.update(["ActiveProfile": .string("power-saver")])
@@ -59,32 +59,32 @@ import iDownTesting
         }
     }
 
-    @Test func `nobody is asked for power who is not to heed it`() async throws {
+    @Test func `the power services are asked only if downloads wait for power`() async throws {
         var settings = DesktopSettings()
-        settings.heedsPower = false
+        settings.holdsOnLowBattery = false
         try await withDesktop(settings: settings) { scene in
             try await scene.bus.withPowerProfiles(scene.connection) { mock in
                 try await mock.update(["ActiveProfile": .string("power-saver")])
-                try await within("the first look") {
-                    await scene.desktop.firstLook(within: .seconds(60))
+                try await within("the initial conditions") {
+                    await scene.desktop.waitForInitialConditions(within: .seconds(60))
                 }
                 let asked = try await mock.calls(of: "GetAll")
                 #expect(asked.isEmpty && !scene.host.all.contains("is [low]"))
-                settings.heedsPower = true
+                settings.holdsOnLowBattery = true
                 scene.desktop.apply(settings)
                 try await scene.host.wait(for: "is [low]")
                 let mark = scene.host.all.count
-                settings.heedsPower = false
+                settings.holdsOnLowBattery = false
                 scene.desktop.apply(settings)
                 try await scene.host.wait(for: "is []", after: mark)
-                settings.heedsPower = true
+                settings.holdsOnLowBattery = true
                 scene.desktop.apply(settings)
                 try await scene.host.wait(for: "is [low]", after: mark)
             }
         }
     }
 
-    @Test func `what is so at the start is known at the first look`() async throws {
+    @Test func `the initial conditions include what holds at the start`() async throws {
         try await withPrivateBus { bus in
             let connection = try await Connection.open(.address(bus.address))
             try await bus.withNetworkManager(connection) { mock in
@@ -99,7 +99,7 @@ import iDownTesting
                     log: .quiet
                 )
                 let running = Task { await desktop.run() }
-                await desktop.firstLook(within: .seconds(60))
+                await desktop.waitForInitialConditions(within: .seconds(60))
                 #expect(host.all.filter { $0 != "wake" } == ["is [metered]"])
                 running.cancel()
                 await running.value
@@ -108,7 +108,7 @@ import iDownTesting
         }
     }
 
-    @Test func `a NetworkManager that never answers does not hold the first look for ever`()
+    @Test func `the wait for the initial conditions ends even if NetworkManager never answers`()
         async throws
     {
         try await withPrivateBus { bus in
@@ -142,7 +142,7 @@ import iDownTesting
                 log: .quiet
             )
             let running = Task { await desktop.run() }
-            await desktop.firstLook(within: .milliseconds(50))
+            await desktop.waitForInitialConditions(within: .milliseconds(50))
             #expect(!gate.isOpen)
             running.cancel()
             try await within("the end") { await running.value }
@@ -150,7 +150,8 @@ import iDownTesting
         }
     }
 
-    @Test func `what NetworkManager said stands while it does not answer, and it is asked again`()
+    @Test
+    func `NetworkManager's report stays valid while it does not answer, and it is queried again`()
         async throws
     {
         try await withDesktop { scene in
@@ -168,7 +169,7 @@ import iDownTesting
                                 get: { (_: Call) async throws -> UInt32 in
                                     guard isSilent.withLock({ $0 }) else { return 1 }
                                     asked.keep("in vain")
-                                    throw BusError.noReply("as the bus says it of who is slow")
+                                    throw BusError.noReply("as from the bus when a service is slow")
                                 }
                             ),
                             .property(
@@ -190,7 +191,7 @@ import iDownTesting
                 at: path,
                 changed: ["Metered": .uint32(1)]
             )
-            // Nothing but its own silence makes anybody ask again.
+            // Only the missing answer leads to another query; no signal does.
             try await soon("it to be asked again") { asked.all.count >= 3 }
             isSilent.withLock { $0 = false }
             try await scene.host.wait(for: "is [captive metered]")
@@ -202,7 +203,7 @@ import iDownTesting
         }
     }
 
-    @Test func `without any bus the first look is over at once`() async throws {
+    @Test func `without a bus the wait for the initial conditions ends at once`() async throws {
         let desktop = Desktop(
             feed: DesktopFeed(),
             host: RecordingHost(),
@@ -212,12 +213,14 @@ import iDownTesting
             log: .quiet
         )
         let running = Task { await desktop.run() }
-        try await within("the first look") { await desktop.firstLook(within: .seconds(600)) }
+        try await within("the initial conditions") {
+            await desktop.waitForInitialConditions(within: .seconds(600))
+        }
         running.cancel()
         try await within("the end") { await running.value }
     }
 
-    @Test func `the portal speaks where NetworkManager does not`() async throws {
+    @Test func `the portal's report counts while NetworkManager does not run`() async throws {
         try await withDesktop { scene in
             try await scene.connection.export(
                 [
@@ -239,7 +242,7 @@ import iDownTesting
                 try await mock.update(["Metered": .uint32(2)])
                 try await scene.host.wait(for: "is []")
             }
-            try await soon("the portal to speak again") {
+            try await soon("the portal's report to count again") {
                 scene.host.all.last == "is [captive metered]"
             }
         }

@@ -6,12 +6,12 @@ import iDownTesting
 
 @testable import iDownDesktop
 
-@Suite(.timeLimit(.minutes(2))) struct UserProgramsTests {
-    @Test func `a program is run, alone and with nothing of ours`() async throws {
+@Suite(.timeLimit(.minutes(2))) struct ProgramLauncherTests {
+    @Test func `a program runs without our open files`() async throws {
         try await withTemporaryFolder { folder in
             let script =
                 "ls -l /proc/self/fd | wc -l > '\(folder)/out'; ps -o sid= -p $$ >> /dev/null"
-            try await UserPrograms(connection: nil).run(["sh", "-c", script], named: "test")
+            try await ProgramLauncher(connection: nil).run(["sh", "-c", script], named: "test")
             let count = try TestFile.text(of: folder + "/out").split(separator: "\n").first
             // Standard input, output and error, the folder that ls reads, and its first line.
             #expect(count.flatMap { Int($0) } ?? 99 <= 5)
@@ -19,36 +19,36 @@ import iDownTesting
     }
 
     @Test(arguments: [("exit 3", "exit status 3"), ("kill -9 $$", "signal 9")])
-    func `a bad end is told`(script: String, told: String) async throws {
-        let error = await #expect(throws: UserPrograms.Failure.self) {
-            try await UserPrograms(connection: nil).run(["sh", "-c", script], named: "test")
+    func `a failed program is reported`(script: String, told: String) async throws {
+        let error = await #expect(throws: ProgramLauncher.Failure.self) {
+            try await ProgramLauncher(connection: nil).run(["sh", "-c", script], named: "test")
         }
         #expect(error?.description.contains(told) == true)
     }
 
     @Test(arguments: ["no-such-program-here", "/no/such", "relative/path", ""])
-    func `what is no program is not run`(word: String) async {
-        await #expect(throws: UserPrograms.Failure.self) {
-            try await UserPrograms(connection: nil).start([word], named: "test")
+    func `a word that names no program is not run`(word: String) async {
+        await #expect(throws: ProgramLauncher.Failure.self) {
+            try await ProgramLauncher(connection: nil).start([word], named: "test")
         }
     }
 
-    @Test func `a program that is not waited for runs on`() async throws {
+    @Test func `a program that is not waited for is run`() async throws {
         try await withTemporaryFolder { folder in
             let path = folder + "/done"
-            try await UserPrograms(connection: nil).start(["touch", path], named: "test")
+            try await ProgramLauncher(connection: nil).start(["touch", path], named: "test")
             try await soon("the file") { (try? TestFile.text(of: path)) != nil }
         }
     }
 
     // MARK: systemd
 
-    /// Whether systemd is to end the program alone, and not what it has started.
+    /// Whether systemd ends only the program, and not the processes it has started.
     private static func sparesTheBackground(_ property: Pair<String, Value>) -> Bool {
         property.first == "KillMode" && property.second == .string("process")
     }
 
-    /// Plays the user's systemd: each job ends with this result, by itself or by KillUnit.
+    /// Plays the systemd user manager; each job ends with `result`, by itself or after KillUnit.
     private func serveManager(
         _ connection: Connection,
         result: String,
@@ -118,14 +118,14 @@ import iDownTesting
     }
 
     @Test(arguments: ["done", "failed"])
-    func `where there is a systemd of the user the program is a unit of its own`(
+    func `with a systemd user manager a program runs as a unit of its own`(
         result: String
     ) async throws {
         try await withPrivateBus { bus in
             let connection = try await Connection.open(.address(bus.address))
             let client = try await Connection.open(.address(bus.address))
             let log = try await serveManager(connection, result: result)
-            let programs = UserPrograms(connection: client)
+            let programs = ProgramLauncher(connection: client)
             for _ in 1...2 {
                 var isDone = true
                 do {
@@ -133,7 +133,7 @@ import iDownTesting
                 } catch {
                     isDone = false
                 }
-                // By systemd's word, not by the program's: it was not started here.
+                // The played systemd starts no program: its result alone decides.
                 #expect(isDone == (result == "done"))
             }
             #expect(log.all.count { $0.hasPrefix("fail ") } == 2)
@@ -143,19 +143,19 @@ import iDownTesting
             try await programs.start(["true", "a$b${HOME}"], named: "test")
             #expect(log.all.contains(#"fail string("exec") true"#))
             #expect(log.all.last?.contains("a$$b$${HOME}") == true)
-            // A script that is waited for may leave something in the background just as well.
+            // A program that is waited for may leave background processes too.
             #expect(log.all.count { $0 == "spares the background" } == 3)
             await client.close()
             await connection.close()
         }
     }
 
-    @Test func `a unit that takes too long ends with all that it has started`() async throws {
+    @Test func `a unit that takes too long ends with all of its processes`() async throws {
         try await withPrivateBus { bus in
             let connection = try await Connection.open(.address(bus.address))
             let client = try await Connection.open(.address(bus.address))
             let log = try await serveManager(connection, result: "failed", endsByItself: false)
-            await #expect(throws: UserPrograms.Failure.self) {
+            await #expect(throws: ProgramLauncher.Failure.self) {
                 try await UserManager(client).run(["/bin/sh"], named: "test", within: .zero)
             }
             #expect(log.all.last == "KillUnit app-idown-test- all 15")

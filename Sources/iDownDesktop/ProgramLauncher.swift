@@ -4,13 +4,13 @@ import DBus
 import Dispatch
 import Glibc
 
-/// Starts programs for the user: outside of this service's unit, whose restrictions are not theirs
-/// and whose end must not be theirs.
+/// Starts the user's programs outside of this service's systemd unit, so that the unit's
+/// restrictions do not apply to them and they go on when the service ends.
 ///
-/// Where there is a systemd of the user it starts them as units of their own; elsewhere they are
-/// children in a session of their own.
-struct UserPrograms: Sendable {
-    /// Why a program did not start, or did not end well.
+/// With a systemd user manager they run as units of their own; otherwise as child processes in a
+/// session of their own.
+struct ProgramLauncher: Sendable {
+    /// Why a program did not start, or failed.
     enum Failure: Error, CustomStringConvertible {
         case notFound(String)
         case notStarted(String)
@@ -18,33 +18,34 @@ struct UserPrograms: Sendable {
 
         var description: String {
             switch self {
-            case .notFound(let name): "there is no program \(name)"
-            case .notStarted(let reason): "it did not start: \(reason)"
+            case .notFound(let name): "program not found: \(name)"
+            case .notStarted(let reason): "the program did not start: \(reason)"
             case .ended(let how): how
             }
         }
     }
 
-    /// No program that is waited for runs longer.
+    /// How long a program that is waited for may run.
     static let longestRun: Duration = .seconds(3600)
 
-    /// Nil where there is no session bus.
+    /// The session bus; nil where there is none.
     let connection: Connection?
 
     /// Starts a program and does not wait for its end.
     ///
     /// - Parameters:
-    ///   - command: the program, as a path or a name to be looked up, and its arguments.
-    ///   - name: a word for what it does.
+    ///   - command: the program, as an absolute path or a name to look up in `PATH`, followed by
+    ///     its arguments.
+    ///   - name: a word for its purpose, which becomes part of the unit's name.
     /// - Throws: `notFound`, `notStarted`.
     func start(_ command: [String], named name: String) async throws(Failure) {
         try await run(command, named: name, within: nil)
     }
 
-    /// Runs a program and waits for its end; one that takes longer than ``longestRun`` is ended,
-    /// with what it has started.
+    /// Runs a program and waits for its end; after ``longestRun`` it is ended together with the
+    /// processes that it has started.
     ///
-    /// - Throws: ``Failure`` also where it ends with anything but 0.
+    /// - Throws: ``Failure``, also if the exit status is not 0.
     func run(_ command: [String], named name: String) async throws(Failure) {
         try await run(command, named: name, within: Self.longestRun)
     }
@@ -60,29 +61,30 @@ struct UserPrograms: Sendable {
         let arguments = [program] + command.dropFirst()
         if let connection {
             let manager = UserManager(connection)
-            if await manager.isThere {
+            if await manager.isRunning {
                 return try await manager.run(arguments, named: name, within: limit)
             }
         }
-        // Within a unit its restrictions would be inherited.
+        // A child process would inherit the restrictions of this service's unit.
         guard getenv("INVOCATION_ID") == nil || !isUnit else {
-            throw .notStarted("systemd is not on the bus")
+            throw .notStarted("the systemd user manager is not on the session bus")
         }
         let child = try ChildProgram(arguments)
         if let limit {
-            try await child.end(within: limit)
+            try await child.waitForEnd(within: limit)
         } else {
-            child.forget()
+            child.reapInBackground()
         }
     }
 
-    /// Whether this process was started as a service: `INVOCATION_ID` alone is also inherited from
-    /// the terminal that a program was started in.
+    /// Whether systemd started this process as a service.
+    ///
+    /// `INVOCATION_ID` alone does not tell: a program started from a terminal inherits it.
     private var isUnit: Bool {
         getenv("SYSTEMD_EXEC_PID").flatMap { Int32(String(cString: $0)) } == getpid()
     }
 
-    /// The folder that this program was started from: proc(5).
+    /// The folder that this program's executable is in: proc(5).
     static var ownFolder: String? {
         withUnsafeTemporaryAllocation(of: CChar.self, capacity: Int(PATH_MAX)) { buffer in
             guard let start = buffer.baseAddress else { return nil }
@@ -96,7 +98,8 @@ struct UserPrograms: Sendable {
         }
     }
 
-    /// The path of a program: itself if it holds a slash, else the first hit in `PATH`.
+    /// Returns the path of an executable program: the absolute path itself, or the first match in
+    /// `PATH`; nil where there is none.
     static func locate(_ word: String) -> String? {
         guard !word.contains("/") else {
             return word.hasPrefix("/") && access(word, X_OK) == 0 ? word : nil
