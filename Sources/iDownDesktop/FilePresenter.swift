@@ -52,25 +52,33 @@ struct FilePresenter: Sendable {
         await openByProgram(folder.isEmpty ? "/" : String(folder))
     }
 
+    /// Whether there is a terminal in which ``showList(folder:token:)`` can show the list.
+    var canShowList: Bool { !Self.listCommands().isEmpty }
+
     /// Shows the list of downloads (`idown watch`) in a terminal; where no terminal starts, opens
     /// the folder.
     func showList(folder: String, token: String = "") async {
-        let own = ProgramLauncher.ownFolder.map { $0 + "/idown" }
-        guard let program = own.flatMap(ProgramLauncher.locate) ?? ProgramLauncher.locate("idown")
-        else {
-            return await showFolder(folder, token: token)
-        }
-        // The first is the desktops' common proposal; the second is Debian's.
-        for terminal in [["xdg-terminal-exec"], ["x-terminal-emulator", "-e"]] {
-            guard ProgramLauncher.locate(terminal[0]) != nil else { continue }
+        for command in Self.listCommands() {
             do {
-                try await programs.start(terminal + [program, "watch"], named: "list")
+                try await programs.start(command, named: "list")
                 return
             } catch {
                 log.notice("could not show the list in a terminal: \(error)")
             }
         }
         await showFolder(folder, token: token)
+    }
+
+    /// Returns the commands that show the list in a terminal, best first; none where no terminal or
+    /// no `idown` is found.
+    static func listCommands(
+        locate: (String) -> String? = ProgramLauncher.locate
+    ) -> [[String]] {
+        let own = ProgramLauncher.ownFolder.map { $0 + "/idown" }
+        guard let program = own.flatMap(locate) ?? locate("idown") else { return [] }
+        // The first is the desktops' common proposal; the second is Debian's.
+        return [["xdg-terminal-exec"], ["x-terminal-emulator", "-e"]]
+            .filter { locate($0[0]) != nil }.map { $0 + [program, "watch"] }
     }
 
     /// Shows a folder in the file manager; for a missing folder, its nearest parent that exists.

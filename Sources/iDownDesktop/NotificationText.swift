@@ -81,7 +81,14 @@ struct NotificationText: Hashable, Sendable {
     ///   - list: the numbers of unfinished tasks.
     ///   - active: downloading tasks, some of which are listed by name.
     ///   - capabilities: what the server can show (`GetCapabilities`).
-    init(_ list: DesktopSummary, active: [DesktopTask], capabilities: Set<String>) {
+    ///   - canShowList: whether there is a terminal for ``FilePresenter/showList(folder:token:)``;
+    ///     without one there is no button for it, and a click on the text opens the folder.
+    init(
+        _ list: DesktopSummary,
+        active: [DesktopTask],
+        capabilities: Set<String>,
+        canShowList: Bool
+    ) {
         var lines = active.prefix(Self.maxNames).map { task in
             let name = Self.line(task.title)
             guard let total = task.totalBytes, total > 0 else { return name }
@@ -94,7 +101,10 @@ struct NotificationText: Hashable, Sendable {
         if capabilities.contains("body-markup") { body = Self.escape(body) }
         actions = []
         guard capabilities.contains("actions") else { return }
-        actions = ["default", "Show List", "list", "Show List", "folder", "Open Folder"]
+        actions =
+            canShowList
+            ? ["default", "Show List", "list", "Show List"] : ["default", "Open Folder"]
+        actions += ["folder", "Open Folder"]
         if list.canPause { actions += ["pause-all", "Pause All"] }
         if list.canStart { actions += ["start-all", "Start All"] }
     }

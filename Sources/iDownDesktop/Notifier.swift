@@ -118,7 +118,8 @@ actor Notifier {
             let text = NotificationText(
                 summary,
                 active: active.sorted { $0.title < $1.title },
-                capabilities: try await serverCapabilities()
+                capabilities: try await serverCapabilities(),
+                canShowList: presenter.canShowList
             )
             let answer = try await server.call(
                 "Notify",

@@ -69,6 +69,21 @@ import iDownTesting
         }
     }
 
+    @Test func `showing the list needs a terminal and the idown program`() {
+        func commands(_ found: Set<String>) -> [[String]] {
+            FilePresenter.listCommands { found.contains($0) ? "/bin/\($0)" : nil }
+        }
+        #expect(commands([]).isEmpty)
+        #expect(commands(["idown"]).isEmpty)
+        #expect(commands(["xdg-terminal-exec"]).isEmpty)
+        #expect(
+            commands(["xdg-terminal-exec", "x-terminal-emulator", "idown"]) == [
+                ["xdg-terminal-exec", "/bin/idown", "watch"],
+                ["x-terminal-emulator", "-e", "/bin/idown", "watch"],
+            ]
+        )
+    }
+
     /// Runs `body` with a desktop, a file, and a script that plays the services on `bus`.
     ///
     /// The script is in Python because this library's exported methods take no file descriptors.

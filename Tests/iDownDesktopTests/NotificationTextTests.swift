@@ -75,4 +75,19 @@ import Testing
         #expect(group.tasks.map(\.name) == ["b", "c"])
         #expect(group.count == 2)
     }
+
+    @Test(arguments: [true, false])
+    func `a summary offers the list only where a terminal can show it`(canShowList: Bool) {
+        var summary = DesktopSummary()
+        summary.downloading = 1
+        let text = NotificationText(
+            summary,
+            active: [],
+            capabilities: ["body", "actions"],
+            canShowList: canShowList
+        )
+        let list = ["default", "Show List", "list", "Show List"]
+        let buttons = ["folder", "Open Folder", "pause-all", "Pause All"]
+        #expect(text.actions == (canShowList ? list : ["default", "Open Folder"]) + buttons)
+    }
 }

@@ -65,6 +65,7 @@ import iDownTesting
                 #expect(call[4] == .string("a &lt;b&gt;: 25 %\nand 2 more"))
                 let actions = try [String](busValue: call[5])
                 #expect(actions.contains("pause-all") && actions.contains("start-all"))
+                #expect(actions.contains("list") == !FilePresenter.listCommands().isEmpty)
                 try await mock.emit("ActionInvoked", "us", [.uint32(1), .string("pause-all")])
                 try await scene.host.wait(for: "pause all")
                 try await mock.emit("ActionInvoked", "us", [.uint32(1), .string("folder")])
