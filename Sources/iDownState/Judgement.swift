@@ -9,6 +9,10 @@ package enum Judgement: Hashable, Sendable {
     case resume(RemoteVersion)
     /// The body is the file from its first byte, in the version that is on disk: it is compared
     /// with that, and the first byte that differs cuts the map.
+    ///
+    /// Equal validators are not trusted here, because the server ignored a range. The record gives
+    /// up the rest before it is overwritten, so that a crash in between leaves no mixture of two
+    /// versions that the record claims.
     case compare(RemoteVersion)
     /// The body brings bytes that are on disk from `start` on, and then what follows them: where
     /// they are equal, what is on disk is this version, and where not, another.

@@ -5,6 +5,10 @@
 /// date that is too young, none at all, or another URL.
 ///
 /// All equal is taken for the same version; one byte that differs is another file.
+///
+/// The answer that continues the file begins with the bytes to compare, and the record takes the
+/// new version only after they were equal. So a server that gives each answer another tag is no
+/// trouble, and a crash during the comparison proves nothing.
 package enum OverlapProof {
     /// What is compared right before the resume point, in the answer that goes on there (64 KiB):
     /// the same response brings the proof and what follows it.

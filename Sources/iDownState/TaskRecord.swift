@@ -7,9 +7,15 @@ package struct LocalFile: Hashable, Sendable {
     /// While unfinished, the bytes stand under `partName`.
     package var name: String
     /// The number of its file system, the same each time that is mounted; 0 where it has none.
+    ///
+    /// It answers one question only: whether a file that is not there is gone, or its drive. The
+    /// number of the device could not, because it changes when drives are found in another order.
     package var fileSystem: UInt64
     /// What tells the file from every other that may stand under its name: its inode, with the time
-    /// of birth mixed in, since a file system gives a free inode away at once.
+    /// of birth mixed in.
+    ///
+    /// ext4 gives the inode of a deleted file to the next file at once: without the time of birth,
+    /// idown would continue a stranger's file.
     package var mark: UInt64
 
     package init(name: String, fileSystem: UInt64, mark: UInt64) {
@@ -28,9 +34,11 @@ package struct LocalFile: Hashable, Sendable {
 package enum Intent: Hashable, Sendable {
     /// Rename the partial file to this final name.
     ///
-    /// Stays until it is known whether the file has that name, whatever becomes of the task
-    /// meanwhile: only the disk can tell. Until then the file is complete, under one name or the
-    /// other, and nobody touches it.
+    /// The intent stays recorded until the rename is known to be durable, whatever happens to the
+    /// task meanwhile. If the folder cannot be synced or the list not be written, only the disk can
+    /// tell after a power cut which name the complete file has: the next attempt looks there first,
+    /// and so does a verb that would delete the file. Giving the intent up too early cost a second
+    /// copy of the file.
     case publish(name: String)
     /// Delete the partial file, keep the task.
     case discard
@@ -117,8 +125,10 @@ package struct TaskRecord: Hashable, Sendable {
         }
     }
 
-    /// Whether a verb has to wait until it is known if the finished file has its name: half a
-    /// rename cannot be paused, and what is complete is not deleted as partial.
+    /// Whether a verb has to wait until it is known if the finished file has its name.
+    ///
+    /// The wait takes a few milliseconds, and then the verb is judged against the finished task:
+    /// half a rename cannot be paused, and a complete file is not deleted as a partial one.
     package func mustSettle(before command: Command) -> Bool {
         guard case .publish = intent else { return false }
         return switch command {
