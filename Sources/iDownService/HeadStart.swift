@@ -6,9 +6,11 @@ import iDownloader
 
 /// The transfer of a task that is next, begun before the task has its slot.
 ///
-/// The one whose slot it gets has its whole file and only wants its name: nothing more is fetched
-/// for that. On record the task waits; its transfer asks and fetches, and stands still before the
-/// first word that it has to say.
+/// A complete file still needs two syncs before it has its name, and its task keeps its slot until
+/// then although it fetches nothing. The transfer that gets the slot next begins in this time and
+/// stops before the first event that has to be recorded. If its file is complete when its task gets
+/// the slot, start and arrival are one commit; if the task does not get the slot, nothing is left.
+/// The list shows the task as waiting, so that never more tasks run than there are slots.
 struct HeadStart {
     let transfer: RunningTransfer
     let journal: Journal

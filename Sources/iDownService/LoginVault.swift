@@ -2,9 +2,15 @@
 
 package import iDownState
 
-/// Keeps the logins of URLs where nobody can read them: the desktop's keyring.
+/// Keeps the logins of URLs outside of the list of tasks, in the desktop's keyring.
 ///
-/// It never waits for a person: what is locked is as good as not there.
+/// A login is durable in the list before the reply, because a keyring may be locked or slow. Then
+/// it moves here: one item for each distinct set of logins, under a random key, so that no digest
+/// is left from which the login could be guessed. The list's log of changes is emptied afterwards,
+/// because SQLite keeps there what was overwritten. Two tasks that differ only in their logins stay
+/// two as long as the keyring can be read.
+///
+/// The vault never waits for a person: a locked keyring counts as none.
 package protocol LoginVault: Sendable {
     /// Whether it can be read and written now.
     var isOpen: Bool { get async }

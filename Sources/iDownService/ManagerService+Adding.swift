@@ -21,8 +21,10 @@ struct AddCall: Sendable {
     let answer: @Sendable (Result<[TaskID], any Error>) -> Void
 }
 
-// Calls to add come by the thousand. They are judged one after the other by one task a client, and
-// what has been judged is committed together; nothing waits for a single call.
+// Calls to add come by the thousand. One Swift task per client judges its calls one after the
+// other; what was judged is committed together, and that commit answers each call. With one Swift
+// task per call, the waits for its folder, its turn and its commit each changed threads twice, and
+// that was most of what a call cost.
 extension ManagerService {
     package nonisolated func addURL(
         _ url: String,
