@@ -3,8 +3,9 @@
 import Glibc
 import iDownState
 
-// A file that has no name before the record says that it is ours: a crash in between leaves nothing
-// behind that nobody would ever delete.
+// A file that gets its name (`.part`) only once the record says that it is idown's: open(2) makes
+// it with O_TMPFILE. A crash in between leaves nothing behind; a file with a name would stay for
+// ever.
 extension PartFile {
     /// Makes the file, which gets its name by `appear`, or at once where the file system knows no
     /// files without a name.

@@ -6,8 +6,9 @@ import iDownState
 
 /// One connection's way through the rate gate.
 ///
-/// libcurl knows only all or nothing: of a piece that was taken in part it offers the whole again.
-/// The valve remembers how much of it has gone already, so that limits are exact to the byte.
+/// libcurl offers the whole piece again if only a part of it was taken. The valve takes as many
+/// bytes as the limit allows, pauses the transfer, and skips these bytes when the piece is offered
+/// again. So limits are exact to the byte, also at 1 kB/s, and may change during a transfer.
 final class RateValve: Sendable {
     private let gate: RateGate
     let stream: RateBudget.Stream
