@@ -6,8 +6,9 @@ internal import Synchronization
 /// One thread that runs what is posted, in order, and waits for descriptors and times in between.
 ///
 /// A dispatch queue has its descriptors watched by another thread, which then wakes one for the
-/// queue: with it a round trip over the bus took twice what the C library's own loop takes. Here
-/// the thread that waits is the one that acts.
+/// queue: each call over the bus took two wake-ups and eleven system calls, and twice the time of
+/// the C library's own loop, which needs four system calls. Here the thread that waits is the one
+/// that acts, and four system calls are enough.
 ///
 /// What it runs may add and remove watches and timers; a handler that was removed is never called.
 final class EventLoop: Sendable {
