@@ -5,10 +5,11 @@ import Synchronization
 
 /// A few threads that share one line of work; without work there are none.
 ///
-/// Each lane is a serial dispatch queue. Dispatch watches the threads of its concurrent queues: from
-/// the first of them on, it wakes up every second for as long as the process lives to see whether
-/// they run (`_dispatch_workq_monitor_pools`). Serial queues, whose threads are never shared, it
-/// leaves alone. So nothing in a process that is to sleep may use a concurrent or global queue.
+/// Each lane is a serial dispatch queue. Dispatch watches the threads of its concurrent and global
+/// queues: from the first such thread on, it wakes the process every second to see whether they run
+/// (`_dispatch_workq_monitor_pools`). It does not watch serial queues. So nothing in a process that
+/// is to sleep may use a concurrent or global queue, and Swift's tasks run on lanes. `QuietTests`
+/// fails when the wake-ups come back.
 ///
 /// What blocks holds up its own lane; the others go on with all that waits.
 package final class Lanes<Work: Sendable>: Sendable {
