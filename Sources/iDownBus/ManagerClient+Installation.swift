@@ -16,6 +16,20 @@ extension ManagerClient {
         }
     }
 
+    /// The service's process number, for people; nil where the service does not run.
+    ///
+    /// Asking does not start it.
+    public func processID() async throws(ManagerError) -> UInt32? {
+        do {
+            return try await asking { () throws(BusError) in
+                try await manager.connection.processID(of: Contract.busName)
+            }
+        } catch {
+            guard error.name == "org.freedesktop.DBus.Error.NameHasNoOwner" else { throw error }
+            return nil
+        }
+    }
+
     /// Whether the bus knows how to start the service.
     public func isActivatable() async throws(ManagerError) -> Bool {
         try await asking { () throws(BusError) in

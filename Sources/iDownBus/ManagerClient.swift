@@ -35,32 +35,47 @@ public struct ManagerClient: Sendable {
 
     /// Speaks over a connection that is there already; closing it is its owner's.
     ///
-    /// Patience is how long to wait for an answer.
-    public init(_ connection: Connection, patience: Duration = Self.patience) {
+    /// - Parameters:
+    ///   - connection: The connection to a session bus.
+    ///   - patience: How long a call waits for its answer.
+    ///   - startsService: Whether a call starts a service that does not run. Without it such a call
+    ///     fails with an error that ``ManagerError/isUnreachable``.
+    public init(
+        _ connection: Connection,
+        patience: Duration = Self.patience,
+        startsService: Bool = true
+    ) {
         self.patience = patience
         manager = Proxy(
             connection,
             Contract.busName,
             Contract.managerPath,
-            Contract.managerInterface
+            Contract.managerInterface,
+            startsService: startsService
         )
     }
 
-    /// Connects to a bus; ``close()`` is due afterwards.
+    /// Connects to a bus; call ``close()`` when you are done.
     ///
-    /// - Throws: An error that ``ManagerError/isUnreachable``.
+    /// - Parameters:
+    ///   - bus: The bus, normally the session's.
+    ///   - patience: How long a call waits for its answer.
+    ///   - startsService: Whether a call starts a service that does not run.
+    /// - Returns: The client.
+    /// - Throws: `NoServer` where the bus cannot be reached; it ``ManagerError/isUnreachable``.
     public static func connect(
         to bus: BusAddress = .session,
-        patience: Duration = Self.patience
+        patience: Duration = Self.patience,
+        startsService: Bool = true
     ) async throws(ManagerError) -> ManagerClient {
         do throws(BusError) {
-            return ManagerClient(try await Connection.open(bus), patience: patience)
-        } catch {
-            throw ManagerError(
-                .noServer,
-                "there is no session bus (\(error.message)); run this within a desktop session,"
-                    + " or under dbus-run-session"
+            return ManagerClient(
+                try await Connection.open(bus),
+                patience: patience,
+                startsService: startsService
             )
+        } catch {
+            throw ManagerError(.noServer, "there is no session bus here (\(error.message))")
         }
     }
 
@@ -117,7 +132,8 @@ public struct ManagerClient: Sendable {
             manager.connection,
             Contract.busName,
             Contract.managerPath,
-            Contract.applicationInterface
+            Contract.applicationInterface,
+            startsService: manager.startsService
         )
         try await asking { () throws(BusError) in
             try await application.call(member, repeat each arguments, timeout: patience)

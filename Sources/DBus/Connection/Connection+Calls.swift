@@ -42,10 +42,12 @@ extension Connection {
         _ interface: InterfaceName,
         _ member: MemberName,
         _ arguments: [Value],
-        timeout: Duration
+        timeout: Duration,
+        startService: Bool
     ) async throws(BusError) -> WireReader {
         let message = try Message(call: destination, path, interface, member, border: border)
         try message.append(arguments)
+        if !startService { dbus_message_set_auto_start(message.pointer, 0) }
         guard case .bytes(let reader) = try await send(message, timeout, .bytes),
             reader.signature == signature
         else { throw .inconsistentMessage("\(member) answered something else than \(signature)") }

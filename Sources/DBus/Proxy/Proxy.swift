@@ -10,18 +10,22 @@ public struct Proxy: Sendable {
     public let path: ObjectPath
     /// The interface.
     public let interface: InterfaceName
+    /// Whether the bus may start a service for a name that has no owner yet.
+    public let startsService: Bool
 
-    /// Names an interface; nothing is asked of the bus.
+    /// Names an interface; nothing is sent to the bus.
     public init(
         _ connection: Connection,
         _ destination: BusName,
         _ path: ObjectPath,
-        _ interface: InterfaceName
+        _ interface: InterfaceName,
+        startsService: Bool = true
     ) {
         self.connection = connection
         self.destination = destination
         self.path = path
         self.interface = interface
+        self.startsService = startsService
     }
 
     /// Calls a method.
@@ -46,7 +50,8 @@ public struct Proxy: Sendable {
             interface,
             member,
             values,
-            timeout: timeout
+            timeout: timeout,
+            startService: startsService
         )
         var reader = ReplyReader(member: member, values: results)
         return (repeat try reader.next(each types))
@@ -76,7 +81,8 @@ public struct Proxy: Sendable {
             interface,
             member,
             arguments,
-            timeout: timeout
+            timeout: timeout,
+            startService: startsService
         )
         do throws(DecodingFailure) {
             return try body(&reader)
@@ -140,7 +146,8 @@ public struct Proxy: Sendable {
             "org.freedesktop.DBus.Properties",
             member,
             arguments,
-            timeout: timeout
+            timeout: timeout,
+            startService: startsService
         )
     }
 }
