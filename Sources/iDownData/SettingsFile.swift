@@ -28,7 +28,8 @@ package enum SettingsFailure: Error, Hashable, Sendable, CustomStringConvertible
 package struct SettingsFile: Sendable {
     private static let largest = 1_048_576
 
-    private let path: String
+    /// The path of the file, which need not exist.
+    package let path: String
     private let files: Files
 
     /// - Parameters:
@@ -97,6 +98,49 @@ package struct SettingsFile: Sendable {
         } catch {
             throw .file(error)
         }
+    }
+
+    /// What is wrong in a text that is to become the settings file, a sentence each.
+    ///
+    /// A key that idown does not know is told as well: it has no effect, and may be misspelt.
+    package static func mistakes(in bytes: [UInt8]) -> [String] {
+        guard let json = try? JSONDecoder().decode(JSONValue.self, from: Data(bytes)),
+            case .object(let content) = json
+        else { return ["the file is not a JSON object"] }
+        var mistakes: [String] = []
+        do throws(SettingsFailure) {
+            _ = try SettingsFile(folder: "").settings(in: content)
+        } catch {
+            guard case .invalidValue(_, let key, let expected) = error else {
+                return [error.description]
+            }
+            mistakes.append("\(key) must be \(expected)")
+        }
+        let unknown = Set(content.keys).subtracting(keys).sorted()
+        return mistakes + unknown.map { "there is no setting \($0)" }
+    }
+
+    /// The settings that stand for no property on the bus, as texts by their keys.
+    ///
+    /// A setting that is unset has no text. Texts are as in the file; a list of words is a JSON
+    /// array.
+    package static func texts(of settings: Settings) -> [(key: String, text: String)] {
+        func flag(_ value: Bool) -> String { value ? "true" : "false" }
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = .withoutEscapingSlashes
+        let command = settings.whenDoneCommand.flatMap { try? encoder.encode($0) }
+            .map { String(decoding: $0, as: UTF8.self) }
+        let texts: [(Key, String?)] = [
+            (.proxy, settings.proxy),
+            (.noProxy, settings.proxyExceptions.isEmpty ? nil : settings.proxyExceptions),
+            (.cookieFile, settings.cookieFile),
+            (.notifications, flag(settings.notifies)),
+            (.stayAwake, flag(settings.staysAwake)),
+            (.whenDoneCommand, command),
+            (.allowHiddenFolders, flag(settings.allowsHiddenFolders)),
+            (.logLevel, settings.logLevel),
+        ]
+        return texts.compactMap { key, text in text.map { (key.rawValue, $0) } }
     }
 
     fileprivate enum Key: String, CaseIterable {

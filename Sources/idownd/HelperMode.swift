@@ -6,15 +6,21 @@ import Glibc
 import iDownData
 import iDownloader
 
-/// What `idown` has this program do for it, since only this one has the engine: no service, no bus.
+/// Work that `idown` leaves to this program, which has the engine; neither a service nor a bus is
+/// needed for it.
 enum HelperMode: String {
     /// Tries a login that comes on standard input: URL, user and password, a line each.
     case tryLogin = "--try-login"
-    /// Tells the libraries that are in use, a line each: name, tab, version.
+    /// Prints the libraries in use, a line each: name, tab, version.
     case libraries = "--libraries"
+    /// Prints the path of the settings file, its mistakes, and the settings that only the file
+    /// holds, a line each: key, tab, text.
+    case settings = "--settings"
+    /// Prints what is wrong in the settings on standard input, a line each.
+    case checkSettings = "--check-settings"
 
-    /// Longer input is none: a URL, a name and a password.
-    private static let longestInput = 128 << 10
+    /// More than any settings file has, and than a URL, a name and a password.
+    private static let longestInput = 1 << 20
 
     /// - Returns: the exit status.
     func run() async -> Int32 {
@@ -22,6 +28,11 @@ enum HelperMode: String {
         case .tryLogin:
             guard let answer = await Self.tryLogin() else { return 64 }
             print(answer)
+        case .settings:
+            for line in Self.settings() { print(line) }
+        case .checkSettings:
+            guard let input = Self.input() else { return 64 }
+            for mistake in SettingsFile.mistakes(in: input) { print(mistake) }
         case .libraries:
             for (name, version) in Self.versions { print("\(name)\t\(version)") }
         }
@@ -36,10 +47,33 @@ enum HelperMode: String {
         ]
     }
 
-    /// `accepted`, or `refused` or `unknown` with a tab and a sentence; nil where nothing
-    /// was asked.
+    private static func settings() -> [String] {
+        let file = SettingsFile(folder: StandardFolders.current().config)
+        let (settings, failure) = file.read()
+        return ["path\t\(file.path)"] + (failure.map { ["mistake\t\($0)"] } ?? [])
+            + SettingsFile.texts(of: settings).map { key, text in
+                // A line breaks nowhere else, and a password in a proxy's URL stays here.
+                let line = String(text.map { $0.isNewline ? " " : $0 })
+                return "\(key)\t\(line.contains("://") ? withoutPassword(line) : line)"
+            }
+    }
+
+    /// A URL with `***` in place of its user's password.
+    private static func withoutPassword(_ url: String) -> String {
+        guard let start = url.firstRange(of: "://")?.upperBound,
+            let at = url[start...].prefix(while: { $0 != "/" }).lastIndex(of: "@"),
+            let colon = url[start..<at].firstIndex(of: ":")
+        else { return url }
+        return url[...colon] + "***" + url[at...]
+    }
+
+    /// `accepted`, or `refused` or `unknown` with a tab and a sentence; nil where the input names no
+    /// login.
     private static func tryLogin() async -> String? {
-        guard let lines = input(), lines.count == 3, let url = try? URLReference(lines[0]),
+        // By scalars: a line may end with a character that combines with its end.
+        let lines = input().flatMap { String(validating: $0, as: UTF8.self) }?.unicodeScalars
+            .split(separator: "\n", omittingEmptySubsequences: false).map { String($0) }
+        guard let lines, lines.count == 3, let url = try? URLReference(lines[0]),
             let place = try? URLReference(url.withoutUserInfo), let pool = try? TransferPool()
         else { return nil }
         let folders = StandardFolders.current()
@@ -57,20 +91,16 @@ enum HelperMode: String {
         }
     }
 
-    /// The lines of standard input: read(2).
-    private static func input() -> [String]? {
+    /// Returns standard input until its end; nil where that is too long: read(2).
+    private static func input() -> [UInt8]? {
         var bytes: [UInt8] = []
         var piece = [UInt8](repeating: 0, count: 4096)
         while bytes.count <= longestInput {
             let count = read(STDIN_FILENO, &piece, piece.count)
             if count < 0, errno == EINTR { continue }
-            guard count > 0 else { break }
+            guard count > 0 else { return bytes }
             bytes += piece.prefix(count)
         }
-        guard bytes.count <= longestInput, let text = String(validating: bytes, as: UTF8.self)
-        else { return nil }
-        // By scalars: a line may end with what combines with its end.
-        return text.unicodeScalars.split(separator: "\n", omittingEmptySubsequences: false)
-            .map { String($0) }
+        return nil
     }
 }
