@@ -2,19 +2,19 @@
 
 package import iDownBus
 
-/// A list of downloads as a text: a URL a line, or aria2's input file (aria2c(1), "Input File").
+/// A list of downloads as text: a URL a line, or aria2's input file (aria2c(1), "Input File").
 ///
-/// URLs of one file stand in one line with tabs between them. Indented lines below are its
+/// The URLs of one file stand in one line with tabs between them. Indented lines below are its
 /// options; lines that start with `#` are comments.
 package struct DownloadList: Hashable, Sendable {
     /// One download.
     package struct Entry: Hashable, Sendable {
-        /// Where it stands, counted from 1.
+        /// The line of the URL, counted from 1.
         package var line: Int
         package var url: String
-        /// `directory` as it was written: a relative one is the reader's to complete.
+        /// `directory` as it was written; who reads the list completes a relative one.
         package var options: AddOptions
-        /// The folder below `directory` that stands before the file's name; nil for none.
+        /// The folder below `directory` that was written before the file's name; nil for none.
         package var subfolder: String?
 
         package init(line: Int, url: String, options: AddOptions) {
@@ -24,7 +24,7 @@ package struct DownloadList: Hashable, Sendable {
         }
     }
 
-    /// A line that cannot be read; never with a value, which may be a secret.
+    /// A line that cannot be read; it never repeats a value, which may be a secret.
     package struct Mistake: Error, Hashable, CustomStringConvertible {
         package let line: Int
         package let reason: String
@@ -33,14 +33,14 @@ package struct DownloadList: Hashable, Sendable {
     }
 
     package internal(set) var entries: [Entry] = []
-    /// Options that have no effect here, each with the first line that holds it.
+    /// aria2's options that idown does not have, each with the first line that names it.
     package internal(set) var ignored: [String: Int] = [:]
 
     /// Reads a list.
     package init(_ text: String) throws(Mistake) {
-        // By bytes: lists are long, and what separates is ASCII.
+        // By bytes: lists are long, and all separators are ASCII.
         var bytes = text.utf8[...]
-        // A mark of the byte order is no part of the first URL.
+        // A byte order mark does not belong to the first URL.
         if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { bytes.removeFirst(3) }
         var number = 0
         for line in bytes.split(
@@ -87,11 +87,22 @@ package struct DownloadList: Hashable, Sendable {
             throw Mistake(line: number, reason: "an option stands before the first URL")
         }
         guard let equals = text.firstIndex(of: UInt8(ascii: "=")) else {
-            throw Mistake(line: number, reason: "an option is name=value")
+            throw Mistake(
+                line: number,
+                reason: "an indented line is an option, name=value; a URL is not indented"
+            )
         }
         let name = Self.trimmed(text[..<equals])
         let value = Self.trimmed(text[text.index(after: equals)...])
         guard let option = Option(rawValue: name) else {
+            // A name that cannot be an option, such as an indented URL, is a mistake: to ignore it
+            // would lose a download. aria2 has many options that mean nothing here.
+            guard name.utf8.allSatisfy(Self.isOfOptionName) else {
+                throw Mistake(
+                    line: number,
+                    reason: "an indented line is an option, name=value; a URL is not indented"
+                )
+            }
             ignored[CellText(name).cut(to: 40).description, default: number] = number
             return
         }
@@ -99,6 +110,16 @@ package struct DownloadList: Hashable, Sendable {
             try option.set(value, in: &entries[entries.count - 1])
         } catch {
             throw Mistake(line: number, reason: "\(name) \(error.text)")
+        }
+    }
+
+    /// aria2's names of options are of small letters, digits and dashes.
+    private static func isOfOptionName(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"),
+            UInt8(ascii: "-"):
+            true
+        default: false
         }
     }
 
@@ -115,12 +136,12 @@ package struct DownloadList: Hashable, Sendable {
 }
 
 extension DownloadList {
-    /// What is wrong with an option's value, behind its name.
+    /// What is wrong with an option's value, as in "dir is a folder".
     private struct Reason: Error {
         let text: String
     }
 
-    /// The options that mean something here; their names are aria2's, but for the last two.
+    /// The options that idown has; their names are aria2's, except for the last two.
     private enum Option: String {
         case out, dir, checksum, referer, header, pause, split
         case userAgent = "user-agent"
@@ -144,7 +165,7 @@ extension DownloadList {
                 guard !value.isEmpty else { throw Reason(text: "is a folder") }
                 entry.options.directory = value
             case .checksum: entry.options.checksum = value
-            // An asterisk is aria2's word for the URL itself.
+            // An asterisk is aria2's sign for the URL itself.
             case .referer: entry.options.referrer = value == "*" ? entry.url : value
             case .userAgent: entry.options.userAgent = value
             case .token: entry.options.token = value
@@ -160,9 +181,9 @@ extension DownloadList {
                 entry.options.paused = choice
             case .split, .connections:
                 guard let count = UInt32(value), count > 0 else {
-                    throw Reason(text: "is a number from 1 on")
+                    throw Reason(text: "is a number, at least 1")
                 }
-                // Both are upper bounds there: the lower one holds.
+                // In aria2 both are upper bounds: the lower one holds.
                 let bound = min(count, Contract.connections.upperBound)
                 entry.options.connections = min(entry.options.connections ?? bound, bound)
             case .limit:

@@ -11,7 +11,9 @@ package struct ProgressBars: Sendable {
         var step = 0
     }
 
-    private let count: Int
+    /// Downloads that are expected, or seen where those are more: a metalink adds some.
+    private var count: Int
+    private var seen = 0
     private var rows: [String: Row] = [:]
     private var order: [String] = []
     private var ended: [String] = []
@@ -24,7 +26,10 @@ package struct ProgressBars: Sendable {
 
     /// Takes a task as it is now; the time is in seconds on a clock that only goes forward.
     package mutating func update(_ task: TaskProperties, at time: Double) {
-        if rows[task.id] == nil { order.append(task.id) }
+        if rows[task.id] == nil {
+            order.append(task.id)
+            see()
+        }
         var row = rows[task.id] ?? Row(task: task)
         let hadEnded = row.task.hasEnded && rows[task.id] != nil
         row.task = task
@@ -42,12 +47,18 @@ package struct ProgressBars: Sendable {
     /// ended before keeps its line.
     package mutating func remove(_ id: String) {
         if let row = rows[id], row.task.hasEnded { return }
+        if rows[id] == nil { see() }
         rows[id] = nil
         order.removeAll { $0 == id }
         ended.append(id)
     }
 
-    /// The smoothed speed of a task, bytes a second.
+    private mutating func see() {
+        seen += 1
+        count = max(count, seen)
+    }
+
+    /// The smoothed speed of a task, in bytes per second.
     package func rate(of id: String) -> UInt64 {
         rows[id]?.average.bytesPerSecond ?? 0
     }

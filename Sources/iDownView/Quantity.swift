@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Numbers of bytes and of days as people type them: `500k`, `10M`, `1.5GiB/s`, `off`, `30d`.
+/// Rates, numbers of bytes and of days as people type them: `10M`, `1.5GiB/s`, `off`, `30d`.
 ///
 /// `K`, `M`, `G`, `T`, with or without `iB`, are powers of 1024, as all sizes are shown; `kB`, `MB`
 /// and so on are powers of 1000 (IEC 80000-13).
 package enum Quantity {
-    /// Bytes a second; `off`, `none` and 0 are no limit.
+    /// Bytes per second; 0 for `off`, `none` and `unlimited`, which mean no limit.
     ///
-    /// - Returns: nil for what is no rate, or more than 63 bits hold.
+    /// - Returns: Nil for a text that is not a rate, and for a rate that needs more than 63 bits.
     package static func rate(_ text: String) -> UInt64? {
         let text = text.lowercased()
         if ["off", "none", "unlimited"].contains(text) { return 0 }
@@ -21,7 +21,7 @@ package enum Quantity {
         let unit = String(letters.reversed())
         guard let size = size(of: unit) else { return nil }
         let number = text.dropLast(letters.count)
-        // Only digits and one point: Double would read much else, such as "inf" and "0x1p3".
+        // Only digits and a point: Double also reads "inf" and "0x1p3".
         guard let first = number.utf8.first, (0x30...0x39).contains(first),
             number.utf8.allSatisfy({ (0x30...0x39).contains($0) || $0 == UInt8(ascii: ".") }),
             let value = Double(number)
@@ -31,10 +31,12 @@ package enum Quantity {
         return UInt64(exactly: bytes)
     }
 
-    /// A number of days; `off`, `forever` and 0 are without an end.
+    /// A number of days; 0 for `forever`.
+    ///
+    /// `off` is not accepted: it could as well mean that nothing is kept.
     package static func days(_ text: String) -> UInt32? {
         let text = text.lowercased()
-        if ["off", "none", "forever"].contains(text) { return 0 }
+        if text == "forever" { return 0 }
         let (letters, factor): (String, UInt32) =
             ["days", "day", "d"].first(where: text.hasSuffix).map { ($0, 1) }
             ?? ["weeks", "week", "w"].first(where: text.hasSuffix).map { ($0, 7) } ?? ("", 1)
@@ -46,7 +48,7 @@ package enum Quantity {
         return overflow ? nil : days
     }
 
-    /// A rate so that ``rate(_:)`` reads the same number: `10M`, `1500`, `off`.
+    /// A rate as text that ``rate(_:)`` reads back: `10M`, `1500`, `off`.
     package static func text(ofRate rate: UInt64) -> String {
         guard rate > 0 else { return "off" }
         for (unit, shift) in [("T", 40), ("G", 30), ("M", 20), ("k", 10)] as [(String, UInt64)] {

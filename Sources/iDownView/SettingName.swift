@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
+private import FoundationEssentials
 package import iDownBus
 
-/// Settings as people type and read them: `speed-limit`, `10M`.
+/// Settings on the command line: `speed-limit`, `10M`.
 package enum SettingName {
-    /// The name with dashes.
+    /// The name in lower case with dashes.
     package static func text(_ setting: ServiceSetting) -> String {
         switch setting {
         case .maxConcurrentDownloads: "max-concurrent-downloads"
@@ -17,7 +18,7 @@ package enum SettingName {
         }
     }
 
-    /// The setting with this name, with dashes or as it is on the bus; case makes no difference.
+    /// The setting with this name, with dashes or as on the bus, in any case.
     package static func setting(_ name: String) -> ServiceSetting? {
         let name = name.lowercased()
         return ServiceSetting.allCases.first {
@@ -25,7 +26,7 @@ package enum SettingName {
         }
     }
 
-    /// What a setting may be, completing the sentence "it is …".
+    /// The values of a setting, as in "speed-limit is …".
     package static func range(of setting: ServiceSetting) -> String {
         switch setting {
         case .maxConcurrentDownloads: range(Contract.concurrentDownloads)
@@ -33,11 +34,11 @@ package enum SettingName {
         case .speedLimit: "a rate such as 500k, 10M or 1.5GiB/s, or off"
         case .downloadDirectory: "a folder"
         case .holdOnMetered, .holdOnLowBattery: "on or off"
-        case .keepCompleted: "a number of days such as 30d, or forever"
+        case .keepCompleted: "a number of days such as 30d or 4w, or forever"
         }
     }
 
-    /// Reads a value; nil for what it cannot be.
+    /// Reads a value; nil if it is not valid.
     package static func content(_ text: String, of setting: ServiceSetting) -> ServiceSetting
         .Content?
     {
@@ -51,7 +52,7 @@ package enum SettingName {
         }
     }
 
-    /// A value so that ``content(_:of:)`` reads the same.
+    /// A value as text that ``content(_:of:)`` reads back.
     package static func text(of content: ServiceSetting.Content, _ setting: ServiceSetting)
         -> String
     {
@@ -64,7 +65,7 @@ package enum SettingName {
         }
     }
 
-    /// The settings and what they may be, for a help.
+    /// The settings and their values, for the help.
     package static var documentation: String {
         ServiceSetting.allCases.map { "  \(text($0)): \(range(of: $0))" }.joined(separator: "\n")
     }
@@ -89,12 +90,90 @@ package enum SettingName {
     }
 }
 
-/// Settings for programs: an object whose keys are the names of the properties on the bus.
+/// A setting that only the settings file holds; the raw value is its key there.
+package enum FileSetting: String, CaseIterable, Hashable, Sendable {
+    case proxy = "Proxy"
+    case noProxy = "NoProxy"
+    case cookieFile = "CookieFile"
+    case notifications = "Notifications"
+    case stayAwake = "StayAwake"
+    case whenDoneCommand = "WhenDoneCommand"
+    case allowHiddenFolders = "AllowHiddenFolders"
+    case logLevel = "LogLevel"
+
+    /// The name in lower case with dashes.
+    package var name: String {
+        rawValue.reduce(into: "") { name, letter in
+            if letter.isUppercase, !name.isEmpty { name += "-" }
+            name += letter.lowercased()
+        }
+    }
+
+    /// The setting with this name, with dashes or as in the file, in any case.
+    package init?(name: String) {
+        let name = name.lowercased()
+        let found = Self.allCases.first { $0.name == name || $0.rawValue.lowercased() == name }
+        guard let found else { return nil }
+        self = found
+    }
+
+    /// Whether the value is on or off.
+    var isFlag: Bool {
+        switch self {
+        case .notifications, .stayAwake, .allowHiddenFolders: true
+        case .proxy, .noProxy, .cookieFile, .whenDoneCommand, .logLevel: false
+        }
+    }
+}
+
+/// What the service's program says of the settings file: lines of a key, a tab and a text.
+package struct SettingsFileReport: Hashable, Sendable {
+    /// The path of the file, which need not exist.
+    package let path: String
+    /// What is wrong in the file, a sentence each; while anything is, the service does not use it.
+    package let mistakes: [String]
+    /// The values in force without a mistake, without passwords; a setting without a value is unset.
+    package let values: [FileSetting: String]
+
+    /// Reads the report; nil where it names no path.
+    package init?(_ report: String) {
+        var (path, mistakes): (String?, [String]) = (nil, [])
+        var values: [FileSetting: String] = [:]
+        for line in report.split(separator: "\n") {
+            let parts = line.split(separator: "\t", maxSplits: 1).map(String.init)
+            guard parts.count == 2 else { continue }
+            switch parts[0] {
+            case "path": path = parts[1]
+            case "mistake": mistakes.append(parts[1])
+            default: if let key = FileSetting(rawValue: parts[0]) { values[key] = parts[1] }
+            }
+        }
+        guard let path else { return nil }
+        self.path = path
+        self.mistakes = mistakes
+        self.values = values
+    }
+
+    /// A setting's value as text: `on`, `off`, or what stands in the file; empty if it is unset.
+    package func text(of setting: FileSetting) -> String {
+        let value = values[setting] ?? ""
+        guard setting.isFlag else { return CellText(value).description }
+        return value == "true" ? "on" : "off"
+    }
+}
+
+/// Settings for programs: an object whose keys are the names on the bus and in the settings file.
 package struct SettingsJSON: Encodable, Sendable {
     private let settings: [(setting: ServiceSetting, content: ServiceSetting.Content)]
+    private let file: SettingsFileReport?
 
-    package init(_ settings: [(setting: ServiceSetting, content: ServiceSetting.Content)]) {
+    /// Takes the settings of the bus, and those of the file where they are known.
+    package init(
+        _ settings: [(setting: ServiceSetting, content: ServiceSetting.Content)],
+        _ file: SettingsFileReport? = nil
+    ) {
         self.settings = settings
+        self.file = file
     }
 
     package func encode(to encoder: any Encoder) throws {
@@ -106,6 +185,18 @@ package struct SettingsJSON: Encodable, Sendable {
             case .rate(let rate): try object.encode(rate, forKey: key)
             case .path(let path): try object.encode(path, forKey: key)
             case .flag(let flag): try object.encode(flag, forKey: key)
+            }
+        }
+        for setting in file == nil ? [] : FileSetting.allCases {
+            let key = Key(stringValue: setting.rawValue)
+            let value = file?.values[setting]
+            if setting.isFlag {
+                try object.encode(value == "true", forKey: key)
+            } else if setting == .whenDoneCommand, let value {
+                let words = try JSONDecoder().decode([String].self, from: Data(value.utf8))
+                try object.encode(words, forKey: key)
+            } else {
+                try object.encode(value, forKey: key)
             }
         }
     }

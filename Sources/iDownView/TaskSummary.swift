@@ -2,7 +2,7 @@
 
 package import iDownBus
 
-/// What the list and the live line tell of a task, as texts of one line.
+/// The facts about a task that lists and live lines show, as texts of one line.
 package struct TaskSummary: Sendable {
     package let task: TaskProperties
     private let hidesSecrets: Bool
@@ -11,20 +11,20 @@ package struct TaskSummary: Sendable {
     ///
     /// - Parameters:
     ///   - task: The task.
-    ///   - hidesSecrets: Whether a URL stands without its query where it stands for a name: the
-    ///     query may hold a token, and messages end up in logs.
+    ///   - hidesSecrets: Whether a URL that stands for a name is cut before its query: the query may
+    ///     hold a token, and messages end up in logs.
     package init(_ task: TaskProperties, hidesSecrets: Bool = false) {
         self.task = task
         self.hidesSecrets = hidesSecrets
     }
 
-    /// The file's name; the URL as long as there is none.
+    /// The file's name; the URL while there is none.
     package var name: CellText {
         guard task.fileName.isEmpty else { return CellText(task.fileName) }
         return CellText(hidesSecrets ? ShownURL(of: task).description : task.url)
     }
 
-    /// The file's name; as long as there is none, what the URL makes expect.
+    /// The file's name; while there is none, the last part of the URL, decoded.
     package var shortName: CellText {
         guard task.fileName.isEmpty else { return CellText(task.fileName) }
         let path = task.url.prefix { $0 != "?" && $0 != "#" }
@@ -33,7 +33,7 @@ package struct TaskSummary: Sendable {
         return CellText(Self.decoded(last) ?? String(last))
     }
 
-    /// The text without percent signs (RFC 3986 section 2.1); nil where that is no text.
+    /// The text percent-decoded (RFC 3986 section 2.1); nil where the result is not UTF-8.
     private static func decoded(_ text: Substring) -> String? {
         var bytes: [UInt8] = []
         var rest = text.utf8[...]
@@ -51,7 +51,7 @@ package struct TaskSummary: Sendable {
         return String(validating: bytes, as: UTF8.self)
     }
 
-    /// 0 to 1; nil while the whole is not known.
+    /// From 0 to 1; nil while the size is not known.
     package var fraction: Double? {
         guard task.state != .completed else { return 1 }
         guard let total = task.knownTotal else { return nil }
@@ -59,19 +59,19 @@ package struct TaskSummary: Sendable {
         return min(1, Double(task.downloadedBytes) / Double(total))
     }
 
-    /// Whole percents, rounded down: 100 % only once all bytes are there.
+    /// Whole percents, rounded down, so that 100 % means that all bytes are there.
     package var percent: String {
         guard let fraction else { return "-" }
         return "\(Int(fraction * 100))%"
     }
 
-    /// The whole file's size; as long as it is not known, what is there.
+    /// The size of the whole file; while that is not known, of what is on disk.
     package var size: String {
         if let total = task.knownTotal { return ByteCount(total).description }
         return task.downloadedBytes > 0 ? ByteCount(task.downloadedBytes).description : "-"
     }
 
-    /// What is there of what there will be.
+    /// The bytes on disk, and the size of the whole file.
     package var bytes: String {
         guard task.state != .completed, let total = task.knownTotal else {
             return ByteCount(task.downloadedBytes).description
@@ -83,7 +83,7 @@ package struct TaskSummary: Sendable {
         task.state == .downloading ? ByteRate(task.speed).description : ""
     }
 
-    /// The time left at a speed; empty where it cannot be told.
+    /// The time left at a speed; empty where it is not known.
     package func timeLeft(bytesPerSecond: UInt64) -> String {
         guard task.state == .downloading, let total = task.knownTotal,
             total >= task.downloadedBytes,
@@ -95,7 +95,7 @@ package struct TaskSummary: Sendable {
         return left.description
     }
 
-    /// Why it failed or does not move; empty if there is nothing to tell.
+    /// Why the task failed or waits, a failure with its code; empty for other states.
     package var reason: CellText {
         if task.state == .failed {
             return CellText("\(task.errorCode): \(task.errorMessage)")
@@ -106,8 +106,20 @@ package struct TaskSummary: Sendable {
         return CellText(task.hold == .queue ? "waits for a free slot" : "")
     }
 
-    /// What has to change before a waiting task can start, whatever failed before; nil for a slot
-    /// or the next try, and for words that this version does not know.
+    /// The first sentence of ``reason`` without the code, for a narrow column.
+    var shortReason: CellText {
+        let text =
+            switch task.state {
+            case .failed where !task.errorMessage.isEmpty: task.errorMessage
+            default: reason.description
+            }
+        let end = text.firstRange(of: ". ")?.lowerBound ?? text.endIndex
+        let sentence = text[..<end]
+        return CellText(String(sentence.last == "." ? sentence.dropLast() : sentence))
+    }
+
+    /// What has to change before a waiting task can start; nil for a free slot or the next try, and
+    /// for a hold that this version does not know.
     private var hold: String? {
         switch task.hold {
         case .offline: "waits for a network"

@@ -2,7 +2,8 @@
 
 package import iDownBus
 
-/// The list of tasks as columns: ID STATE PROGRESS SIZE SPEED LEFT NAME.
+/// The list of tasks as columns: ID STATE PROGRESS SIZE SPEED LEFT NAME, and WHY where a task
+/// failed or waits.
 package struct TaskTable: Sendable {
     /// The lines, without their ends; the first names the columns.
     package let lines: [String]
@@ -11,49 +12,72 @@ package struct TaskTable: Sendable {
     ///
     /// - Parameters:
     ///   - tasks: The tasks, in the order of the lines.
-    ///   - width: Cells that a line may take; columns that do not fit beside a readable name are
-    ///     left out, the name is cut. nil cuts nothing, for a pipe.
+    ///   - width: Cells that a line may take. Columns that do not fit beside a readable name and a
+    ///     readable reason are left out; both are cut. Nil, for a pipe, cuts nothing.
     ///   - style: Colours, if any.
     package init(_ tasks: [TaskProperties], width: Int?, style: Style) {
         let rows = tasks.map(Row.init)
         var columns = Column.allCases.map { column in
             (column, rows.reduce(column.title.width) { max($0, $1[column].width) })
         }
+        if rows.allSatisfy({ $0[.why].width == 0 }) { columns.removeAll { $0.0 == .why } }
         if let width {
-            for dispensable in Column.dispensable where Self.fixedWidth(columns) > width {
+            let kept = columns.filter { !Column.dispensable.contains($0.0) }
+            // Where the reasons cannot be read in any case, they cost no other column its place.
+            if Self.leastWidth(kept) > width { columns.removeAll { $0.0 == .why } }
+            for dispensable in Column.dispensable where Self.leastWidth(columns) > width {
                 columns.removeAll { $0.0 == dispensable }
             }
+            Self.share(max(1, width - Self.leadWidth(columns)), among: &columns)
         }
-        let nameWidth = width.map { max(1, $0 - Self.leadWidth(columns)) }
-        let layout = Layout(columns: columns, nameWidth: nameWidth, style: style)
+        let nameWidth = width.flatMap { _ in columns.first { $0.0 == .name }?.1 }
+        let layout = Layout(columns: columns, isCut: width != nil, style: style)
         let heading = layout.line(\.title) { _ in .bold }
         lines = [heading] + rows.map { row in layout.line({ row[$0, within: nameWidth] }, row.ink) }
     }
 
-    /// What a table shows of a task.
+    /// The properties that a table shows.
     package static let properties: [TaskProperty] = [
-        .id, .url, .fileName, .state, .downloadedBytes, .totalBytes, .speed,
+        .id, .url, .fileName, .state, .downloadedBytes, .totalBytes, .speed, .hold, .errorCode,
+        .errorMessage,
     ]
 
     private static let gap = "  "
 
-    /// A name shorter than this is not worth its column.
+    /// A name or a reason that is cut shorter than this cannot be read.
     private static let readableName = 20
+    private static let readableReason = 26
 
     private static func leadWidth(_ columns: [(Column, Int)]) -> Int {
-        columns.reduce(0) { $1.0 == .name ? $0 : $0 + $1.1 + gap.count }
+        columns.reduce(0) { $1.0 == .name || $1.0 == .why ? $0 : $0 + $1.1 + gap.count }
     }
 
-    private static func fixedWidth(_ columns: [(Column, Int)]) -> Int {
-        leadWidth(columns) + readableName
+    /// The width below which a column is left out.
+    private static func leastWidth(_ columns: [(Column, Int)]) -> Int {
+        guard let why = columns.first(where: { $0.0 == .why })?.1 else {
+            return leadWidth(columns) + readableName
+        }
+        return leadWidth(columns) + readableName + gap.count + min(why, readableReason)
+    }
+
+    /// Gives the reasons what the names leave, and at least what can be read.
+    private static func share(_ room: Int, among columns: inout [(Column, Int)]) {
+        guard let name = columns.firstIndex(where: { $0.0 == .name }) else { return }
+        guard let why = columns.firstIndex(where: { $0.0 == .why }) else {
+            columns[name].1 = room
+            return
+        }
+        let left = room - columns[name].1 - gap.count
+        columns[why].1 = min(columns[why].1, max(left, readableReason))
+        columns[name].1 = max(1, room - columns[why].1 - gap.count)
     }
 }
 
 extension TaskTable {
     private enum Column: Int, CaseIterable {
-        case id, state, progress, size, speed, left, name
+        case id, state, progress, size, speed, left, name, why
 
-        /// In the order in which they give way to the name.
+        /// In the order in which they give way to the name and the reason.
         static let dispensable: [Column] = [.left, .speed, .progress, .size]
 
         var title: CellText { CellText("\(self)".uppercased()) }
@@ -61,7 +85,7 @@ extension TaskTable {
         var isNumber: Bool {
             switch self {
             case .id, .progress, .size, .speed, .left: true
-            case .state, .name: false
+            case .state, .name, .why: false
             }
         }
     }
@@ -69,33 +93,34 @@ extension TaskTable {
     /// How wide the columns are that fit.
     private struct Layout {
         let columns: [(Column, Int)]
-        let nameWidth: Int?
+        /// Whether the last column ends at its width.
+        let isCut: Bool
         let style: Style
 
         func line(_ cell: (Column) -> CellText, _ ink: (Column) -> Style.Ink) -> String {
             var line = ""
-            // A usual one is shorter; to grow costs more than to make it.
+            // Longer than most lines: growing a string costs more than making it.
             line.reserveCapacity(200)
             for (column, cells) in columns {
                 if !line.isEmpty { line += TaskTable.gap }
                 line += style.paint(text(cell(column), in: column, cells), ink(column))
             }
+            while line.utf8.last == UInt8(ascii: " ") { line.removeLast() }
             return line
         }
 
         private func text(_ cell: CellText, in column: Column, _ cells: Int) -> String {
-            switch column {
-            case .name: (nameWidth.map(cell.cut(to:)) ?? cell).description
-            case _ where column.isNumber: cell.paddedLeft(to: cells)
-            default: cell.padded(to: cells)
+            if column == columns.last?.0 {
+                return (isCut ? cell.cut(to: cells) : cell).description
             }
+            return column.isNumber ? cell.paddedLeft(to: cells) : cell.padded(to: cells)
         }
     }
 
     private struct Row {
         private let state: TaskProperties.State
-        private let stateCell, id, progress, size, speed, left, name: CellText
-        /// What the URL makes expect, where there is no name yet.
+        private let stateCell, id, progress, size, speed, left, name, why: CellText
+        /// The last part of the URL, where there is no name yet.
         private let expectedName: CellText?
 
         init(_ task: TaskProperties) {
@@ -108,10 +133,11 @@ extension TaskTable {
             speed = CellText(summary.speed)
             left = CellText(summary.timeLeft(bytesPerSecond: task.speed))
             name = summary.name
+            why = summary.shortReason
             expectedName = task.fileName.isEmpty ? summary.shortName : nil
         }
 
-        /// The same; where a URL stands for a name and does not fit, its end tells more.
+        /// The same; a URL that stands for a name and does not fit is replaced by its last part.
         subscript(column: Column, within nameWidth: Int?) -> CellText {
             guard column == .name, let expectedName, let nameWidth, name.width > nameWidth else {
                 return self[column]
@@ -128,6 +154,7 @@ extension TaskTable {
             case .speed: speed
             case .left: left
             case .name: name
+            case .why: why
             }
         }
 

@@ -56,6 +56,8 @@ struct DownloadListTests {
         "http://a/\n dir=", "  out=x", "http://a/\n out", "http://a/\n pause=1",
         "http://a/\n split=0",
         "http://a/\n header=x", "http://a/\n max-download-limit=fast", "http://a/\n priority=high",
+        // Passed over, it would be a download that nobody gets.
+        "http://a/\n https://x/?a=1", "http://a/\n https://x/", "http://a/\n Out=x",
     ])
     func `a mistake names its line and no value`(text: String) {
         #expect(throws: DownloadList.Mistake.self) { try DownloadList(text) }

@@ -34,7 +34,7 @@ struct QuantityTests {
         #expect(Quantity.days("30 days") == 30)
         #expect(Quantity.days("4w") == 28)
         #expect(Quantity.days("forever") == 0)
-        for wrong in ["", "d", "1.5d", "-1", "1y", "4294967295w"] {
+        for wrong in ["", "d", "1.5d", "-1", "1y", "4294967295w", "off", "none"] {
             #expect(Quantity.days(wrong) == nil, "\(wrong)")
         }
     }

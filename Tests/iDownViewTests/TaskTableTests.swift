@@ -10,10 +10,11 @@ import iDownView
     @Test func `a pipe gets whole lines in columns`() {
         #expect(
             TaskTable(tasks, width: nil, style: .plain).lines == [
-                "ID  STATE        PROGRESS       SIZE      SPEED   LEFT  NAME",
+                "ID  STATE        PROGRESS       SIZE      SPEED   LEFT  NAME                      WHY",
                 " 3  completed        100%    1.5 KiB                    日本語.zip",
                 " 7  downloading       25%  200.0 MiB  2.0 MiB/s  1m15s  disk.iso",
-                "12  failed              -          -                    https://example.org/gone",
+                "12  failed              -          -                    https://example.org/gone"
+                    + "  the server answered HTTP 404",
             ]
         )
     }
@@ -45,6 +46,28 @@ import iDownView
                 "12  failed              -          -  gone",
             ]
         )
+    }
+
+    @Test func `a terminal of 80 columns tells why a download failed or waits`() {
+        var waiting = TaskProperties.running
+        waiting.id = "13"
+        waiting.state = .waiting
+        waiting.hold = .queue
+        waiting.fileName = "a name that is too long for its column and is cut.tar.gz"
+        var long = TaskProperties.broken
+        long.errorMessage = "The server answered 403 Forbidden. The link may have expired."
+        #expect(
+            TaskTable([waiting, long], width: 80, style: .plain).lines == [
+                "ID  STATE         SIZE  NAME                          WHY",
+                "13  waiting  200.0 MiB  a name that is too long for…  waits for a free slot",
+                "12  failed           -  https://example.org/gone      The server answered 403 F…",
+            ]
+        )
+    }
+
+    @Test func `a list in which nothing failed or waits has no reasons`() {
+        let lines = TaskTable([.running], width: 80, style: .plain).lines
+        #expect(!lines.joined().contains("WHY"))
     }
 
     @Test func `only the state is coloured`() {

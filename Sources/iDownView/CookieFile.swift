@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A cookie file in Netscape's format, as browsers' add-ons export it and curl and wget read it.
+///
+/// A line is a cookie of seven fields with tabs between them: domain, whether subdomains get it,
+/// path, whether only TLS may carry it, expiry in seconds since the epoch (0 for a session cookie),
+/// name and value. Lines that start with `#` are comments, but for `#HttpOnly_`, which begins the
+/// domain of a cookie that scripts may not read.
+package struct CookieFile: Hashable, Sendable {
+    private struct Cookie: Hashable {
+        var domain: String
+        var includesSubdomains: Bool
+        var path: String
+        var isSecure: Bool
+        /// Nil for a session cookie.
+        var expiry: UInt64?
+        var name: String
+        var value: String
+    }
+
+    private let cookies: [Cookie]
+
+    /// Reads a file; nil where a line is not a cookie.
+    ///
+    /// No message may repeat a line: cookies are secrets.
+    package init?(_ text: String) {
+        var cookies: [Cookie] = []
+        for line in text.split(whereSeparator: \.isNewline) {
+            var line = line
+            let isHTTPOnly = line.hasPrefix(Self.httpOnly)
+            if isHTTPOnly { line = line.dropFirst(Self.httpOnly.count) }
+            if !isHTTPOnly, line.hasPrefix("#") || line.allSatisfy(\.isWhitespace) { continue }
+            let fields = line.split(separator: "\t", omittingEmptySubsequences: false)
+            // Some programs leave out the tab before an empty value.
+            guard (6...7).contains(fields.count), let expiry = UInt64(fields[4]),
+                !fields[5].isEmpty
+            else { return nil }
+            let domain = fields[0].lowercased()
+            cookies.append(
+                Cookie(
+                    domain: domain.hasPrefix(".") ? String(domain.dropFirst()) : domain,
+                    includesSubdomains: fields[1].uppercased() == "TRUE",
+                    path: String(fields[2]),
+                    isSecure: fields[3].uppercased() == "TRUE",
+                    expiry: expiry == 0 ? nil : expiry,
+                    name: String(fields[5]),
+                    value: fields.count == 7 ? String(fields[6]) : ""
+                )
+            )
+        }
+        self.cookies = cookies
+    }
+
+    private static let httpOnly = "#HttpOnly_"
+
+    /// Chooses the cookies for a URL (RFC 6265, section 5.4).
+    ///
+    /// - Parameters:
+    ///   - url: The URL.
+    ///   - now: Seconds since the epoch; cookies that have expired by then are left out.
+    /// - Returns: The value of the `Cookie` header; nil where no cookie belongs to the URL.
+    package func header(for url: String, now: UInt64) -> String? {
+        guard let parts = URLText(url) else { return nil }
+        let sent = cookies.filter { cookie in
+            let isForHost =
+                parts.host == cookie.domain
+                || cookie.includesSubdomains && parts.host.hasSuffix("." + cookie.domain)
+            let isForPath =
+                parts.path == cookie.path
+                || parts.path.hasPrefix(
+                    cookie.path.hasSuffix("/") ? cookie.path : cookie.path + "/"
+                )
+            return isForHost && isForPath && (!cookie.isSecure || parts.scheme == "https")
+                && cookie.expiry.map { $0 > now } ?? true
+        }
+        // Longer paths first; the sort keeps the order of the file among equals.
+        let sorted = sent.enumerated().sorted {
+            ($1.element.path.utf8.count, $0.offset) < ($0.element.path.utf8.count, $1.offset)
+        }
+        guard !sorted.isEmpty else { return nil }
+        return sorted.map { "\($0.element.name)=\($0.element.value)" }.joined(separator: "; ")
+    }
+}

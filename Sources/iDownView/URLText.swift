@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The parts of a URL as it is typed, as far as the command needs them; the service has the parser
+/// that decides.
+package struct URLText: Hashable, Sendable {
+    /// In lower case.
+    package let scheme: String
+    /// In lower case, without port; of an IPv6 address with its brackets.
+    package let host: String
+    /// The port where one is given; empty else.
+    package let port: String
+    /// From the first slash on, without query and fragment; at least `/`.
+    package let path: String
+    /// From the question mark on, without fragment; empty if there is none.
+    package let query: String
+
+    /// Splits a URL; nil for a text that has no scheme and host.
+    package init?(_ text: String) {
+        guard let end = text.firstRange(of: "://") else { return nil }
+        let whole = text[end.upperBound...].prefix { $0 != "#" }
+        let rest = whole.prefix { $0 != "?" }
+        let authority = rest.prefix { $0 != "/" }
+        let server = authority.split(separator: "@", omittingEmptySubsequences: false).last ?? ""
+        guard let (host, port) = Self.host(of: server) else { return nil }
+        scheme = text[..<end.lowerBound].lowercased()
+        self.host = host
+        self.port = port
+        let path = rest[authority.endIndex...]
+        self.path = path.isEmpty ? "/" : String(path)
+        query = String(whole[rest.endIndex...])
+    }
+
+    /// Returns the text with `https://` before it; nil for a text that does not begin with a host.
+    ///
+    /// Such texts are `example.org/x.iso`, `localhost:8080/x` and `[::1]/x`.
+    package static func completed(_ text: String) -> String? {
+        guard !text.contains("://"), !text.contains(where: \.isWhitespace) else { return nil }
+        let server = text.prefix { !"/?#".contains($0) }
+        guard !server.contains("@"), let (host, _) = host(of: server),
+            host.contains(".") || host == "localhost" || host.hasPrefix("[")
+        else { return nil }
+        return "https://" + text
+    }
+
+    /// The parts of `host` or `host:port`; nil where one of them is not valid.
+    private static func host(of server: Substring) -> (host: String, port: String)? {
+        var (host, port) = (server, Substring())
+        let bracket = server.lastIndex(of: "]") ?? server.startIndex
+        if let colon = server[bracket...].lastIndex(of: ":") {
+            port = server[server.index(after: colon)...]
+            guard UInt16(port) != nil else { return nil }
+            host = server[..<colon]
+        }
+        let isAddress = host.hasPrefix("[") && host.hasSuffix("]")
+        let isName = host.allSatisfy { $0.isLetter || $0.isNumber || "-._".contains($0) }
+        guard !host.isEmpty, isAddress || isName, !host.hasPrefix("."), !host.hasPrefix("-") else {
+            return nil
+        }
+        return (host.lowercased(), String(port))
+    }
+}

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+import iDownView
+
+struct CookieFileTests {
+    private let text = """
+        # Netscape HTTP Cookie File
+        .example.org\tTRUE\t/\tFALSE\t0\tall\t1
+
+        www.example.org\tFALSE\t/files\tFALSE\t2000\tfiles\ta=b
+        #HttpOnly_www.example.org\tFALSE\t/\tTRUE\t2000\tsecure\ts
+        example.org\tFALSE\t/\tFALSE\t999\told\tx
+        other.example\tTRUE\t/\tFALSE\t0\tstrange\tx
+        """
+
+    @Test(arguments: [
+        ("http://example.org/", "all=1"), ("http://www.example.org/", "all=1"),
+        ("https://www.example.org/", "all=1; secure=s"),
+        ("https://WWW.example.org:443/files/a?x", "files=a=b; all=1; secure=s"),
+        ("http://www.example.org/filesystem", "all=1"),
+        ("http://www.example.org/files", "files=a=b; all=1"),
+    ])
+    func `a URL gets the cookies of its host, path and scheme`(url: String, header: String) throws {
+        let file = try #require(CookieFile(text))
+        #expect(file.header(for: url, now: 1000) == header)
+    }
+
+    @Test func `no cookie goes to another host, nor after it has expired`() throws {
+        let file = try #require(CookieFile(text))
+        for url in [
+            "http://notexample.org/", "http://org/", "ftp", "http://example.org.evil.test/",
+        ] {
+            #expect(file.header(for: url, now: 1000) == nil, "\(url)")
+        }
+        #expect(file.header(for: "http://example.org/", now: 998) == "all=1; old=x")
+        #expect(file.header(for: "https://www.example.org/files", now: 2000) == "all=1")
+    }
+
+    @Test(arguments: [
+        "a=b; c=d", "example.org\tTRUE\t/\tFALSE\tsoon\tname\tvalue",
+        "example.org\tTRUE\t/\tFALSE\t0\t\tvalue", "<html>",
+    ])
+    func `a file of another format is refused`(text: String) {
+        #expect(CookieFile(text) == nil)
+    }
+
+    @Test func `a value may be empty, with or without its tab`() throws {
+        let file = try #require(
+            CookieFile("h.org\tFALSE\t/\tFALSE\t0\ta\nh.org\tFALSE\t/\tFALSE\t0\tb\t\r\n")
+        )
+        #expect(file.header(for: "http://h.org/", now: 0) == "a=; b=")
+    }
+}

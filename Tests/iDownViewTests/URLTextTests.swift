@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+import iDownView
+
+struct URLTextTests {
+    @Test(arguments: [
+        ("example.org/x.iso", "https://example.org/x.iso"), ("example.org", "https://example.org"),
+        ("localhost:8080/x", "https://localhost:8080/x"), ("[::1]/x", "https://[::1]/x"),
+        ("[::1]:80/x", "https://[::1]:80/x"), ("bücher.example/a", "https://bücher.example/a"),
+        ("example.org?id=http:1", "https://example.org?id=http:1"),
+    ])
+    func `a host at the beginning gets a scheme`(typed: String, url: String) {
+        #expect(URLText.completed(typed) == url)
+    }
+
+    @Test(arguments: [
+        "http://example.org/", "foo", "mailto:me@example.org", "me@example.org/x", "no URL.org",
+        "", "/a.b", ".a", "-x.y", "host:port/x", "a.b:99999/", "data:,x", "idown:?url=x",
+    ])
+    func `a text that no host begins is left alone`(typed: String) {
+        #expect(URLText.completed(typed) == nil)
+    }
+
+    @Test func `a URL has parts`() throws {
+        let url = try #require(URLText("HTTPS://me:secret@Example.org:8443/a/b?c=/d#e"))
+        #expect(url.scheme == "https" && url.host == "example.org" && url.port == "8443")
+        #expect(url.path == "/a/b" && url.query == "?c=/d")
+        #expect(URLText("http://h") == URLText("http://h/"))
+        #expect(URLText("http://h/a") != URLText("http://h:81/a"))
+        #expect(URLText("h/a") == nil && URLText("http:///a") == nil)
+    }
+}
