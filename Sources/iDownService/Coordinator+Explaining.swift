@@ -16,7 +16,7 @@ extension Coordinator {
         case .cancelled:
             return ["cancelled by the user"]
         case .failed:
-            return [record.failure?.message ?? "failed"]
+            return [record.failure?.message ?? "The download failed for an unknown reason."]
         case .waiting(.queue):
             if let reason = obstacle(of: record) { return [reason] }
             let count = try await counts()[.downloading]
@@ -49,7 +49,7 @@ extension Coordinator {
         case .batteryLow: "low battery"
         case .diskFull: "disk full"
         case .hostRests(let rest):
-            "retry in \(Self.shown(rest)) (the server asked to be left alone)"
+            "retry in \(Self.shown(rest)) (the server asked for a pause)"
         }
     }
 
@@ -80,10 +80,15 @@ extension Coordinator {
         return seconds < 120 ? "\(seconds) s" : "\((seconds + 59) / 60) min"
     }
 
-    /// As short as people want it beside the reason.
+    /// Why the last try failed, in brackets: `HTTP 503`, else the message's first sentence.
     private static func inBrackets(_ failure: Failure?) -> String {
         guard let message = failure?.message else { return "" }
-        let start = "the server answered "
-        return " (\(message.hasPrefix(start) ? String(message.dropFirst(start.count)) : message))"
+        let start = "The server answered "
+        if message.hasPrefix(start + "HTTP ") {
+            return " (\(message.dropFirst(start.count).prefix("HTTP 503".count)))"
+        }
+        let end = message.firstRange(of: ". ")?.lowerBound ?? message.endIndex
+        let sentence = message[..<end]
+        return " (\(sentence.hasSuffix(".") ? sentence.dropLast() : sentence))"
     }
 }

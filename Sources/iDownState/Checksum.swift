@@ -47,9 +47,10 @@ package enum ChecksumFault: Error, Hashable, Sendable, CustomStringConvertible {
         switch self {
         case .unknownAlgorithm:
             let names = Checksum.Algorithm.allCases.map(\.rawValue).joined(separator: ", ")
-            return "algorithm=hex with one of \(names)"
+            return "ALGORITHM=HEX, with one of the algorithms \(names)"
         case .notHexadecimal(let algorithm):
-            return "\(algorithm.rawValue)= and \(algorithm.byteCount * 2) hexadecimal digits"
+            return
+                "\(algorithm.rawValue)= followed by \(algorithm.byteCount * 2) hexadecimal digits"
         }
     }
 }

@@ -10,22 +10,59 @@ extension Failure {
             failure.code = .serverBusy
             failure.isTransient = false
             failure.message +=
-                " and asks to be left alone for \(retryAfter.components.seconds) seconds"
+                " The server asks clients to wait \(retryAfter.components.seconds) seconds, longer"
+                + " than idown does. Try again after that."
         }
         return failure
     }
 
     private static func classify(_ status: Int) -> Failure {
-        let text = "the server answered HTTP \(status)"
+        let text = "The server answered HTTP \(status)\(phrase(of: status))."
+        let ownFault = text + " The fault is the server's: a later try may succeed."
         return switch status {
-        case 404, 410: Failure(.serverNotFound, text)
-        case 403, 451: Failure(.serverForbidden, text)
-        case 401, 407: Failure(.serverAuthRequired, text)
-        case 408, 425, 429, 503: Failure(.serverBusy, text, isTransient: true)
-        case 416: Failure(.serverRangeRefused, text)
-        case 500, 502, 504, 520...529: Failure(.serverFailed, text, isTransient: true)
-        case 501...599: Failure(.serverFailed, text)
-        default: Failure(.serverBadResponse, text)
+        case 404, 410:
+            Failure(.serverNotFound, text + " Check the URL, or \(freshLink)")
+        case 403, 451:
+            Failure(.serverForbidden, text + " The link may have expired: \(freshLink)")
+        case 401:
+            Failure(.serverAuthRequired, text + " Store a login with `idown login URL`.")
+        case 407:
+            Failure(.serverAuthRequired, text + " Put a login into the URL of the proxy.")
+        case 408, 425, 429, 503:
+            Failure(
+                .serverBusy,
+                text + " The server is busy: a later try may succeed.",
+                isTransient: true
+            )
+        case 416: Failure(.serverRangeRefused, text + " Try another link: \(freshLink)")
+        case 500, 502, 504, 520...529: Failure(.serverFailed, ownFault, isTransient: true)
+        case 501...599: Failure(.serverFailed, ownFault)
+        default: Failure(.serverBadResponse, text + " Check the URL, or \(freshLink)")
+        }
+    }
+
+    /// How to give a download another URL: the end of a sentence.
+    package static let freshLink = "give a fresh link with `idown edit ID --url URL`."
+
+    /// The status in words (RFC 9110 section 15, RFC 6585, RFC 7725), with a blank before them;
+    /// empty for a status that people seldom meet.
+    private static func phrase(of status: Int) -> String {
+        switch status {
+        case 400: " Bad Request"
+        case 401: " Unauthorized"
+        case 403: " Forbidden"
+        case 404: " Not Found"
+        case 407: " Proxy Authentication Required"
+        case 408: " Request Timeout"
+        case 410: " Gone"
+        case 416: " Range Not Satisfiable"
+        case 429: " Too Many Requests"
+        case 451: " Unavailable For Legal Reasons"
+        case 500: " Internal Server Error"
+        case 502: " Bad Gateway"
+        case 503: " Service Unavailable"
+        case 504: " Gateway Timeout"
+        default: ""
         }
     }
 }

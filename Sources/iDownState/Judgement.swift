@@ -52,24 +52,26 @@ extension ResponseFacts {
             return plain.judge(asked: ask, known: known, onDisk: onDisk)
         }
         if isUnreadable { return .fail(.badResponse("is not HTTP/1.0 or newer")) }
-        if contentLength == .invalid { return .fail(.badResponse("has a length that is none")) }
+        if contentLength == .invalid {
+            return .fail(.badResponse("has a Content-Length that is not a number"))
+        }
         if hasTransferCoding {
-            return refuseRange(ask, "is coded for the way, as nobody asked for", known)
+            return refuseRange(ask, "has a Transfer-Encoding that was not requested", known)
         }
         switch status {
         case 200, 203:
             if isPartInDisguise(ask, of: known) {
-                return refuseRange(ask, "is a part of the file and no 206", known)
+                return refuseRange(ask, "holds a part of the file but has not status 206", known)
             }
             return judgeWhole(ask, known, onDisk, total: contentLength.bytes)
         case 206:
             return judgePartial(ask, known, onDisk)
         case 301, 302, 303, 307, 308:
             if hasSeveralLocations {
-                return .fail(.badResponse("is a redirect to several places at once"))
+                return .fail(.badResponse("redirects to several URLs at once"))
             }
             guard let location, !location.isEmpty else {
-                return .fail(.badResponse("is a redirect without Location"))
+                return .fail(.badResponse("redirects, but to no URL"))
             }
             return .redirect(to: location)
         case 416:
@@ -77,7 +79,7 @@ extension ResponseFacts {
         case _ where ask.isPartial && Self.objectsToRange(status):
             return .askAgain(.whole, known.withoutRanges)
         case 100..<400:
-            return .fail(.badResponse("is HTTP \(status), which brings no file"))
+            return .fail(.badResponse("is HTTP \(status), which carries no file"))
         default:
             return .fail(.status(status, retryAfter: retryAfter))
         }
@@ -141,7 +143,7 @@ extension ResponseFacts {
         }
         if total == 0, !onDisk.isEmpty, entityTag == nil, lastModified == nil {
             // What scripts say that fail; a file that is empty now has a date or a tag.
-            let text = "the server brings nothing in place of the file"
+            let text = "The server sent nothing in place of the file. A later try may succeed."
             return .fail(Failure(.serverTruncated, text, isTransient: true))
         }
         if contentEncoding != nil, ask != .decoded { return .askAgain(.decoded, known) }
@@ -205,23 +207,23 @@ extension ResponseFacts {
         _ onDisk: SegmentMap
     ) -> Judgement {
         if mimeType == "multipart/byteranges" {
-            return refuseRange(ask, "is a 206 in several parts", known)
+            return refuseRange(ask, "has several ranges, but one was requested", known)
         }
         guard case .satisfied(let range, let total) = contentRange else {
-            return refuseRange(ask, "is a 206 without a Content-Range that can be read", known)
+            return refuseRange(ask, "has no readable Content-Range", known)
         }
         if contentEncoding != nil {
-            return refuseRange(ask, "is a 206 with an encoded body", known)
+            return refuseRange(ask, "is a range with a Content-Encoding", known)
         }
         guard range.first == ask.offset, range.end <= total ?? known.total ?? .max,
             range.length == contentLength.bytes ?? range.length
         else {
-            return refuseRange(ask, "is a 206 for another range", known)
+            return refuseRange(ask, "holds another range than the requested one", known)
         }
         guard ask.isPartial else {
             // Nobody asked for a part; all of it is as good as a 200.
             guard let total, range.length == total else {
-                return .fail(.badResponse("is a 206 to a request without Range"))
+                return .fail(.badResponse("is a range, but the whole file was requested"))
             }
             return judgeWhole(ask, known, onDisk, total: total)
         }
@@ -246,7 +248,9 @@ extension ResponseFacts {
             return .prove(known.proven(as: version), from: ask.offset)
         case (.sample(let sample), .same), (.sample(let sample), .unproven),
             (.ending(let sample), .same), (.ending(let sample), .unproven):
-            guard range == sample else { return refuseRange(ask, "is a 206 for less", known) }
+            guard range == sample else {
+                return refuseRange(ask, "holds less than the requested range", known)
+            }
             return .check
         }
     }
@@ -303,6 +307,6 @@ extension ContentLength {
 extension Failure {
     /// An answer that cannot be a file.
     package static func badResponse(_ what: String) -> Failure {
-        Failure(.serverBadResponse, "the server's answer \(what)")
+        Failure(.serverBadResponse, "The server's answer \(what). Try later, or \(freshLink)")
     }
 }

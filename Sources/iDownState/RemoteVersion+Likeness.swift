@@ -85,7 +85,7 @@ extension Failure {
     package static var linkExpired: Failure {
         Failure(
             .serverForbidden,
-            "the server brings a page in place of the file: the link has expired"
+            "The server sent a web page in place of the file. The link has expired: \(freshLink)"
         )
     }
 }

@@ -38,7 +38,7 @@ package struct Surroundings: Hashable, Sendable {
         if let origin, let rest = rests[origin] { return .hostRests(for: rest) }
         guard !hasFile, fullDirectories.contains(directory) else { return nil }
         return .diskFull(
-            Failure(.fileNoSpace, "the disk is full", neededSpace: SpacePolicy.reserve)
+            Failure(.fileNoSpace, "The disk is full.", neededSpace: SpacePolicy.reserve)
         )
     }
 

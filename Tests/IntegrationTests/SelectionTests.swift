@@ -129,9 +129,12 @@ struct SelectionTests {
             #expect(page.map(\.id) == Array(ids[..<4]))
             query.states = [.failed, .cancelled]
             #expect(try await service.client.findTasks(query).page.map(\.id) == Array(ids[4...]))
+            let missing =
+                "The server answered HTTP 404 Not Found. Check the URL, or give a fresh link"
+                + " with `idown edit ID --url URL`."
             let expected = [
-                ["queue: 1 of 1 running"], [], ["paused by the user"], [],
-                ["the server answered HTTP 404"], ["cancelled by the user"],
+                ["queue: 1 of 1 running"], [], ["paused by the user"], [], [missing],
+                ["cancelled by the user"],
             ]
             for (id, reasons) in zip(ids, expected) {
                 #expect(try await service.client.explain(id) == reasons)

@@ -131,6 +131,15 @@ import iDownTesting
             }
             let reasons = try await hub.coordinator.reasons(for: retrying)
             #expect(reasons == ["retry in 60 min (HTTP 503)"])
+            let cut = try await hub.store.insert(
+                url: "http://127.0.0.1:9/e",
+                directory: hub.files
+            ) {
+                $0.state = .waiting(.retry(at: .now.advanced(by: .seconds(3600))))
+                $0.failure = Failure(.networkReset, "The line broke. A later try may succeed.")
+            }
+            let reason = try await hub.coordinator.reasons(for: cut)
+            #expect(reason == ["retry in 60 min (The line broke)"])
             let failed = try await hub.store.insert(
                 url: "http://127.0.0.1:9/d",
                 directory: hub.files

@@ -26,6 +26,13 @@ import iDownState
         #expect(failure.retryAfter == nil)
     }
 
+    @Test(arguments: [403, 404, 410, 451])
+    func `a link that does not work comes with the way to give another`(status: Int) {
+        let message = Failure.status(status).message
+        #expect(message.hasPrefix("The server answered HTTP \(status) "))
+        #expect(message.hasSuffix(" with `idown edit ID --url URL`."))
+    }
+
     @Test(arguments: [0, -1, 600, 999, .max, .min])
     func `a status that is none is a bad response`(status: Int) {
         let failure = Failure.status(status)

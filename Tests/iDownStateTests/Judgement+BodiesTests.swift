@@ -171,14 +171,14 @@ import iDownState
     func `a redirect to nowhere is a bad response`(status: Int, location: String?) {
         let facts = ResponseFacts(status: status, location: location)
         let judgement = facts.judge(asked: .whole, known: Heads.known, onDisk: SegmentMap())
-        #expect(judgement.failure == .badResponse("is a redirect without Location"))
+        #expect(judgement.failure == .badResponse("redirects, but to no URL"))
     }
 
     @Test(arguments: [301, 302, 303, 307, 308])
     func `a redirect to several places at once is refused as such`(status: Int) {
         let facts = ResponseFacts(status: status, hasSeveralLocations: true)
         let judgement = facts.judge(asked: .whole, known: Heads.known, onDisk: SegmentMap())
-        #expect(judgement.failure == .badResponse("is a redirect to several places at once"))
+        #expect(judgement.failure == .badResponse("redirects to several URLs at once"))
     }
 
     @Test(arguments: [401, 403, 404, 408, 410, 429, 451, 500, 502, 503, 520])

@@ -33,7 +33,7 @@ enum Sample {
 
     static let deadline = now.advanced(by: .seconds(10))
     static let reset = Failure(.networkReset, "the connection was cut", isTransient: true)
-    static let missing = Failure(.serverNotFound, "the server answered HTTP 404")
+    static let missing = Failure.status(404)
     static let mismatch = Failure(.checksumMismatch, "the digest is another")
     static let vanished = Failure(.fileVanished, "the partial file is gone")
 
