@@ -95,7 +95,11 @@ public actor TransferPool {
     public nonisolated func endTransfers(cutOffFrom addresses: Set<SocketAddress>) {
         _ = thread.post { pool in
             for transfer in pool.transfers.values where transfer.isCutOff(from: addresses) {
-                pool.end(transfer, .aborted, message: "this computer has another address now")
+                pool.end(
+                    transfer,
+                    .aborted,
+                    message: "The network address of this computer has changed"
+                )
             }
         }
     }
@@ -107,7 +111,7 @@ public actor TransferPool {
     package nonisolated func cancel(_ handle: TransferHandle) {
         _ = thread.post { pool in
             guard let transfer = pool.transfers[ObjectIdentifier(handle)] else { return }
-            pool.end(transfer, .aborted, message: "the transfer was cancelled")
+            pool.end(transfer, .aborted, message: "The transfer was cancelled")
         }
     }
 }
@@ -252,5 +256,5 @@ extension TransferPool {
         thread.stop()
     }
 
-    private static let shutDownOutcome = TransferOutcome(.aborted, "the pool was shut down")
+    private static let shutDownOutcome = TransferOutcome(.aborted, "The transfers were ended")
 }

@@ -132,18 +132,18 @@ public struct TransferRequest: Sendable {
     /// Why the request cannot be sent as it is; nil where it can.
     var objection: String? {
         if let field = headers.first(where: { !$0.isSendable }) {
-            return "the header field \(field.name.isOneLine ? field.name : "") cannot be sent"
+            return "The header field \(field.name.isOneLine ? field.name : "") cannot be sent"
         }
-        if url.isFolder { return "the URL names a folder, and no file in it" }
+        if url.isFolder { return "The URL names a folder instead of a file" }
         if url.scheme == "sftp", ssh.knownHostsFile == nil {
-            return "without a file of known hosts no SFTP host can be trusted"
+            return "No SFTP host can be trusted without a file of known hosts"
         }
-        if proxy == .unusable { return "the proxy that is set is none" }
-        if let cookies, !cookies.isOneLine { return "the cookies cannot be sent" }
-        if !userAgent.isOneLine { return "the User-Agent cannot be sent" }
-        if let range, !Self.isRange(range) { return "the range is neither first-last nor first-" }
+        if proxy == .unusable { return "The proxy in the settings is not a valid proxy" }
+        if let cookies, !cookies.isOneLine { return "The cookies cannot be sent" }
+        if !userAgent.isOneLine { return "The User-Agent cannot be sent" }
+        if let range, !Self.isRange(range) { return "The range is neither first-last nor first-" }
         if let credentials, (credentials.user + (credentials.password ?? "")).utf8.contains(0) {
-            return "the login holds a zero byte"
+            return "The login contains a zero byte"
         }
         return nil
     }

@@ -16,13 +16,13 @@ public enum URLFailure: Error, Hashable, Sendable {
         /// More than 64 KiB.
         case tooLong = "it is longer than 64 KiB"
         /// A control character, for example a line feed.
-        case controlCharacter = "it holds a control character"
+        case controlCharacter = "it contains a control character"
         /// A backslash, which some readers take for a slash.
-        case backslash = "it holds a backslash"
+        case backslash = "it contains a backslash"
         /// No `scheme:` at its start.
         case scheme = "it does not start with a scheme such as https:"
         /// Fewer or more than two slashes behind the scheme.
-        case slashes = "the scheme is not followed by exactly two slashes"
+        case slashes = "its scheme must be followed by exactly two slashes"
         /// Nothing where the host belongs.
         case noHost = "it has no host"
         /// The host is neither a name nor an address.
@@ -42,7 +42,7 @@ extension URLFailure: CustomStringConvertible {
         switch self {
         case .malformed(let reason): reason.rawValue
         case .unsupportedScheme(let scheme): "the scheme \(scheme) is not supported"
-        case .outOfMemory: "there is no memory"
+        case .outOfMemory: "there is not enough memory to read it"
         }
     }
 }

@@ -38,19 +38,26 @@ extension FileError {
     package var failure: Failure {
         switch self {
         case .nameTaken:
-            Failure(.fileExists, "a file of that name is there already")
+            Failure(.fileExists, "A file with this name already exists. Choose another name.")
         case .vanished:
-            Failure(.fileVanished, "the file or its folder is not there any more")
+            Failure(.fileVanished, Self.gone)
         case .notOurs:
-            Failure(.fileVanished, "another file has taken the place of the partial one")
+            Failure(
+                .fileVanished,
+                "Another file has taken the place of the partial file. Move it away and try again."
+            )
         case .shortened:
-            Failure(.fileVanished, "another program has cut the partial file")
+            Failure(.fileVanished, "Another program has shortened the partial file. Try again.")
         case .folderMoved:
-            Failure(.fileVanished, "the path of the folder now leads somewhere else")
+            Failure(
+                .fileVanished,
+                "The path of the folder now leads to another folder. Undo that and try again."
+            )
         case .otherDrive:
             Failure(
                 .fileVanished,
-                "the partial file is on a drive that is not there; cancel and retry to begin anew"
+                "The partial file is on a drive that is not connected. Connect the drive and try"
+                    + " again, or cancel and retry the download to start from zero."
             )
         case .system(let code, let operation):
             Self.failure(errno: code, during: operation)
@@ -61,19 +68,28 @@ extension FileError {
         switch code {
         case ENOSPC:
             // How much is needed the transfer knows.
-            Failure(.fileNoSpace, "no space is left on the disk", neededSpace: 0)
+            Failure(.fileNoSpace, "The disk is full.", neededSpace: 0)
         case EDQUOT:
-            Failure(.fileNoSpace, "the disk quota is used up", neededSpace: 0)
+            Failure(.fileNoSpace, "Your disk quota is used up.", neededSpace: 0)
         case EFBIG:
-            Failure(.fileNoSpace, "the file is larger than its file system allows")
+            Failure(
+                .fileNoSpace,
+                "The file is larger than the file system allows. Choose a folder on another one."
+            )
         case EACCES, EPERM:
-            Failure(.fileAccessDenied, "the system does not allow it (\(operation))")
+            Failure(
+                .fileAccessDenied,
+                "The system does not allow it (\(operation)). Check the permissions of the folder."
+            )
         case EROFS:
-            Failure(.fileAccessDenied, "the file system is read-only")
+            Failure(.fileAccessDenied, "The file system is read-only. Choose another folder.")
         case ENAMETOOLONG:
-            Failure(.fileNameTooLong, "the name is longer than the file system allows")
+            Failure(
+                .fileNameTooLong,
+                "The file name is longer than the file system allows. Choose a shorter one."
+            )
         case ENOENT, ENOTDIR:
-            Failure(.fileVanished, "the file or its folder is not there any more")
+            Failure(.fileVanished, Self.gone)
         case EMFILE, ENFILE, ENOMEM, ENOBUFS, EAGAIN, EBUSY:
             Failure(.fileFailed, sentence(for: code, during: operation), isTransient: true)
         default:
@@ -89,6 +105,8 @@ extension FileError {
             else { return "error \(code)" }
             return String(cString: start)
         }
-        return "\(operation): \(text)"
+        return "The system reports an error (\(operation): \(text)). Check the disk."
     }
+
+    private static let gone = "The file or its folder no longer exists. Try again."
 }

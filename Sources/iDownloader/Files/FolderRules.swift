@@ -41,20 +41,20 @@ package struct FolderRules: Hashable, Sendable {
         let elements = Self.elements(of: path)
         if let enclosing, !elements.starts(with: Self.elements(of: enclosing)) {
             throw FolderRefusal(
-                "the folder lies outside of DownloadDirectory, and for applications from a sandbox"
-                    + " only folders inside it are open"
+                "The folder is outside of DownloadDirectory. A sandboxed application may only use"
+                    + " folders inside it."
             )
         }
         guard !allowsEverywhere else { return }
         guard !elements.contains(where: { $0.first == UInt8(ascii: ".") }) else {
             throw FolderRefusal(
-                "the folder lies below a hidden one; choose one whose path has no element that "
-                    + "starts with a dot"
+                "The folder is hidden or inside a hidden folder. Choose one whose path has no name"
+                    + " that starts with a dot."
             )
         }
         for folder in closed where elements.starts(with: Self.elements(of: folder)) {
             throw FolderRefusal(
-                "the folder belongs to the settings or data of programs; choose one for documents"
+                "The folder holds settings or data of programs. Choose a folder for documents."
             )
         }
     }

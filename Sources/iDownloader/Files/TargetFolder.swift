@@ -24,10 +24,10 @@ extension TargetFolder {
         fileSystem: FileSystem
     ) throws(FolderRefusal) {
         guard text.utf8.first == UInt8(ascii: "/") else {
-            throw FolderRefusal("the folder's path is not absolute; it must start with /")
+            throw FolderRefusal("The folder must be an absolute path, one that starts with /.")
         }
         guard !text.utf8.contains(0), text.utf8.count < Int(PATH_MAX) else {
-            throw FolderRefusal("the folder's path is no path, or too long for one")
+            throw FolderRefusal("The folder's path is too long or contains a zero byte.")
         }
         self = try Self.resolve(text, fileSystem)
         var closed: [String] = []
@@ -61,13 +61,17 @@ extension TargetFolder {
                 )
             }
             guard let last = elements.popLast() else {
-                throw FolderRefusal("the folder cannot be found")
+                throw FolderRefusal("The folder does not exist.")
             }
             guard last != ".." else {
-                throw FolderRefusal("the folder's path leads back through one that is missing")
+                throw FolderRefusal(
+                    "The folder's path has .. after a folder that does not exist. Leave the .. out."
+                )
             }
             guard last.utf8.count <= Int(NAME_MAX) else {
-                throw FolderRefusal("a name in the folder's path is longer than \(NAME_MAX) bytes")
+                throw FolderRefusal(
+                    "A name in the folder's path is longer than \(NAME_MAX) bytes. Shorten it."
+                )
             }
             missing.append(last)
         }
@@ -115,11 +119,11 @@ extension TargetFolder {
     private static func sentence(for error: FileError) -> String {
         switch error {
         case .folderMoved, .system(ENOTDIR, _), .system(ELOOP, _):
-            "the folder's path does not lead to a folder, or no longer does"
+            "The path does not lead to a folder. Choose a folder."
         case .system(EACCES, _), .system(EPERM, _):
-            "files may not be put into the folder"
+            "You may not write into the folder. Choose another, or change its permissions."
         case .system, .nameTaken, .vanished, .notOurs, .shortened, .otherDrive:
-            "the folder cannot be used: \(error.failure.message)"
+            "The folder cannot be used. \(error.failure.message)"
         }
     }
 }

@@ -16,7 +16,7 @@ extension Engine {
             do throws(FileError) {
                 document = try fileSystem.document(at: path)
             } catch {
-                throw MetalinkFault("cannot be read: \(error.failure.message)")
+                throw MetalinkFault("cannot be read. \(error.failure.message)")
             }
             return try Metalink(document, schemes: Transfer.schemes)
         }

@@ -33,7 +33,9 @@ struct MetalinkDraft {
     // MARK: Elements
 
     mutating func take(size text: String) throws(MetalinkFault) {
-        guard let size = text.utf8.decimal else { throw MetalinkFault("has a size that is none") }
+        guard let size = text.utf8.decimal else {
+            throw MetalinkFault("has a size that is not a number")
+        }
         self.size = size
     }
 
@@ -106,7 +108,7 @@ struct MetalinkDraft {
     /// The file; nil where nothing of it can be downloaded.
     func finish() throws(MetalinkFault) -> Metalink.File? {
         if let size, let pieces, !pieces.cover(size) {
-            throw MetalinkFault("has pieces that do not make up their file")
+            throw MetalinkFault("has pieces that do not add up to their file")
         }
         guard !sources.isEmpty else { return nil }
         // Sorting keeps the document's order among equals.
@@ -126,7 +128,9 @@ struct MetalinkDraft {
         return elements.last.flatMap { FileName(sanitizing: String($0))?.text }
     }
 
-    private static let badHash = MetalinkFault("has a hash that is none")
+    private static let badHash = MetalinkFault(
+        "has a hash that is not hexadecimal or has the wrong length"
+    )
 
     /// `sha-256` as IANA has it (RFC 5854 section 4.2.3), `sha256` as version 3 does.
     private static func algorithm(_ name: String?) -> Checksum.Algorithm? {

@@ -44,7 +44,9 @@ private final class MetalinkReader: XMLElements.Listener {
     func begin(_ element: XMLElements.Element) throws(MetalinkFault) {
         attributes = element.attributes
         guard let namespace else {
-            guard element.name == "metalink" else { throw MetalinkFault("is another document") }
+            guard element.name == "metalink" else {
+                throw MetalinkFault("is an XML document of another kind")
+            }
             self.namespace = element.namespace
             return path.append(element.name)
         }

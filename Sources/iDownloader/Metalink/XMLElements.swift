@@ -37,7 +37,7 @@ final class XMLElements {
     private init(_ listener: any Listener) throws(MetalinkFault) {
         // A line feed cannot stand in a namespace's name.
         guard let parser = XML_ParserCreateNS(nil, Self.separator) else {
-            throw MetalinkFault("there is no memory to read it")
+            throw MetalinkFault("is too large for the free memory")
         }
         self.listener = listener
         self.parser = parser
@@ -65,7 +65,7 @@ final class XMLElements {
         }
         if let fault { throw fault }
         guard status == XML_STATUS_OK else {
-            throw MetalinkFault("is no XML: line \(XML_GetCurrentLineNumber(parser))")
+            throw MetalinkFault("is not valid XML in line \(XML_GetCurrentLineNumber(parser))")
         }
     }
 
@@ -101,7 +101,7 @@ final class XMLElements {
         guard fault == nil, let name else { return }
         depth += 1
         text = []
-        guard depth <= Self.longestPath else { return stop(MetalinkFault("is nested too deep")) }
+        guard depth <= Self.longestPath else { return stop(MetalinkFault("is nested too deeply")) }
         var values: [String: String] = [:]
         var next = attributes
         // Names and values take turns; a null ends them.

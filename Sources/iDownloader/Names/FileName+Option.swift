@@ -17,21 +17,23 @@ extension FileName {
     /// - Throws: what is wrong with it.
     package init(option text: String, limit: Int = 255) throws(NameRefusal) {
         guard text.contains(where: { $0 != " " }) else {
-            throw NameRefusal(message: "filename is empty")
+            throw NameRefusal(message: "filename must not be empty.")
         }
         // This covers "." and ".." as well.
         guard text.utf8.first != UInt8(ascii: ".") else {
-            throw NameRefusal(message: "filename starts with a dot, which would hide the file")
+            throw NameRefusal(
+                message: "filename must not start with a dot, because that would hide the file."
+            )
         }
         guard !text.utf8.contains(UInt8(ascii: "/")), !text.utf8.contains(UInt8(ascii: "\\")) else {
-            throw NameRefusal(message: "filename must be one name, without / or \\")
+            throw NameRefusal(message: "filename must be one name without / and \\.")
         }
         guard !text.unicodeScalars.contains(where: \.misleads) else {
-            throw NameRefusal(message: "filename has a control character in it")
+            throw NameRefusal(message: "filename must not contain control characters.")
         }
         let room = Self.room(within: limit)
         guard text.utf8.count <= room else {
-            throw NameRefusal(message: "filename is longer than \(room) bytes")
+            throw NameRefusal(message: "filename must have at most \(room) bytes.")
         }
         self.init(trusted: text)
     }

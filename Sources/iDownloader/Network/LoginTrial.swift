@@ -54,12 +54,12 @@ package struct LoginTrial: Sendable {
             case 300..<400:
                 guard let location = sink.location, let next = try? place.resolving(location),
                     next.origin == url.origin
-                else { return .unknown("the server leads to another place") }
+                else { return .unknown("the server redirects to another server") }
                 place = next
             default: return .unknown("the server answered HTTP \(outcome.status)")
             }
         }
-        return .unknown("the server leads in circles")
+        return .unknown("the server redirects in circles")
     }
 
     /// Whoever looks for a file has been let in.

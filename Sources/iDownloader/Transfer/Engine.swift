@@ -112,7 +112,11 @@ package final class Engine: Sendable {
                 ).run()
             } catch {
                 let failure =
-                    error as? Failure ?? .badResponse("cannot be asked for: the URL is none")
+                    error as? Failure
+                    ?? Failure(
+                        .serverBadResponse,
+                        "The URL cannot be read: \(Failure.freshLink)"
+                    )
                 await journal.transferEnded(job.task, attempt: job.attempt, failure: failure)
             }
         }
@@ -175,7 +179,8 @@ package final class Engine: Sendable {
         guard key.isForURL else { return job }
         throw Failure(
             .serverAuthRequired,
-            "the keyring that keeps its name and password is locked or does not answer",
+            "The keyring that holds this download's login is locked or does not answer."
+                + " Unlock it: idown then tries again.",
             isTransient: true
         )
     }

@@ -10,7 +10,7 @@ extension Failure {
     ///   - outcome: anything but success.
     ///   - hadBody: whether body bytes had come: silence is a stall then, and not a timeout.
     init(_ outcome: TransferOutcome, hadBody: Bool) {
-        let detail = outcome.message
+        let detail = outcome.message.hasSuffix(".") ? outcome.message : outcome.message + "."
         if let failure = Self.refusalOnTheWay(outcome) {
             self = failure
             return
@@ -20,30 +20,41 @@ extension Failure {
             // On another connection the replies may fit.
             self.init(.networkReset, detail, isTransient: true)
         case .couldNotResolveHost, .couldNotResolveProxy:
-            self.init(.networkDNS, detail, isTransient: true)
+            self.init(
+                .networkDNS,
+                detail + " Check the host name in the URL and the network.",
+                isTransient: true
+            )
         case .couldNotConnect, .proxy:
-            self.init(.networkUnreachable, detail, isTransient: true)
+            self.init(.networkUnreachable, detail + Self.later, isTransient: true)
         case .timedOut:
-            self.init(hadBody ? .networkStalled : .networkTimeout, detail, isTransient: true)
+            let code: FailureCode = hadBody ? .networkStalled : .networkTimeout
+            self.init(code, detail + Self.later, isTransient: true)
         case .ssh, .gotNothing, .sendError, .receiveError, .http2, .http2Stream:
-            self.init(.networkReset, detail, isTransient: true)
+            self.init(.networkReset, detail + Self.later, isTransient: true)
         case .partialFile:
-            self.init(.serverTruncated, detail, isTransient: true)
+            self.init(.serverTruncated, detail + Self.later, isTransient: true)
         case .tlsConnect:
             // A handshake that was cut, as opposed to a certificate that is not to be trusted.
-            self.init(.networkTLS, detail, isTransient: true)
+            self.init(.networkTLS, detail + Self.later, isTransient: true)
         case .peerVerification, .badCertificateFile, .encryptionRefused, .failedInitialization:
             // SSH hosts with which no common cipher is found end as a failed initialisation.
-            self.init(.networkTLS, detail)
+            self.init(
+                .networkTLS,
+                detail + " The connection would not be safe, so nothing was downloaded."
+            )
         case .remoteFileNotFound:
-            self.init(.serverNotFound, detail)
+            self.init(.serverNotFound, detail + " Check the URL, or \(Self.freshLink)")
         case .remoteAccessDenied:
             // 550 is FTP's word for a folder that is not there as well.
             self.init(outcome.status == 550 ? .serverNotFound : .serverForbidden, detail)
         case .couldNotRetrieve, .commandRefused:
             self.init(.serverFailed, detail)
         case .loginDenied:
-            self.init(.serverAuthRequired, detail)
+            self.init(
+                .serverAuthRequired,
+                detail + " Store a login with `idown login URL`."
+            )
         case .badRequest:
             self.init(.networkUnreachable, detail)
         case .unsupportedProtocol, .malformedURL, .weirdServerReply, .badContentEncoding,
@@ -51,42 +62,50 @@ extension Failure {
             self.init(.serverBadResponse, detail)
         case .outOfMemory where !hadBody:
             // libcurl's word for a header line that has no end.
-            self.init(.serverBadResponse, "the server's answer has a line without an end")
+            self = .badResponse("has a header line without an end")
         default:
-            self.init(.networkReset, detail, isTransient: true)
+            self.init(.networkReset, detail + Self.later, isTransient: true)
         }
     }
+
+    private static let later = " A later try may succeed."
 }
 
 extension Failure {
     /// What the way to the host, or the host as a whole, refuses; nil where it is not that.
     private static func refusalOnTheWay(_ outcome: TransferOutcome) -> Failure? {
         if outcome.wasRefusedAddress {
-            return .badResponse("is a redirect that leads to this machine or its own wire")
+            return .badResponse("redirects to this computer or its local network")
         }
         switch outcome.hostKeyDoubt {
         case .unknown:
             return Failure(
                 .networkTLS,
-                "the host's key is not in ~/.ssh/known_hosts: sign in with ssh once to check it"
+                "The host's key is not in ~/.ssh/known_hosts. Sign in with `ssh` once to check it."
             )
         case .changed:
             return Failure(
                 .networkTLS,
-                "the host shows another key than ~/.ssh/known_hosts has for it"
+                "The host shows another key than the one in ~/.ssh/known_hosts, and may not be the"
+                    + " host that you know. Ask its owner before you change that file."
             )
         case .revoked:
             return Failure(
                 .networkTLS,
-                "the host shows a key that ~/.ssh/known_hosts has as revoked"
+                "The host shows a key that ~/.ssh/known_hosts marks as revoked. Ask the host's"
+                    + " owner."
             )
         case nil: break
         }
         switch outcome.proxyStatus {
         case 0, 200..<300: break
-        case 407: return Failure(.serverAuthRequired, "the proxy answered HTTP 407")
+        case 407:
+            return Failure(
+                .serverAuthRequired,
+                "The proxy answered HTTP 407. Put a login into the URL of the proxy."
+            )
         case let status:
-            let text = "the proxy answered HTTP \(status)"
+            let text = "The proxy answered HTTP \(status). Check the proxy in the settings."
             return Failure(.networkUnreachable, text, isTransient: true)
         }
         // FTP's replies from 400 on ask to come again later (RFC 959 section 4.2).
@@ -99,7 +118,7 @@ extension Failure {
         case .weirdServerReply, .timedOut: isReply = outcome.status == 421
         default: isReply = false
         }
-        let text = "the server answered \(outcome.status)"
+        let text = "The FTP server answered \(outcome.status). It is busy: a later try may succeed."
         return isReply ? Failure(.serverBusy, text, isTransient: true) : nil
     }
 }

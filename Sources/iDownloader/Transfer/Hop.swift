@@ -60,10 +60,12 @@ struct Hop {
         do {
             next = try url.resolving(location)
         } catch {
-            throw .badResponse("is a redirect to what is no URL")
+            throw .badResponse("redirects to something that is not a URL")
         }
         guard next.isHTTP else {
-            throw .badResponse("is a redirect to \(next.scheme):, which is not followed")
+            throw .badResponse(
+                "redirects to \(next.scheme):, but idown only follows http and https"
+            )
         }
         // What was said under cover stays there: a login in the Location as well.
         if url.scheme == "https", next.scheme == "http",

@@ -184,7 +184,7 @@ final class ResponseSink: TransferSink {
             guard state.reader.hasBegunAnew else { return state.target }
             state.failure = Failure(
                 .networkReset,
-                "the server has begun its answer anew",
+                "The server started its answer again. A later try may succeed.",
                 isTransient: true
             )
             return nil

@@ -75,6 +75,6 @@ struct SourceRound {
             $0.code == .serverForbidden || $0.code == .serverAuthRequired
         }
         return failures.first { $0.code.spoilsContent } ?? failures.first(where: \.isTransient)
-            ?? otherFile.map { refusal ?? $0 } ?? failures.first ?? .badResponse("brings no file")
+            ?? otherFile.map { refusal ?? $0 } ?? failures.first ?? .badResponse("contains no file")
     }
 }

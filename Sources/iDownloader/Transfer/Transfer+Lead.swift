@@ -52,7 +52,7 @@ extension Transfer {
     }
 
     func judgement(of connection: Connection) -> Judgement {
-        guard let head = connection.sink.head else { return .fail(.badResponse("has no head")) }
+        guard let head = connection.sink.head else { return .fail(.badResponse("has no header")) }
         cookies.take(head.fields, from: connection.hop.url, at: engine.time.date)
         noteMirrors(in: head, from: connection)
         let facts = facts(of: head, from: connection.source)
@@ -123,7 +123,7 @@ extension Transfer {
                     .failed(
                         Failure(
                             .networkReset,
-                            "the connection ended in the head",
+                            "The connection ended before the server had answered. A later try may succeed.",
                             isTransient: true
                         )
                     )
@@ -163,7 +163,7 @@ extension Transfer {
             guard isWhole else {
                 // libcurl's word for bytes behind the end of what it decodes.
                 if connection.ask == .decoded, outcome.result == .writeError {
-                    return .failure(.failed(.badResponse("is encoded as nobody can decode it")))
+                    return .failure(.failed(.badResponse("cannot be decoded")))
                 }
                 return .failure(.failed(Failure(outcome, hadBody: true)))
             }

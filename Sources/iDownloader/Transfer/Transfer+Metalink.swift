@@ -47,7 +47,11 @@ extension Transfer {
             isWanted = try await journal.add(listed, listedBy: job.task, attempt: job.attempt)
         } catch {
             throw .failed(
-                Failure(.fileFailed, "the listed files cannot be added yet", isTransient: true)
+                Failure(
+                    .fileFailed,
+                    "The files of the metalink could not be added. A later try may succeed.",
+                    isTransient: true
+                )
             )
         }
         guard isWanted else { throw .superseded }

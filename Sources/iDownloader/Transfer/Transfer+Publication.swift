@@ -74,7 +74,11 @@ extension Transfer {
         }
         if let total = known.total, total != size {
             throw .failed(
-                Failure(.serverTruncated, "\(size) of \(total) bytes came", isTransient: true)
+                Failure(
+                    .serverTruncated,
+                    "Only \(size) of \(total) bytes arrived. A later try may succeed.",
+                    isTransient: true
+                )
             )
         }
         try await addListedFiles()

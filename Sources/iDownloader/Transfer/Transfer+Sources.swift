@@ -156,7 +156,7 @@ extension Transfer {
 
     private static let beyondRepair = Failure(
         .checksumMismatch,
-        "pieces of the file are wrong wherever they were fetched from"
+        "Parts of the file are wrong at every source. Check the checksums, or \(Failure.freshLink)"
     )
 
     /// Has the next attempt know what this one has found out; a file that nobody has right is
@@ -277,12 +277,12 @@ extension Transfer {
             if source != 0, !homeHasNone, isWhole, itsTotal == nil, !mayReplace,
                 isDecoded || !isSame
             {
-                return .badResponse("of a mirror does not say how long its file is")
+                return Failure(.serverBadResponse, "A mirror does not tell the length of its file.")
             }
         }
         guard let itsTotal, itsTotal != total else { return nil }
-        let who = source == 0 ? "the server" : "a mirror"
-        let text = "\(who) has a file of \(itsTotal) bytes, not of \(total)"
+        let who = source == 0 ? "server" : "mirror"
+        let text = "The file on the \(who) has \(itsTotal) bytes instead of \(total)."
         if source != 0 { otherFile = Failure(.serverContentChanged, text) }
         return Failure(.serverBadResponse, text)
     }

@@ -30,7 +30,7 @@ extension Transfer {
         throw .failed(
             Failure(
                 .fileNoSpace,
-                "the disk has \(free) bytes free, and \(missing) are to come",
+                "The disk has \(free) bytes free, but \(missing) are still to come. Make room.",
                 neededSpace: needed
             )
         )
@@ -54,7 +54,7 @@ extension Transfer {
         if let free = looked?.free, free >= needed {
             failure.neededSpace = nil
             failure.isTransient = true
-            failure.message += ", though it shows \(free) bytes free"
+            failure.message += " The disk shows \(free) free bytes, though."
         } else {
             failure.neededSpace = needed
         }

@@ -74,7 +74,8 @@ extension Transfer {
         guard found != expected else { return nil }
         return Failure(
             .checksumMismatch,
-            "the file is \(found?.description ?? ""), and should be \(expected)"
+            "The file has the checksum \(found?.description ?? "") instead of \(expected)."
+                + " Check the expected checksum and the URL."
         )
     }
 
@@ -82,11 +83,17 @@ extension Transfer {
         let size = stored.prefixLength
         guard let part, let pieces = try? await journal.pieceHashes(of: job.task) else {
             throw .failed(
-                Failure(.fileFailed, "the list of tasks cannot be read", isTransient: true)
+                Failure(.fileFailed, "The list of downloads cannot be read.", isTransient: true)
             )
         }
         guard pieces.cover(size) else {
-            throw .failed(Failure(.sizeMismatch, "the file has \(size) bytes, not its pieces'"))
+            throw .failed(
+                Failure(
+                    .sizeMismatch,
+                    "The file has \(size) bytes, but the metalink lists pieces of another length."
+                        + " Use a metalink that belongs to the file."
+                )
+            )
         }
         var check = PieceCheck(part, pieces, size: size, disk: engine.disk)
         do {
@@ -110,7 +117,11 @@ extension Transfer {
     func check(size: Int64?) throws(TransferEnd) {
         guard let size, let expected = job.request.expectedSize, size != expected else { return }
         throw .failed(
-            Failure(.sizeMismatch, "the file has \(size) bytes, and should have \(expected)")
+            Failure(
+                .sizeMismatch,
+                "The file has \(size) bytes instead of \(expected). Check the expected size and"
+                    + " the URL."
+            )
         )
     }
 }

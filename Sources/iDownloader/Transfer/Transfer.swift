@@ -197,7 +197,7 @@ actor Transfer {
                 ask = firstAsk()
             }
         }
-        throw .failed(.badResponse("never brings the rest of the file"))
+        throw .failed(.badResponse("never contains the rest of the file"))
     }
 
     enum ExchangeEnd {
@@ -234,7 +234,11 @@ actor Transfer {
             }
         }
         throw .failed(
-            Failure(.serverTooManyRedirects, "more than \(Hop.limit) redirects in a row")
+            Failure(
+                .serverTooManyRedirects,
+                "The server redirects more than \(Hop.limit) times in a row. Check the URL, or"
+                    + " \(Failure.freshLink)"
+            )
         )
     }
 
@@ -265,7 +269,11 @@ actor Transfer {
         } catch {
             // The list itself cannot be written: nothing more is claimed, and it may pass.
             throw .failed(
-                Failure(.fileFailed, "the list of tasks cannot be written", isTransient: true)
+                Failure(
+                    .fileFailed,
+                    "The list of downloads cannot be written. Check the disk of your home folder.",
+                    isTransient: true
+                )
             )
         }
         guard isWanted else { throw .superseded }

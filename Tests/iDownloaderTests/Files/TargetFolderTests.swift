@@ -186,7 +186,7 @@ import iDownloader
                 try folder.make(fileSystem: system)
             }
             #expect(
-                refusal?.message == "the folder's path does not lead to a folder, or no longer does"
+                refusal?.message == "The path does not lead to a folder. Choose a folder."
             )
         }
     }

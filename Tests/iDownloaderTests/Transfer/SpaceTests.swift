@@ -47,7 +47,7 @@ import iDownloader
                 #expect(journal.record.state == .failed)
                 #expect(journal.record.failure?.code == .fileNoSpace)
                 let message = try #require(journal.record.failure?.message)
-                #expect(message.hasPrefix("the disk quota is used up, though it shows "))
+                #expect(message.hasPrefix("Your disk quota is used up. The disk shows "))
             }
         }
     }
