@@ -18,8 +18,8 @@ struct TaskEnd {
         case .cancelled: return "download \(id) was cancelled; idown resume \(id) starts it"
         default:
             let name = TaskSummary(task, hidesSecrets: true).name
-            return "\(name): \(task.errorCode): \(task.errorMessage);"
-                + " idown retry \(id) tries again"
+            return "\(name): \(task.errorCode): \(task.errorMessage)"
+                + " To try again: idown retry \(id)"
         }
     }
 
