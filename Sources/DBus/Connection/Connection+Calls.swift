@@ -50,7 +50,7 @@ extension Connection {
         if !startService { dbus_message_set_auto_start(message.pointer, 0) }
         guard case .bytes(let reader) = try await send(message, timeout, .bytes),
             reader.signature == signature
-        else { throw .inconsistentMessage("\(member) answered something else than \(signature)") }
+        else { throw .inconsistentMessage("The answer to \(member) is not of type \(signature).") }
         return reader
     }
 
@@ -80,7 +80,7 @@ extension Connection {
             // By way of self: a closure that does not capture the actor would leave its executor.
             await self.end(of: pending)
         } onCancel: {
-            enqueue { $0.pendingReplies[id]?.abandon(.noReply("the call was given up")) }
+            enqueue { $0.pendingReplies[id]?.abandon(.noReply("The call was given up.")) }
         }
     }
 

@@ -27,7 +27,9 @@ extension Connection {
         case .uint32(3): return .exists
         case .uint32(4): return .alreadyOwner
         case let other:
-            throw .inconsistentMessage("RequestName answered \(String(describing: other))")
+            throw .inconsistentMessage(
+                "The bus answered RequestName with \(String(describing: other))."
+            )
         }
     }
 
@@ -42,14 +44,14 @@ extension Connection {
     public func owner(of name: BusName) async throws(BusError) -> BusName {
         let results = try await callBus("GetNameOwner", [.string(name.rawValue)])
         guard case .string(let text) = results.first, let owner = try? BusName(validating: text)
-        else { throw .inconsistentMessage("GetNameOwner answered no name") }
+        else { throw .inconsistentMessage("The bus answered GetNameOwner without a name.") }
         return owner
     }
 
     /// Whether the bus knows how to start the owner of a name: "ListActivatableNames".
     public func isActivatable(_ name: BusName) async throws(BusError) -> Bool {
         guard case .array(_, let names) = try await callBus("ListActivatableNames", []).first
-        else { throw .inconsistentMessage("ListActivatableNames answered no list") }
+        else { throw .inconsistentMessage("The bus answered ListActivatableNames without a list.") }
         return names.contains(.string(name.rawValue))
     }
 
@@ -63,7 +65,9 @@ extension Connection {
             [.string(name.rawValue)]
         )
         guard case .uint32(let process) = results.first else {
-            throw .inconsistentMessage("GetConnectionUnixProcessID answered no number")
+            throw .inconsistentMessage(
+                "The bus answered GetConnectionUnixProcessID without a number."
+            )
         }
         return process
     }
@@ -71,7 +75,7 @@ extension Connection {
     /// The id of this run of the bus, the same for all who are on it: "GetId".
     public func busID() async throws(BusError) -> String {
         guard case .string(let id) = try await callBus("GetId", []).first else {
-            throw .inconsistentMessage("GetId answered no string")
+            throw .inconsistentMessage("The bus answered GetId without a string.")
         }
         return id
     }

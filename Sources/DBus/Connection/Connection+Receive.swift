@@ -31,12 +31,14 @@ extension Connection {
         )
         do throws(BusError) {
             if let refusal { throw refusal }
-            guard !handlers.isFull else { throw .limitsExceeded("too many calls at one time") }
+            guard !handlers.isFull else {
+                throw .limitsExceeded("Too many calls are being served. Call again later.")
+            }
             let path = ObjectPath(checked: try Self.field(dbus_message_get_path(message)))
             let member = try Self.field(dbus_message_get_member(message))
             let interface = dbus_message_get_interface(message).map { String(cString: $0) }
             guard let object = objects.object(at: path) else {
-                throw .unknownObject("there is no object at \(path)")
+                throw .unknownObject("There is no object at \(path).")
             }
             let (interfaceName, method): (InterfaceName, Method)
             do throws(BusError) {
@@ -80,7 +82,7 @@ extension Connection {
 
     private static func field(_ characters: UnsafePointer<CChar>?) throws(BusError) -> String {
         // libdbus lets no call without these fields through.
-        guard let characters else { throw .inconsistentMessage("a header field is missing") }
+        guard let characters else { throw .inconsistentMessage("A header field is missing.") }
         return String(cString: characters)
     }
 
@@ -97,8 +99,8 @@ extension Connection {
         guard strcmp(found, expected.rawValue) == 0 else {
             let names = method.inputs.map { "\($0.type) \($0.name)" }.joined(separator: ", ")
             throw .invalidArguments(
-                "\(call.member) takes (\(names)), signature \"\(expected)\","
-                    + " not \"\(String(cString: found))\""
+                "\(call.member) takes (\(names)) with the signature \"\(expected)\","
+                    + " not \"\(String(cString: found))\"."
             )
         }
         do throws(DecodingFailure) {
@@ -190,7 +192,7 @@ extension Connection {
         } catch let error as BusError {
             return .failure(error)
         } catch is CancellationError {
-            return .failure(.failed("the call was cancelled"))
+            return .failure(.failed("The call was cancelled."))
         } catch {
             return .failure(.failed(String(describing: error)))
         }

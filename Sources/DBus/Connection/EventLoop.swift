@@ -64,7 +64,7 @@ final class EventLoop: Sendable {
         let code = pthread_create(&thread, nil, runEventLoop, context.toOpaque())
         guard code == 0 else {
             context.release()
-            throw .failed("pthread_create: \(String(cString: strerror(code)))")
+            throw .failed("No thread could be started: \(String(cString: strerror(code))).")
         }
         pthread_detach(thread)
         return loop
@@ -73,7 +73,7 @@ final class EventLoop: Sendable {
     private init() throws(BusError) {
         var ends: [Int32] = [0, 0]
         guard pipe(&ends) == 0 else {
-            throw .failed("pipe: \(String(cString: strerror(errno)))")
+            throw .failed("No pipe could be made: \(String(cString: strerror(errno))).")
         }
         for end in ends {
             _ = fcntl(end, F_SETFD, FD_CLOEXEC)

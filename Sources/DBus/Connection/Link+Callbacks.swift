@@ -28,7 +28,9 @@ extension Link {
                 dbus_bus_get_private(DBUS_BUS_SYSTEM, $0)
             }
         case .address(let text):
-            guard !text.utf8.contains(0) else { throw .invalidArguments("a NUL in the address") }
+            guard !text.utf8.contains(0) else {
+                throw .invalidArguments("The address contains a zero byte.")
+            }
             let pointer = try border.attempt("dbus_connection_open_private") {
                 dbus_connection_open_private(text, $0)
             }

@@ -143,5 +143,5 @@ final class Link {
 
 extension BusError {
     /// What every call meets once the connection is gone.
-    static let connectionClosed = BusError.disconnected("the connection to the bus is closed")
+    static let connectionClosed = BusError.disconnected("The connection to the bus is closed.")
 }

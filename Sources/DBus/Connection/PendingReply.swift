@@ -111,7 +111,7 @@ final class PendingReply {
         do throws(DecodingFailure) {
             arguments = try Decoder.arguments(of: reply, takingDescriptors: true)
         } catch {
-            return .failure(.inconsistentMessage("the reply holds \(error)"))
+            return .failure(.inconsistentMessage("The reply cannot be read: \(error)."))
         }
         guard dbus_message_get_type(reply) == DBUS_MESSAGE_TYPE_ERROR else {
             return .success(.values(arguments))
@@ -121,7 +121,7 @@ final class PendingReply {
             return .failure(.connectionClosed)
         }
         guard let name = dbus_message_get_error_name(reply) else {
-            return .failure(.inconsistentMessage("an error reply without a name"))
+            return .failure(.inconsistentMessage("An error reply came without a name."))
         }
         var text = ""
         if case .string(let message) = arguments.first { text = message }

@@ -12,7 +12,7 @@ extension Connection {
         guard !objects.contains(path) else {
             throw BusError(
                 "org.freedesktop.DBus.Error.ObjectPathInUse",
-                "\(path) is exported already"
+                "An object is already exported at \(path)."
             )
         }
         objects.insert(.object(interfaces), at: path)
@@ -26,7 +26,7 @@ extension Connection {
         guard objects.subtree(below: path) == nil else {
             throw BusError(
                 "org.freedesktop.DBus.Error.ObjectPathInUse",
-                "a subtree is exported below \(path) already"
+                "A subtree is already exported below \(path)."
             )
         }
         objects.insert(subtree, below: path)

@@ -114,14 +114,14 @@ struct ArgumentReader {
     ) throws(BusError) -> Argument {
         guard position < values.count else {
             throw .invalidArguments(
-                "argument \(position + 1) of type \(Argument.signature) is missing"
+                "Argument \(position + 1) of type \(Argument.signature) is missing."
             )
         }
         defer { position += 1 }
         do throws(DecodingFailure) {
             return try Argument(busValue: values[position])
         } catch {
-            throw .invalidArguments("argument \(position + 1): \(error)")
+            throw .invalidArguments("Argument \(position + 1): \(error).")
         }
     }
 }

@@ -104,13 +104,13 @@ struct ExportedObject: Sendable {
             for interface in interfaces {
                 if let method = interface.methods[member] { return (interface.name, method) }
             }
-            throw .unknownMethod("\(path) has no method \(member)")
+            throw .unknownMethod("The object \(path) has no method \(member).")
         }
         guard let found = byName[interface] else {
-            throw .unknownInterface("\(path) has no interface \(interface)")
+            throw .unknownInterface("The object \(path) has no interface \(interface).")
         }
         guard let method = found.methods[member] else {
-            throw .unknownMethod("\(interface) has no method \(member)")
+            throw .unknownMethod("The interface \(interface) has no method \(member).")
         }
         return (found.name, method)
     }

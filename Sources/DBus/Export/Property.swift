@@ -93,7 +93,7 @@ extension Member {
         do throws(DecodingFailure) {
             return try Content(busValue: value)
         } catch {
-            throw .invalidArguments("property \(property): \(error)")
+            throw .invalidArguments("The property \(property): \(error).")
         }
     }
 }

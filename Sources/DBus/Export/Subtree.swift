@@ -38,7 +38,7 @@ public struct Subtree: Sendable {
             guard case .dictionary(_, _, let entries) = values.first, entries.isEmpty else {
                 return outcome
             }
-            let nothing = BusError.failed("nothing is told")
+            let nothing = BusError.failed("The object tells nothing.")
             let error = await refusal(nothing, at: path)
             return error == nothing ? outcome : .failure(error)
         }
@@ -49,6 +49,6 @@ public struct Subtree: Sendable {
     /// - Returns: `UnknownObject` where there is no such object, else the error as it is.
     func refusal(_ error: BusError, at path: ObjectPath) async -> BusError {
         guard (try? await contains(path)) == false else { return error }
-        return .unknownObject("there is no object at \(path)")
+        return .unknownObject("There is no object at \(path).")
     }
 }

@@ -35,7 +35,7 @@ struct Encoder {
             total += signature.rawValue.utf8.count
         }
         guard total <= NameRules.maximumLength else {
-            throw .limitsExceeded("the signature is longer than \(NameRules.maximumLength) bytes")
+            throw .limitsExceeded("A signature may have at most \(NameRules.maximumLength) bytes.")
         }
         var iterator = DBusMessageIter()
         dbus_message_iter_init_append(message, &iterator)
@@ -73,7 +73,7 @@ struct Encoder {
             try append(entries, key, value, to: &iterator)
         case .marshalled:
             // Message.of(_:_:) sends these another way.
-            throw .invalidArguments("what is marshalled goes into replies and signals only")
+            throw .invalidArguments("A marshalled value can only be sent in a reply or a signal.")
         case .structure(let members):
             try append(structure: members, to: &iterator)
         case .variant(let content):
@@ -118,7 +118,7 @@ struct Encoder {
                 }
             }
         }
-        if holdsNul { throw .invalidArguments("a string holds the character U+0000") }
+        if holdsNul { throw .invalidArguments("A string must not contain U+0000.") }
     }
 
     // MARK: Containers
@@ -129,14 +129,16 @@ struct Encoder {
         to iterator: inout DBusMessageIter
     ) throws(BusError) {
         guard element.isSingleCompleteType else {
-            throw .invalidArguments("\"\(element)\" is not one type of array elements")
+            throw .invalidArguments("\"\(element)\" is not the type of an array's elements.")
         }
         let start = try beginArray(of: element)
         try contain(.array, element.rawValue, in: &iterator) { encoder, inner throws(BusError) in
             for value in values {
                 let found = value.signature
                 guard found == element else {
-                    throw .invalidArguments("an array of \(element) holds a value of type \(found)")
+                    throw .invalidArguments(
+                        "An array of \(element) holds a value of type \(found)."
+                    )
                 }
                 try encoder.append(value, to: &inner)
                 try encoder.checkArray(since: start)
@@ -152,14 +154,16 @@ struct Encoder {
     ) throws(BusError) {
         let isKeyBasic = key.rawValue.utf8.first.flatMap(TypeCode.init(rawValue:))?.isBasic
         guard key.rawValue.utf8.count == 1, isKeyBasic == true, value.isSingleCompleteType else {
-            throw .invalidArguments("\"{\(key)\(value)}\" is no dictionary entry")
+            throw .invalidArguments(
+                "\"{\(key)\(value)}\" is not the type of a dictionary's entries."
+            )
         }
         let entry = "{" + key.rawValue + value.rawValue + "}"
         let start = try beginArray(of: Signature(checked: entry))
         try contain(.array, entry, in: &iterator) { encoder, inner throws(BusError) in
             for entry in entries {
                 guard entry.key.signature == key, entry.value.signature == value else {
-                    throw .invalidArguments("an entry is not of type {\(key)\(value)}")
+                    throw .invalidArguments("A dictionary's entry is not of type {\(key)\(value)}.")
                 }
                 try encoder.count(0, alignment: 8)
                 try encoder.contain(.dictionaryStart, nil, in: &inner) {
@@ -177,7 +181,7 @@ struct Encoder {
         structure members: [Value],
         to iterator: inout DBusMessageIter
     ) throws(BusError) {
-        guard !members.isEmpty else { throw .invalidArguments("an empty structure") }
+        guard !members.isEmpty else { throw .invalidArguments("A structure must not be empty.") }
         try count(0, alignment: 8)
         try contain(.structureStart, nil, in: &iterator) { encoder, inner throws(BusError) in
             for member in members {
@@ -209,7 +213,7 @@ struct Encoder {
         depth += 1
         defer { depth -= 1 }
         guard depth <= Self.maximumDepth else {
-            throw .limitsExceeded("more than \(Self.maximumDepth) nested containers")
+            throw .limitsExceeded("Containers may be nested at most \(Self.maximumDepth) deep.")
         }
         let code: CInt =
             switch type {
@@ -244,14 +248,16 @@ struct Encoder {
 
     private func checkArray(since start: Int) throws(BusError) {
         guard size - start <= Self.maximumArraySize else {
-            throw .limitsExceeded("an array of more than \(Self.maximumArraySize >> 20) MiB")
+            throw .limitsExceeded("An array may have at most \(Self.maximumArraySize >> 20) MiB.")
         }
     }
 
     private mutating func count(_ bytes: Int, alignment: Int) throws(BusError) {
         size = (size + alignment - 1) / alignment * alignment + bytes
         guard size <= Self.maximumMessageSize else {
-            throw .limitsExceeded("a message of more than \(Self.maximumMessageSize >> 20) MiB")
+            throw .limitsExceeded(
+                "A message may have at most \(Self.maximumMessageSize >> 20) MiB."
+            )
         }
     }
 
@@ -260,7 +266,7 @@ struct Encoder {
         if let type = value.simpleType { return Signature(type) }
         let signature = try checked(value.signature)
         guard signature.isSingleCompleteType else {
-            throw .invalidArguments("\"\(signature)\" is not one type")
+            throw .invalidArguments("\"\(signature)\" is not one complete type.")
         }
         return signature
     }

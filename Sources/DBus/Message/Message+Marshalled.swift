@@ -100,7 +100,9 @@ extension Message {
         let start = writer.bytes.count
         for argument in arguments { try writer.append(argument) }
         guard writer.bytes.count - start <= Encoder.maximumMessageSize else {
-            throw .limitsExceeded("a message of more than \(Encoder.maximumMessageSize >> 20) MiB")
+            throw .limitsExceeded(
+                "A message may have at most \(Encoder.maximumMessageSize >> 20) MiB."
+            )
         }
         writer.set(UInt32(writer.bytes.count - start), at: 4)
         return writer.bytes

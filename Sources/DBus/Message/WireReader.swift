@@ -26,12 +26,12 @@ package struct WireReader: Sendable {
         defer { dbus_free(data) }
         let bytes = UnsafeRawBufferPointer(start: data, count: Int(count))
         // The header's first byte tells the byte order, its second number the length of the body.
-        guard bytes.count >= 16 else { throw .inconsistentMessage("a message without a header") }
+        guard bytes.count >= 16 else { throw .inconsistentMessage("The message has no header.") }
         isSwapped = bytes[0] != UInt8(ascii: UInt16(1).littleEndian == 1 ? "l" : "B")
         let number = bytes.load(fromByteOffset: 4, as: UInt32.self)
         let length = Int(isSwapped ? number.byteSwapped : number)
         guard length <= bytes.count - 16 else {
-            throw .inconsistentMessage("a message shorter than it says")
+            throw .inconsistentMessage("The message is shorter than its header says.")
         }
         body = Array(bytes.suffix(length))
         signature = Signature(

@@ -40,14 +40,14 @@ struct WireWriter: Hashable {
             return characters.contains(0)
         }
         bytes.append(0)
-        if holdsNul { throw .invalidArguments("a string holds the character U+0000") }
+        if holdsNul { throw .invalidArguments("A string must not contain U+0000.") }
     }
 
     /// A signature; its length is one byte.
     mutating func append(signature: Signature) throws(BusError) {
         let characters = signature.rawValue.utf8
         guard characters.count <= NameRules.maximumLength else {
-            throw .limitsExceeded("the signature is longer than \(NameRules.maximumLength) bytes")
+            throw .limitsExceeded("A signature may have at most \(NameRules.maximumLength) bytes.")
         }
         bytes.append(UInt8(characters.count))
         bytes.append(contentsOf: characters)
@@ -93,7 +93,7 @@ struct WireWriter: Hashable {
         case .variant(let content):
             try append(variant: content)
         case .descriptor:
-            throw .invalidArguments("a descriptor cannot be marshalled")
+            throw .invalidArguments("A file descriptor cannot be marshalled.")
         }
     }
 
@@ -123,7 +123,9 @@ struct WireWriter: Hashable {
         let start = bytes.count
         try fill(&self)
         guard bytes.count - start <= Encoder.maximumArraySize else {
-            throw .limitsExceeded("an array of more than \(Encoder.maximumArraySize >> 20) MiB")
+            throw .limitsExceeded(
+                "An array may have at most \(Encoder.maximumArraySize >> 20) MiB."
+            )
         }
         set(UInt32(bytes.count - start), at: place)
     }

@@ -11,6 +11,6 @@ public struct InvalidName: Error, Hashable, Sendable, CustomStringConvertible {
 
     /// A sentence with all three.
     public var description: String {
-        "\"\(text)\" is no \(kind): \(reason)"
+        "\"\(text)\" is not a valid \(kind): \(reason)"
     }
 }

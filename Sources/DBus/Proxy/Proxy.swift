@@ -87,7 +87,7 @@ public struct Proxy: Sendable {
         do throws(DecodingFailure) {
             return try body(&reader)
         } catch {
-            throw .inconsistentMessage("\(member) answered something else: \(error)")
+            throw .inconsistentMessage("The answer to \(member) cannot be read: \(error).")
         }
     }
 
@@ -165,7 +165,7 @@ private struct ReplyReader {
 
     mutating func next<Content: BusType>(_ type: Content.Type) throws(BusError) -> Content {
         guard position < values.count else {
-            throw .inconsistentMessage("\(member) answered only \(values.count) values")
+            throw .inconsistentMessage("The answer to \(member) has only \(values.count) values.")
         }
         defer { position += 1 }
         return try decode(values[position])
@@ -175,7 +175,7 @@ private struct ReplyReader {
         do throws(DecodingFailure) {
             return try Content(busValue: value)
         } catch {
-            throw .inconsistentMessage("\(member) answered something else: \(error)")
+            throw .inconsistentMessage("The answer to \(member) cannot be read: \(error).")
         }
     }
 }

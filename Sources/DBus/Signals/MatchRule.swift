@@ -40,7 +40,7 @@ public struct MatchRule: Hashable, Sendable {
     ///   or a value with U+0000.
     public func text() throws(BusError) -> String {
         guard path == nil || pathNamespace == nil else {
-            throw .invalidArguments("a match rule has a path or a path namespace, not both")
+            throw .invalidArguments("A match rule may have a path or a path namespace, not both.")
         }
         var parts = ["type='signal'"]
         if let sender { parts.append("sender='\(sender)'") }
@@ -50,10 +50,10 @@ public struct MatchRule: Hashable, Sendable {
         if let pathNamespace { parts.append("path_namespace='\(pathNamespace)'") }
         for (place, value) in arguments.sorted(by: { $0.key < $1.key }) {
             guard (0...63).contains(place) else {
-                throw .invalidArguments("a match rule has no argument \(place)")
+                throw .invalidArguments("A match rule has no argument \(place).")
             }
             guard !value.utf8.contains(0) else {
-                throw .invalidArguments("argument \(place) of a match rule holds U+0000")
+                throw .invalidArguments("Argument \(place) of a match rule contains U+0000.")
             }
             // Within quotes everything stands for itself but the quote: close, escape, open.
             parts.append("arg\(place)='\(value.replacing("'", with: "'\\''"))'")

@@ -80,7 +80,7 @@ final class SignalQueue: Sendable {
             if let taker = state.taker.take() { return (true, taker) }
             guard state.waiting.count < SignalSequence.maximumWaiting else {
                 state.isFinished = true
-                state.failure = .limitsExceeded("more signals wait than are kept")
+                state.failure = .limitsExceeded("Too many signals came before they were read.")
                 return (false, nil)
             }
             state.waiting.append(signal)

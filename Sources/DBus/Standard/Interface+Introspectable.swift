@@ -17,7 +17,7 @@ extension Interface {
         [
             .method("Ping") { (_: Call) in },
             .method("GetMachineId", out: ["machine_uuid"]) { (_: Call) async throws -> String in
-                throw BusError.failed("libdbus answers this call")
+                throw BusError.failed("libdbus answers this call.")
             },
         ]
     )
@@ -29,10 +29,10 @@ extension Connection {
     /// - Throws: `UnknownObject`; what a subtree says of its objects.
     public func introspection(at path: ObjectPath) async throws -> String {
         guard let object = objects.object(at: path) else {
-            throw BusError.unknownObject("there is no object at \(path)")
+            throw BusError.unknownObject("There is no object at \(path).")
         }
         if let subtree = objects.subtree(around: path), try await !subtree.contains(path) {
-            throw BusError.unknownObject("there is no object at \(path)")
+            throw BusError.unknownObject("There is no object at \(path).")
         }
         var children = objects.children(of: path)
         if let subtree = objects.subtree(below: path) { children += try await subtree.children() }

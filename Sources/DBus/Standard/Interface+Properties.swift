@@ -45,7 +45,9 @@ private struct PropertyTable: Sendable {
     /// The interfaces meant; an empty name means all of them: "org.freedesktop.DBus.Properties".
     private func meant(_ name: String) throws(BusError) -> [Interface] {
         let meant = name.isEmpty ? interfaces : interfaces.filter { $0.name.rawValue == name }
-        guard !meant.isEmpty else { throw .unknownInterface("there is no interface \(name) here") }
+        guard !meant.isEmpty else {
+            throw .unknownInterface("The object has no interface \(name).")
+        }
         return meant
     }
 
@@ -57,8 +59,8 @@ private struct PropertyTable: Sendable {
             if let property = candidate.properties[name] { return property }
             isKnown = true
         }
-        guard isKnown else { throw .unknownInterface("there is no interface \(interface) here") }
-        throw .unknownProperty("there is no property \(name) here")
+        guard isKnown else { throw .unknownInterface("The object has no interface \(interface).") }
+        throw .unknownProperty("The object has no property \(name).")
     }
 
     func all(_ interface: String, _ call: Call) async throws -> [String: Value] {
@@ -78,11 +80,11 @@ private struct PropertyTable: Sendable {
     func set(_ interface: String, _ name: String, _ value: Value, _ call: Call) async throws {
         let property = try property(interface, name)
         guard let set = property.set else {
-            throw BusError.propertyReadOnly("the property \(name) can only be read")
+            throw BusError.propertyReadOnly("The property \(name) is read-only.")
         }
         guard value.signature == property.type else {
             throw BusError.invalidArguments(
-                "the property \(name) is of type \(property.type), not \(value.signature)"
+                "The property \(name) must be of type \(property.type), not \(value.signature)."
             )
         }
         try await set(call, value)

@@ -46,7 +46,8 @@ import Testing
     @Test func `wrong arguments are told what was expected`() async throws {
         let error = try await refusal("Join", [.string("a"), .uint32(1)])
         #expect(error.name.rawValue == standard("InvalidArgs"))
-        #expect(error.message == #"Join takes (s left, s right), signature "ss", not "su""#)
+        let message = #"Join takes (s left, s right) with the signature "ss", not "su"."#
+        #expect(error.message == message)
         #expect(try await refusal("Nothing", [.byte(1)]).name.rawValue == standard("InvalidArgs"))
         #expect(try await refusal("Join").name.rawValue == standard("InvalidArgs"))
     }

@@ -80,7 +80,8 @@ import Testing
     @Test func `a refusal names the text, its kind and the rule`() {
         let refusal = #expect(throws: InvalidName.self) { try ObjectPath(validating: "a") }
         #expect(
-            refusal?.description == "\"a\" is no object path: it does not start with a slash"
+            refusal?.description
+                == "\"a\" is not a valid object path: it does not start with a slash"
         )
     }
 }
