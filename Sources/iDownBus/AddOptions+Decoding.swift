@@ -3,16 +3,16 @@
 public import DBus
 
 extension AddOptions {
-    /// Reads the options of a call.
+    /// Decodes the options of a call.
     ///
-    /// The folder, the mirrors and the digest are not judged here: only the service knows what it
-    /// allows and understands.
+    /// The folder, the mirrors and the digest are not checked here, because only the service knows
+    /// what it accepts.
     ///
-    /// - Throws: `InvalidOption`, whose text names the key and says what would be right; never the
-    ///   value.
+    /// - Throws: `InvalidOption` or `LimitExceeded`. The text names the key and what would be
+    ///   right, but never repeats the value.
     public init(_ dictionary: [String: Value]) throws(ManagerError) {
         self.init()
-        // Sorted, so that of several mistakes it is always the same one that is told.
+        // Sorted, so that the same one of several mistakes is always reported.
         for (text, value) in dictionary.sorted(by: { $0.key < $1.key }) {
             guard let key = Key(rawValue: text) else { throw Self.unknown(text) }
             try set(key, value)
@@ -48,7 +48,7 @@ extension AddOptions {
         } catch {
             throw ManagerError(
                 .invalidOption,
-                "\(key.rawValue) is of type \(Content.signature), not \(value.signature)"
+                "\(key.rawValue) must be of type \(Content.signature), not \(value.signature)."
             )
         }
     }
@@ -57,14 +57,14 @@ extension AddOptions {
         let keys = Key.allCases.map(\.rawValue).joined(separator: ", ")
         return ManagerError(
             .invalidOption,
-            "there is no option \(QuotedText(text)); there are \(keys)"
+            "There is no option \(QuotedText(text)). The options are \(keys)."
         )
     }
 }
 
-// What values may be.
+// The rules for values.
 extension AddOptions {
-    /// The longest file name of the usual file systems, in bytes.
+    /// The longest file name of common file systems, in bytes.
     private static let maximumFileNameBytes = 255
 
     private static let tokenBytes = 1...255
@@ -77,13 +77,13 @@ extension AddOptions {
         guard isElement else {
             throw ManagerError(
                 .invalidOption,
-                "filename is one name, without slash, leading dot and control characters"
+                "filename must be one name without slashes, a leading dot or control characters."
             )
         }
         guard name.utf8.count <= maximumFileNameBytes else {
             throw ManagerError(
                 .invalidOption,
-                "filename has at most \(maximumFileNameBytes) bytes, not \(name.utf8.count)"
+                "filename must have at most \(maximumFileNameBytes) bytes, not \(name.utf8.count)."
             )
         }
         return name
@@ -94,7 +94,7 @@ extension AddOptions {
         guard range.contains(number) else {
             throw ManagerError(
                 .invalidOption,
-                "connections is \(range.lowerBound) to \(range.upperBound), not \(number)"
+                "connections must be \(range.lowerBound) to \(range.upperBound), not \(number)."
             )
         }
         return number
@@ -104,7 +104,7 @@ extension AddOptions {
         guard Contract.speedLimit.contains(limit) else {
             throw ManagerError(
                 .invalidOption,
-                "speed-limit is at most \(Contract.speedLimit.upperBound) bytes a second"
+                "speed-limit must be at most \(Contract.speedLimit.upperBound) bytes per second."
             )
         }
         return limit
@@ -112,7 +112,10 @@ extension AddOptions {
 
     private static func size(_ size: UInt64) throws(ManagerError) -> UInt64 {
         guard size <= UInt64(Int64.max) else {
-            throw ManagerError(.invalidOption, "expected-size is at most \(Int64.max) bytes")
+            throw ManagerError(
+                .invalidOption,
+                "expected-size must be at most \(Int64.max) bytes."
+            )
         }
         return size
     }
@@ -121,7 +124,7 @@ extension AddOptions {
         guard mirrors.count <= Contract.maximumMirrors else {
             throw ManagerError(
                 .limitExceeded,
-                "mirrors holds at most \(Contract.maximumMirrors) URLs, not \(mirrors.count)"
+                "mirrors may hold at most \(Contract.maximumMirrors) URLs, not \(mirrors.count)."
             )
         }
         return mirrors
@@ -129,12 +132,15 @@ extension AddOptions {
 
     private static func fieldValue(_ key: Key, _ text: String) throws(ManagerError) -> String {
         guard HeaderRules.isFieldValue(text) else {
-            throw ManagerError(.invalidOption, "\(key.rawValue) has no control characters")
+            throw ManagerError(
+                .invalidOption,
+                "\(key.rawValue) must not contain control characters."
+            )
         }
         guard text.utf8.count <= HeaderRules.maximumBytes else {
             throw ManagerError(
                 .invalidOption,
-                "\(key.rawValue) has at most \(HeaderRules.maximumBytes) bytes"
+                "\(key.rawValue) must have at most \(HeaderRules.maximumBytes) bytes."
             )
         }
         return text
@@ -144,8 +150,8 @@ extension AddOptions {
         guard tokenBytes.contains(token.utf8.count) else {
             throw ManagerError(
                 token.isEmpty ? .invalidOption : .limitExceeded,
-                "token has \(tokenBytes.lowerBound) to \(tokenBytes.upperBound) bytes,"
-                    + " not \(token.utf8.count)"
+                "token must have \(tokenBytes.lowerBound) to \(tokenBytes.upperBound) bytes,"
+                    + " not \(token.utf8.count)."
             )
         }
         return token
@@ -159,7 +165,7 @@ extension AddOptions {
             let words = Word.allCases.map(\.rawValue).joined(separator: " or ")
             throw ManagerError(
                 .invalidOption,
-                "\(key.rawValue) is \(words), not \(QuotedText(text))"
+                "\(key.rawValue) must be \(words), not \(QuotedText(text))."
             )
         }
         return word

@@ -3,7 +3,7 @@
 public import DBus
 
 extension AddOptions {
-    /// The options as `a{sv}`; only what is given.
+    /// The given options as `a{sv}`.
     public var dictionary: [String: Value] {
         var dictionary: [String: Value] = [:]
         for key in Key.allCases { dictionary[key.rawValue] = value(of: key) }

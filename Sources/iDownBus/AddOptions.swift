@@ -1,55 +1,62 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The options of AddURLWithOptions and AddURLs; what is nil is left to the service.
+/// The options of a new download.
+///
+/// The service decides what is nil or empty.
 public struct AddOptions: Hashable, Sendable {
-    /// The folder, absolute; made if it is missing.
+    /// The folder, as an absolute path and created if missing; nil means DownloadDirectory.
     public var directory: String?
-    /// The final name: one path element without a leading dot.
+    /// The final name, one path element without a leading dot.
+    ///
+    /// Nil means the name that the server gives, or the last element of the URL.
     public var filename: String?
-    /// Add without starting.
+    /// Whether to add the task without starting it.
     public var paused: Bool?
-    /// Higher first; 0 if none is given.
+    /// Tasks of higher priority start first; nil means 0.
     public var priority: Int32?
     /// The most connections at once, within ``Contract/connections``.
     public var connections: UInt32?
-    /// The most bytes a second, within ``Contract/speedLimit``; 0 for no limit.
+    /// The most bytes per second, within ``Contract/speedLimit``; 0 means no limit.
     public var speedLimit: UInt64?
-    /// Request headers, sent to the URL's own scheme, host and port only.
+    /// Request headers, at most 64.
+    ///
+    /// They are only sent to the URL's own scheme, host and port.
     public var headers: [Header]
-    /// The page that the link stood on.
+    /// The page that the link is on, sent as Referer.
     public var referrer: String?
-    /// In place of the service's own.
+    /// The User-Agent header to send; nil means idown's own.
     public var userAgent: String?
-    /// 1 to 255 bytes; the same token gives the same id for ever.
+    /// A text of 1 to 255 bytes that makes the call repeatable: the same token always returns the
+    /// same id, even after the task was removed.
     public var token: String?
-    /// What to do when the name is taken.
+    /// What to do if the name is taken; nil means ``OnExisting/rename``.
     public var onExisting: OnExisting?
-    /// Further URLs of the same file, at most ``Contract/maximumMirrors``.
+    /// More URLs of the same file, at most ``Contract/maximumMirrors``.
     public var mirrors: [String]
-    /// The digest that the file is to have: `sha-256=<hex>`, also `sha-1`, `sha-512` and `md5`.
+    /// The digest that the file must have: `sha-256=<hex>`, or with `sha-1`, `sha-512` or `md5`.
     public var checksum: String?
-    /// The length that the file is to have, in bytes.
+    /// The length that the file must have, in bytes.
     public var expectedSize: UInt64?
-    /// What is to be done with the finished file; not for callers from a sandbox.
+    /// What to do with the finished file; sandboxed callers may not set it.
     public var whenDone: WhenDone?
 
-    /// No options at all.
+    /// Creates options that leave everything to the service.
     public init() {
         headers = []
         mirrors = []
     }
 
-    /// What to do when the name is taken.
+    /// What to do if the name is taken.
     public enum OnExisting: String, CaseIterable, Hashable, Sendable {
-        /// Take the next free name, `name (1).ext`.
+        /// Use the next free name, `name (1).ext`.
         case rename
-        /// Refuse.
+        /// Refuse the download, or let it fail if the name is only known from the response.
         case fail
     }
 
-    /// What is to be done with the finished file.
+    /// What to do with the finished file.
     public enum WhenDone: String, CaseIterable, Hashable, Sendable {
-        /// Open it with the program for its kind.
+        /// Open it with the program for its type.
         case open
         /// Show it in its folder.
         case reveal
@@ -57,12 +64,12 @@ public struct AddOptions: Hashable, Sendable {
 
     /// A request header.
     public struct Header: Hashable, Sendable {
-        /// An RFC 9110 token.
+        /// The name, an RFC 9110 token.
         public var name: String
-        /// Without control characters; it may be a secret.
+        /// The value, without control characters; it may be a secret.
         public var value: String
 
-        /// Puts a name and its value together; nothing is checked.
+        /// Creates a header; nothing is checked.
         public init(name: String, value: String) {
             self.name = name
             self.value = value
@@ -71,7 +78,7 @@ public struct AddOptions: Hashable, Sendable {
 }
 
 extension AddOptions {
-    /// The keys given that say something of one file, and so go with one URL only.
+    /// The given keys that describe one file, and are refused with more than one URL.
     var keysOfOneFile: [Key] {
         var keys: [Key] = []
         if filename != nil { keys.append(.filename) }
@@ -81,9 +88,9 @@ extension AddOptions {
         return keys
     }
 
-    /// The keys that the service takes.
+    /// The keys that the service accepts.
     ///
-    /// A key of the contract that has no effect yet is not among them.
+    /// A key of the contract that has no effect yet is missing here.
     enum Key: String, CaseIterable {
         case directory
         case filename

@@ -2,15 +2,14 @@
 
 internal import DBus
 
-/// The interface `org.freedesktop.Application`, by which desktops start what a `.desktop` file names
-/// (Desktop Entry Specification, "D-Bus Activation").
+/// The interface `org.freedesktop.Application`, which desktops call for a `.desktop` file (Desktop
+/// Entry Specification, "D-Bus Activation").
 ///
-/// It stands on the manager's object, since the object's path follows from the file's name.
+/// The manager's object has it, because the name of the file determines the object's path.
 struct ApplicationInterface: Sendable {
-    /// The table to export at ``Contract/managerPath``.
+    /// Returns the table to export at ``Contract/managerPath``.
     ///
-    /// What a desktop tells of itself, the platform's data, is of no use to a program without
-    /// windows.
+    /// The platform data that a desktop sends describes windows and is ignored.
     static func table(for handler: any ManagerHandling) -> Interface {
         let manager = ManagerInterface(handler: handler)
         return Interface(
@@ -28,7 +27,7 @@ struct ApplicationInterface: Sendable {
                         guard uris.count <= Contract.maximumURLs else {
                             throw ManagerError(
                                 .limitExceeded,
-                                "Open takes at most \(Contract.maximumURLs) URIs, not \(uris.count)"
+                                "Open takes at most \(Contract.maximumURLs) URIs, not \(uris.count)."
                             )
                         }
                         try await handler.open(uris, call: call)
@@ -57,11 +56,11 @@ struct ApplicationInterface: Sendable {
             let names = Contract.Action.allCases.map(\.rawValue).joined(separator: " and ")
             throw ManagerError(
                 .invalidArguments,
-                "there is no action \(QuotedText(name)); the actions are \(names)"
+                "There is no action \(QuotedText(name)). The actions are \(names)."
             )
         }
         guard parameter.isEmpty else {
-            throw ManagerError(.invalidArguments, "the action \(name) takes no parameter")
+            throw ManagerError(.invalidArguments, "The action \(name) takes no parameter.")
         }
         return action
     }

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Where a failure comes from: the part of an ErrorCode before its dot.
+/// The origin of a failure: the part of an ErrorCode before its dot.
 ///
-/// A client that does not know a code treats it as its group.
+/// A client treats a code that it does not know like its group.
 public enum FailureGroup: String, CaseIterable, Hashable, Sendable {
-    /// No way to the server, or the way broke.
+    /// The server could not be reached, or the connection broke.
     case network = "Network"
-    /// The server refuses, or answers what cannot be used.
+    /// The server refused, or sent an answer that cannot be used.
     case server = "Server"
-    /// The disk or the folder.
+    /// The disk, the folder or the file name is at fault.
     case file = "File"
-    /// The bytes are not the ones that were promised.
+    /// The bytes are not the expected ones.
     case integrity = "Integrity"
 
-    /// The group of an ErrorCode such as `Network.DNS`; nil for none and for unknown groups.
+    /// The group of an ErrorCode such as `Network.DNS`; nil for an empty code or an unknown group.
     public init?(errorCode: String) {
         self.init(rawValue: String(errorCode.prefix { $0 != "." }))
     }

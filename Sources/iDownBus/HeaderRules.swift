@@ -2,14 +2,16 @@
 
 internal import DBus
 
-/// Which request headers a client may give.
+/// The rules for request headers that a client gives.
 enum HeaderRules {
     static let maximumCount = 64
 
-    /// Name and value together: what common servers take for one line.
+    /// The most bytes of a name and its value together, as common servers accept them.
     static let maximumBytes = 8 << 10
 
-    /// They belong to the connection or to the resume logic; given by a client they would break it.
+    /// The headers that idown sets itself, by their lowercase names.
+    ///
+    /// A client's value would break the connection or the resumption of a download.
     private static let forbidden: [String: String] = Dictionary(
         uniqueKeysWithValues: [
             "Host", "Range", "Accept-Encoding", "Connection", "TE", "Transfer-Encoding",
@@ -19,27 +21,27 @@ enum HeaderRules {
 
     private static let forbiddenPrefixes = ["If-", "Proxy-"]
 
-    /// Reads the option `headers`, in the order in which they came.
+    /// Decodes the option `headers`, in the order in which they came.
     ///
-    /// - Throws: `InvalidOption`, without any value, and without a name that is none: it may well
-    ///   be a whole line with its secret.
+    /// - Throws: `InvalidOption`. The text never repeats a value, nor a name that is not valid,
+    ///   because such a name may be a whole header line with its secret.
     static func headers(_ value: Value) throws(ManagerError) -> [AddOptions.Header] {
         guard case .dictionary("s", "s", let entries) = value else {
             throw ManagerError(
                 .invalidOption,
-                "headers is of type a{ss}, not \(value.signature)"
+                "headers must be of type a{ss}, not \(value.signature)."
             )
         }
         guard entries.count <= maximumCount else {
             throw ManagerError(
                 .invalidOption,
-                "headers holds at most \(maximumCount) headers, not \(entries.count)"
+                "headers may hold at most \(maximumCount) headers, not \(entries.count)."
             )
         }
         var headers: [AddOptions.Header] = []
         for entry in entries {
             guard case .string(let name) = entry.key, case .string(let value) = entry.value else {
-                throw ManagerError(.invalidOption, "headers is of type a{ss}")
+                throw ManagerError(.invalidOption, "headers must be of type a{ss}.")
             }
             if let reason = fault(name: name, value: value) {
                 throw ManagerError(.invalidOption, "headers: \(reason)")
@@ -49,24 +51,24 @@ enum HeaderRules {
         return headers
     }
 
-    /// What is wrong with a header; nil if nothing is.
+    /// Returns what is wrong with a header; nil if nothing is.
     static func fault(name: String, value: String) -> String? {
         guard isToken(name) else {
-            return "a name is made of letters, digits and !#$%&'*+-.^_`|~"
+            return "a name may only contain letters, digits and !#$%&'*+-.^_`|~."
         }
         guard name.utf8.count + value.utf8.count <= maximumBytes else {
-            return "a header has at most \(maximumBytes) bytes"
+            return "a header must have at most \(maximumBytes) bytes."
         }
-        guard isFieldValue(value) else { return "a value has no control characters" }
+        guard isFieldValue(value) else { return "a value must not contain control characters." }
         let lowercased = name.lowercased()
-        if let known = forbidden[lowercased] { return "\(known) belongs to the transfer itself" }
+        if let known = forbidden[lowercased] { return "idown sets \(known) itself, leave it out." }
         for prefix in forbiddenPrefixes where lowercased.hasPrefix(prefix.lowercased()) {
-            return "names with \(prefix) belong to the transfer itself"
+            return "idown sets headers that begin with \(prefix) itself, leave them out."
         }
         return nil
     }
 
-    /// RFC 9110 section 5.6.2.
+    /// Returns whether a text is a token of RFC 9110 section 5.6.2.
     static func isToken(_ text: String) -> Bool {
         !text.isEmpty
             && text.utf8.allSatisfy { byte in
@@ -79,7 +81,8 @@ enum HeaderRules {
             }
     }
 
-    /// RFC 9110 section 5.5, and no horizontal tab either: nobody needs one.
+    /// Returns whether a text is a field value of RFC 9110 section 5.5 without tabs, which are
+    /// never needed.
     static func isFieldValue(_ text: String) -> Bool {
         !text.unicodeScalars.contains { $0.properties.generalCategory == .control }
     }

@@ -2,16 +2,19 @@
 
 internal import DBus
 
-// The service as desktops see it, by `org.freedesktop.Application`.
+// The methods of `org.freedesktop.Application`, which desktops call.
 extension ManagerClient {
-    /// Hands over what a person opened: URLs, `idown:` links and the URIs of local metalinks.
+    /// Adds what a person opened, all of it or nothing, into the user's download folder.
     ///
-    /// All of them become downloads or none; they go into the user's download folder.
+    /// - Parameter uris: URLs, `idown:` links, and `file:` URIs of local metalinks; at most
+    ///   ``Contract/maximumURLs``.
+    /// - Throws: `InvalidURL`, `UnsupportedScheme`, `InvalidDestination`, `StoreFailed`,
+    ///   `LimitExceeded`; the text names a bad URI by its position, counted from 1.
     public func open(_ uris: [String]) async throws(ManagerError) {
         try await callApplication(Contract.Method.open, uris, Self.platformData)
     }
 
-    /// Starts the service if it does not run; there is nothing to show.
+    /// Starts the service if it is not running, so that unfinished tasks continue.
     public func activate() async throws(ManagerError) {
         try await callApplication(Contract.Method.activate, Self.platformData)
     }

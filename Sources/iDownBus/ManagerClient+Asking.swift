@@ -2,16 +2,18 @@
 
 internal import DBus
 
-// Calls, and what becomes of their errors.
+// Calls, repeated if the service ends, and the conversion of their errors.
 extension ManagerClient {
-    /// Turns an error reply into the contract's error; one that says that nobody answered gets a
-    /// text that tells what to do.
+    /// Makes a call and turns its error reply into an error of the contract.
+    ///
+    /// If no service answered, the error's text says what to do.
     ///
     /// - Parameters:
-    ///   - outlivesService: Whether a call that meets the service's end is made again to the next.
-    ///   - body: Makes the call; more than once, perhaps.
-    /// - Returns: What the call answered.
-    /// - Throws: The error reply; what says that nobody answered.
+    ///   - outlivesService: Whether to make the call again to the next service if this one is
+    ///     ending.
+    ///   - body: Makes the call; it may run more than once.
+    /// - Returns: The answer.
+    /// - Throws: The error reply, or why there was no answer.
     func asking<Output>(
         outlivesService: Bool = true,
         _ body: () async throws(BusError) -> Output
@@ -36,10 +38,10 @@ extension ManagerClient {
         }
     }
 
-    /// Asks until a service answers that does not end.
+    /// Repeats a call until a service answers that is not ending.
     ///
-    /// Who is told `Stopping` knows that nothing was changed, and that the next call starts the
-    /// service; but as long as the old one has the name, a call goes to that one.
+    /// `Stopping` says that nothing was changed and that the next call starts the service. But
+    /// while the ending service still owns the name, a call goes to that service.
     private func askingNext<Output>(
         _ changes: SignalSequence,
         _ body: () async throws(BusError) -> Output
@@ -47,7 +49,7 @@ extension ManagerClient {
         let end = ContinuousClock.now + patience
         while true {
             do throws(ManagerError) {
-                // The first time without a wait: it may have left before the bus told of it.
+                // At once the first time: the service may have left before the signals began.
                 return try await askingOnce(body)
             } catch {
                 guard error.code == .stopping,
@@ -57,7 +59,7 @@ extension ManagerClient {
         }
     }
 
-    /// Comings and goings of the service's name.
+    /// Returns the signals by which the bus announces that the service comes or goes.
     func presenceSignals() async throws(BusError) -> SignalSequence {
         try await manager.connection.signals(
             MatchRule(
@@ -69,7 +71,7 @@ extension ManagerClient {
         )
     }
 
-    /// Whether one more signal comes within some time.
+    /// Returns whether another signal arrives within a time.
     private static func isNext(in signals: SignalSequence, within time: Duration) async -> Bool {
         await withTaskGroup(of: Bool.self) { group in
             group.addTask {

@@ -3,7 +3,7 @@
 internal import DBus
 
 extension ManagerClient {
-    /// Whether the service runs now; asking does not start it.
+    /// Returns whether the service is running; asking does not start it.
     public func isRunning() async throws(ManagerError) -> Bool {
         do {
             _ = try await asking { () throws(BusError) in
@@ -16,7 +16,7 @@ extension ManagerClient {
         }
     }
 
-    /// The service's process number, for people; nil where the service does not run.
+    /// Returns the service's process number, for people; nil where the service does not run.
     ///
     /// Asking does not start it.
     public func processID() async throws(ManagerError) -> UInt32? {
@@ -30,7 +30,7 @@ extension ManagerClient {
         }
     }
 
-    /// Whether the bus knows how to start the service.
+    /// Returns whether the bus can start the service.
     public func isActivatable() async throws(ManagerError) -> Bool {
         try await asking { () throws(BusError) in
             try await manager.connection.isActivatable(Contract.busName)

@@ -1,14 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension ManagerClient {
-    /// All tasks that a query finds, however many, page by page; with a limit at most so many.
+    /// Returns all tasks that match a query, however many, by asking for page after page.
     ///
-    /// What comes or goes between two pages may be missed or told twice; ids tell.
+    /// A task that is added or removed between two pages may be missing or appear twice; compare
+    /// ids.
+    ///
+    /// - Parameter query: What to look for; its limit bounds the whole result.
+    /// - Returns: The tasks.
+    /// - Throws: The first error of a page.
     public func allTasks(
         _ query: TaskQuery = TaskQuery()
     ) async throws(ManagerError) -> [TaskProperties] {
         if query == TaskQuery() {
-            // The whole list at once is the quickest, as long as it fits.
+            // One call for the whole list is the fastest way if the answer fits.
             do {
                 return try await listTasks()
             } catch {
@@ -32,11 +37,11 @@ extension ManagerClient {
             do {
                 (page, total) = try await findTasks(query)
             } catch  where error.code == .invalidOption && !query.properties.isEmpty {
-                // A service of before knows no such key; it tells everything.
+                // An older service does not know this key, and returns all properties.
                 query.properties = []
                 continue
             } catch {
-                // URLs may be long, and a message has an end.
+                // URLs may be long, and the length of a message is limited.
                 guard error.code == .limitExceeded, let limit = query.limit, limit > 1 else {
                     throw error
                 }
@@ -49,14 +54,14 @@ extension ManagerClient {
         }
     }
 
-    /// About 10 MB: far below what an answer may hold, and few round trips.
+    /// The tasks of one page: about 10 MB, far below what an answer may hold, and few round trips.
     private static let page: UInt32 = 20_000
 
-    /// The tasks that a query finds, by pages that are asked for together: one is read by the
-    /// service while another is on its way and a third one is taken apart here.
+    /// Returns the tasks that match a query by asking for several pages at once: while the service
+    /// reads one page, another is being sent and a third is being decoded here.
     ///
-    /// - Returns: Nil where the list changed between two pages, or the service knows no selection
-    ///   of properties.
+    /// - Returns: Nil if the list changed between two pages, or if the service cannot select
+    ///   properties.
     private func tasksSideBySide(
         _ query: TaskQuery
     ) async throws(ManagerError) -> [TaskProperties]? {
@@ -84,7 +89,7 @@ extension ManagerClient {
 
     private typealias Page = Result<(tasks: [TaskProperties], total: UInt32), ManagerError>
 
-    /// Some pages in a row, in order.
+    /// Returns several consecutive pages, in order.
     private func pages(_ query: TaskQuery, from first: UInt32) async -> [Page] {
         await withTaskGroup(of: (UInt32, Page).self) { group in
             for number in 0..<Self.pagesAtOnce {
@@ -106,6 +111,7 @@ extension ManagerClient {
         }
     }
 
+    /// The tasks of one page, where several pages are asked for at once.
     private static let shortPage: UInt32 = 2_500
     private static let pagesAtOnce: UInt32 = 4
 }

@@ -5,9 +5,18 @@ internal import DBus
 extension ManagerClient {
     private typealias Name = Contract.Method
 
-    /// Adds a download.
+    /// Adds a download and starts it, unless `options` say otherwise.
     ///
+    /// If an unfinished task has the same URL, the same folder and, if given, the same file name,
+    /// that task is resumed instead; the other options are then ignored.
+    ///
+    /// - Parameters:
+    ///   - url: An http, https, ftp, ftps or sftp URL of at most ``Contract/maximumURLBytes``
+    ///     bytes.
+    ///   - options: How to download it; the service decides what they leave open.
     /// - Returns: The task's id.
+    /// - Throws: `InvalidURL`, `UnsupportedScheme`, `InvalidOption`, `InvalidDestination`,
+    ///   `FileExists`, `StoreFailed`, `LimitExceeded`.
     public func addURL(
         _ url: String,
         options: AddOptions = AddOptions()
@@ -20,9 +29,15 @@ extension ManagerClient {
         )
     }
 
-    /// Adds all of the URLs or none.
+    /// Adds all URLs together or none, in one durable commit.
     ///
-    /// - Returns: An id a URL, in the same order.
+    /// - Parameters:
+    ///   - urls: At most ``Contract/maximumURLs`` URLs.
+    ///   - options: They apply to every URL; ``AddOptions/token`` stands for the whole call. With
+    ///     more than one URL, `filename`, `checksum`, `mirrors` and `expectedSize` are refused.
+    /// - Returns: One id per URL, in the same order.
+    /// - Throws: The errors of ``addURL(_:options:)``; the text names a bad URL by its position,
+    ///   counted from 1.
     public func addURLs(
         _ urls: [String],
         options: AddOptions = AddOptions()
@@ -30,57 +45,86 @@ extension ManagerClient {
         try await call(Name.addURLs, urls, options.dictionary, returning: [String].self)
     }
 
-    /// Stops a task and keeps its bytes.
+    /// Stops a waiting or downloading task; the bytes on disk are kept.
+    ///
+    /// - Throws: `NoSuchTask`; `InvalidState` for a failed, completed or cancelled task.
     public func pause(_ id: String) async throws(ManagerError) {
         try await call(Name.pause, id)
     }
 
-    /// Puts a task back into the queue.
+    /// Puts a paused, failed or cancelled task back into the queue.
+    ///
+    /// - Throws: `NoSuchTask`; `InvalidState` for a completed task.
     public func resume(_ id: String) async throws(ManagerError) {
         try await call(Name.resume, id)
     }
 
-    /// As ``resume(_:)``; also ends a back-off and downloads a completed file again.
+    /// Does what ``resume(_:)`` does; also ends a back-off, and downloads a completed file again.
+    ///
+    /// - Throws: `NoSuchTask`.
     public func retry(_ id: String) async throws(ManagerError) {
         try await call(Name.retry, id)
     }
 
-    /// Stops a task and deletes its partial data.
+    /// Stops a task and deletes its partial file; the task stays in the list.
+    ///
+    /// - Throws: `NoSuchTask`; `InvalidState` for a completed task.
     public func cancel(_ id: String) async throws(ManagerError) {
         try await call(Name.cancel, id)
     }
 
-    /// Takes a task off the list; a finished file stays.
+    /// Removes a task from the list and deletes its partial file; a finished file stays.
+    ///
+    /// - Throws: `NoSuchTask`.
     public func remove(_ id: String) async throws(ManagerError) {
         try await call(Name.remove, id)
     }
 
-    /// Puts all that is paused or failed back into the queue, and counts it.
+    /// Puts every paused or failed task back into the queue.
+    ///
+    /// - Returns: How many tasks changed.
     public func startAll() async throws(ManagerError) -> UInt32 {
         try await call(Name.startAll, returning: UInt32.self)
     }
 
-    /// Pauses all that waits or downloads, and counts it.
+    /// Pauses every waiting or downloading task.
+    ///
+    /// - Returns: How many tasks changed.
     public func pauseAll() async throws(ManagerError) -> UInt32 {
         try await call(Name.pauseAll, returning: UInt32.self)
     }
 
-    /// Puts a selection back into the queue, and counts those that it changed.
+    /// Resumes several tasks in one commit; skips those whose state does not allow it.
+    ///
+    /// - Returns: How many tasks changed.
+    /// - Throws: `NoSuchTask` if an id is unknown; nothing changed then.
     public func startTasks(_ ids: [String]) async throws(ManagerError) -> UInt32 {
         try await call(Name.startTasks, ids, returning: UInt32.self)
     }
 
-    /// Pauses a selection, and counts those that it changed.
+    /// Pauses several tasks in one commit; skips those whose state does not allow it.
+    ///
+    /// - Returns: How many tasks changed.
+    /// - Throws: `NoSuchTask` if an id is unknown; nothing changed then.
     public func pauseTasks(_ ids: [String]) async throws(ManagerError) -> UInt32 {
         try await call(Name.pauseTasks, ids, returning: UInt32.self)
     }
 
-    /// Cancels a selection, and counts those that it changed.
+    /// Cancels several tasks in one commit; skips those whose state does not allow it.
+    ///
+    /// - Returns: How many tasks changed.
+    /// - Throws: `NoSuchTask` if an id is unknown; nothing changed then.
     public func cancelTasks(_ ids: [String]) async throws(ManagerError) -> UInt32 {
         try await call(Name.cancelTasks, ids, returning: UInt32.self)
     }
 
-    /// Takes a selection off the list, and counts those that it changed.
+    /// Removes several tasks from the list in one commit.
+    ///
+    /// - Parameters:
+    ///   - ids: The tasks.
+    ///   - options: Whether finished files go to the trash; without it they stay.
+    /// - Returns: How many tasks were removed. A task whose file no trash takes stays.
+    /// - Throws: `NoSuchTask` if an id is unknown; nothing changed then.
     public func removeTasks(
         _ ids: [String],
         options: RemoveOptions = RemoveOptions()
@@ -88,18 +132,24 @@ extension ManagerClient {
         try await call(Name.removeTasks, ids, options.dictionary, returning: UInt32.self)
     }
 
-    /// Gives a task another place in the queue; higher first.
+    /// Changes the place of a task in the queue; tasks of higher priority start first.
+    ///
+    /// - Throws: `NoSuchTask`.
     public func setPriority(_ priority: Int32, of id: String) async throws(ManagerError) {
         try await call(Name.setPriority, id, priority)
     }
 
-    /// Changes the most bytes a second of a task; 0 for no limit.
+    /// Sets the speed limit of a task, in bytes per second; 0 removes the limit.
+    ///
+    /// - Throws: `NoSuchTask`; `InvalidArgs` outside ``Contract/speedLimit``.
     public func setSpeedLimit(_ limit: UInt64, of id: String) async throws(ManagerError) {
         try await set(.speedLimit, to: limit, of: id)
     }
 
-    /// Changes the most connections of a task, within ``Contract/maxConnections``; 0 takes
+    /// Sets how many connections a task may open at once; 0 stands for the service's
     /// MaxConnectionsPerDownload.
+    ///
+    /// - Throws: `NoSuchTask`; `InvalidArgs` outside ``Contract/maxConnections``.
     public func setMaxConnections(_ count: UInt32, of id: String) async throws(ManagerError) {
         try await set(.maxConnections, to: count, of: id)
     }
@@ -110,7 +160,7 @@ extension ManagerClient {
         of id: String
     ) async throws(ManagerError) {
         guard let path = TaskPath(id: TaskPath.id(meantBy: id)) else {
-            throw ManagerError(.noSuchTask, "there is no task \(QuotedText(id))")
+            throw ManagerError(.noSuchTask, "There is no task \(QuotedText(id)).")
         }
         let task = Proxy(
             manager.connection,
@@ -123,34 +173,48 @@ extension ManagerClient {
                 try await task.set(property.memberName, to: value, timeout: patience)
             }
         } catch  where error.code == .unknownObject {
-            throw ManagerError(.noSuchTask, "there is no task \(path.id)")
+            throw ManagerError(.noSuchTask, "There is no task \(path.id).")
         }
     }
 
-    /// Takes all completed tasks off the list, and counts them.
+    /// Removes all completed tasks from the list; their files stay.
+    ///
+    /// - Returns: How many tasks were removed.
     public func clearCompleted() async throws(ManagerError) -> UInt32 {
         try await call(Name.clearCompleted, returning: UInt32.self)
     }
 
-    /// Gives a task a fresh link in place of one that expired; its bytes are kept where they
-    /// prove to be the same file's.
+    /// Gives a task a fresh link, for example when its old one expired.
+    ///
+    /// The bytes on disk are kept if the new link leads to the same file; otherwise the task starts
+    /// from zero.
+    ///
+    /// - Throws: `NoSuchTask`; `InvalidURL`; `UnsupportedScheme`; `InvalidState` for a completed or
+    ///   cancelled task.
     public func setURL(_ id: String, to url: String) async throws(ManagerError) {
         try await call(Name.setURL, id, url)
     }
 
-    /// One task.
+    /// Returns one task.
+    ///
+    /// - Throws: `NoSuchTask`.
     public func getTask(_ id: String) async throws(ManagerError) -> TaskProperties {
         try await call(Name.getTask, id, returning: TaskProperties.self)
     }
 
-    /// All tasks in the order of adding.
+    /// Returns all tasks in the order in which they were added.
+    ///
+    /// - Throws: `LimitExceeded` if the answer would be longer than ``Contract/maximumListBytes``;
+    ///   ``allTasks(_:)`` has no such limit.
     public func listTasks() async throws(ManagerError) -> [TaskProperties] {
         try await read(Name.listTasks, [], as: "aa{sv}") { reader throws(DecodingFailure) in
             try [TaskProperties](reading: &reader)
         }
     }
 
-    /// One page of the tasks that are looked for, and how many there are in all.
+    /// Returns one page of the tasks that match a query, and how many match in all.
+    ///
+    /// - Throws: `LimitExceeded` if the page would be longer than ``Contract/maximumListBytes``.
     public func findTasks(
         _ query: TaskQuery = TaskQuery()
     ) async throws(ManagerError) -> (page: [TaskProperties], total: UInt32) {
@@ -161,12 +225,13 @@ extension ManagerClient {
         }
     }
 
-    /// Returns once a task is completed, failed, cancelled or removed.
+    /// Waits until a task is completed, failed, cancelled or removed.
     ///
-    /// There is no limit of time; cancelling the Swift task gives the call up. The service's end is
-    /// told as ``ManagerError/Code/stopping``: whether to start it again is the caller's to know.
+    /// The call has no time limit; cancelling the Swift task ends it. If the service ends, the call
+    /// throws ``ManagerError/Code/stopping`` and does not start the service again: the caller
+    /// decides that.
     ///
-    /// - Returns: The state; nil once the task was removed.
+    /// - Returns: The state of the task; nil if it was removed.
     public func wait(for id: String) async throws(ManagerError) -> TaskProperties.State? {
         let word = try await call(
             Name.wait,
@@ -178,14 +243,18 @@ extension ManagerClient {
         return word == Contract.removed ? nil : TaskProperties.State(rawValue: word)
     }
 
-    /// Why a task does not move; empty where it does or is completed.
+    /// Returns why a task makes no progress, as texts for people.
+    ///
+    /// - Returns: The reasons, such as `queue: 3 of 3 running`; empty for a task that makes
+    ///   progress or is completed. For a failed task, its error message.
+    /// - Throws: `NoSuchTask`.
     public func explain(_ id: String) async throws(ManagerError) -> [String] {
         try await call(Name.explain, id, returning: [String].self)
     }
 
     /// Saves everything and ends the service.
     public func quit() async throws(ManagerError) {
-        // Who wants its end does not want the next one.
+        // Without a second try, which would start the next service.
         try await call(Name.quit, outlivesService: false)
     }
 }

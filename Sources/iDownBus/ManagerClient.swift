@@ -2,10 +2,11 @@
 
 public import DBus
 
-/// The download service as a program sees it.
+/// The client of the download service.
 ///
-/// A call starts the service if it does not run; one that meets its end is made again to the next.
-/// To follow a download without a gap ask for ``events()`` first, then add or list.
+/// A call starts the service if it is not running. If the service ends during a call, the call is
+/// made again to the next service. To follow a download without missing a change, first ask for
+/// ``events()``, then add the download or list the tasks.
 ///
 /// ```swift
 /// import iDownBus
@@ -28,12 +29,17 @@ public import DBus
 /// await manager.close()
 /// ```
 ///
-/// Whoever only wants the end calls ``wait(for:)``; ``findTasks(_:)`` gives long lists in pages.
+/// To wait only for the end of a task, call ``wait(for:)``. To show a long list, ask for pages with
+/// ``findTasks(_:)``.
+///
+/// Every method throws ``ManagerError``. Its ``ManagerError/code`` is for programs, its
+/// ``ManagerError/message`` for people, and ``ManagerError/isUnreachable`` tells whether the
+/// service could be reached at all.
 public struct ManagerClient: Sendable {
     let manager: Proxy
     let patience: Duration
 
-    /// Speaks over a connection that is there already; closing it is its owner's.
+    /// Creates a client on an existing connection, which its owner closes.
     ///
     /// - Parameters:
     ///   - connection: The connection to a session bus.
@@ -61,7 +67,7 @@ public struct ManagerClient: Sendable {
     ///   - bus: The bus, normally the session's.
     ///   - patience: How long a call waits for its answer.
     ///   - startsService: Whether a call starts a service that does not run.
-    /// - Returns: The client.
+    /// - Returns: The client. The service is not started yet.
     /// - Throws: `NoServer` where the bus cannot be reached; it ``ManagerError/isUnreachable``.
     public static func connect(
         to bus: BusAddress = .session,
@@ -75,21 +81,26 @@ public struct ManagerClient: Sendable {
                 startsService: startsService
             )
         } catch {
-            throw ManagerError(.noServer, "there is no session bus here (\(error.message))")
+            throw ManagerError(.noServer, "There is no session bus here: \(error.message)")
         }
     }
 
-    /// Ends the connection; calls that wait fail and sequences of events end.
+    /// Closes the connection: pending calls fail, and sequences of events end.
     public func close() async {
         await manager.connection.close()
     }
 
-    /// Signals of all tasks, from the moment at which this returns.
+    /// Returns the signals of all tasks, beginning when this method returns.
+    ///
+    /// - Returns: A sequence for one task to iterate over.
     public func events() async throws(ManagerError) -> ManagerEvents {
         try await asking { () throws(BusError) in ManagerEvents(try await manager.signals()) }
     }
 
-    /// Comings and goings of the service itself, from the moment at which this returns.
+    /// Returns a sequence that tells when the service comes and goes, beginning when this method
+    /// returns.
+    ///
+    /// - Returns: A sequence for one task to iterate over.
     public func presence() async throws(ManagerError) -> ManagerPresence {
         try await asking { () throws(BusError) in ManagerPresence(try await presenceSignals()) }
     }
@@ -111,7 +122,7 @@ public struct ManagerClient: Sendable {
         }
     }
 
-    /// Calls a method whose answer is a long list.
+    /// Calls a method whose answer is a long list, and decodes it while reading.
     func read<Output>(
         _ member: MemberName,
         _ arguments: [Value],
@@ -123,7 +134,7 @@ public struct ManagerClient: Sendable {
         }
     }
 
-    /// Calls the interface by which desktops hand links over; its methods answer nothing.
+    /// Calls a method of `org.freedesktop.Application`; these methods return nothing.
     func callApplication<each Input: BusType>(
         _ member: MemberName,
         _ arguments: repeat each Input
@@ -155,6 +166,8 @@ public struct ManagerClient: Sendable {
         }
     }
 
-    /// How long to wait for an answer: a commit on a busy disk may take its time, 100,000 URLs too.
+    /// How long a call waits for its answer unless told otherwise: 60 seconds.
+    ///
+    /// A commit on a busy disk takes time, and so do 100,000 URLs.
     public static let patience: Duration = .seconds(60)
 }

@@ -3,7 +3,8 @@
 internal import DBus
 
 extension ManagerError {
-    /// Whether the service could not be talked to at all; nothing is known of its answer.
+    /// Whether the service could not be reached, so that nothing is known about the outcome of the
+    /// call.
     public var isUnreachable: Bool {
         switch code {
         case .serviceUnknown, .noServer, .noReply, .disconnected: true
@@ -13,8 +14,7 @@ extension ManagerError {
             .unknownProperty, .propertyReadOnly, .failed, .limitsExceeded, .inconsistentMessage:
             false
         case nil:
-            // What the bus says when it knows the service and cannot start it, or when there is
-            // no bus (dbus-protocol.h).
+            // The bus knows the service but cannot start it, or there is no bus (dbus-protocol.h).
             name.rawValue.hasPrefix("org.freedesktop.DBus.Error.Spawn.")
                 || Self.otherUnreachable.contains(name.rawValue)
         }

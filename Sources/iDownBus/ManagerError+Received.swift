@@ -3,27 +3,31 @@
 internal import DBus
 
 extension ManagerError {
-    /// Takes the error of a call; where nobody answered, the text tells what to do.
+    /// Converts the error of a call; if no service answered, the text says what to do.
     init(received error: BusError) {
         let plain = ManagerError(error)
         switch plain.code {
         case .serviceUnknown:
             self.init(
                 .serviceUnknown,
-                "the download service is not installed on this bus; start idownd, or install its"
-                    + " D-Bus service file"
+                "The download service is not installed. Install the package idown, or start"
+                    + " idownd."
             )
         case .noReply:
             self.init(
                 .noReply,
-                "the download service did not answer; look at its log, or end idownd and try again"
+                "The download service did not answer. Look at its log with `idown service logs`, or"
+                    + " start it anew with `idown service restart`."
             )
         case .disconnected:
-            self.init(.disconnected, "the session bus went away; try again in a running session")
+            self.init(
+                .disconnected,
+                "The session bus went away. Try again after the next login."
+            )
         case nil where error.name.rawValue.hasPrefix("org.freedesktop.DBus.Error.Spawn."):
             self.init(
                 name: error.name,
-                message: "the download service cannot be started: \(error.message)"
+                message: "The download service cannot be started: \(error.message)"
                     + Self.meaning(ofEnd: error.message)
             )
         case .some, nil:
@@ -31,13 +35,14 @@ extension ManagerError {
         }
     }
 
-    /// What the service says by its exit status, where the bus tells only the number.
+    /// Returns what the service's exit status means, because the bus only passes on the number.
     private static func meaning(ofEnd text: String) -> String {
         if text.hasSuffix(" exited with status 74") {
-            return "; the list of downloads cannot be opened, see: idown doctor"
+            return ". The list of downloads cannot be opened: see `idown service logs`."
         }
         if text.hasSuffix(" exited with status 75") {
-            return "; the service of another session has the list of downloads"
+            return
+                ". The service of another session has the list of downloads open: end that session."
         }
         return ""
     }

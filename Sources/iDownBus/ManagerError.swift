@@ -2,35 +2,36 @@
 
 public import DBus
 
-/// Why a call failed: an error reply of the service or of the bus, as data.
+/// Why a call failed: an error reply of the service or of the bus.
 ///
-/// The text says what was wrong and what would be right. It holds no header's value, token,
-/// password or query.
+/// The ``code`` is for programs, the ``message`` for people: it says what was wrong and what would
+/// be right. The message never contains a header's value, a token, a password or the query of a
+/// URL.
 public struct ManagerError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The name on the wire; programs decide by it, or by ``code``.
+    /// The error's name on the bus, such as `org.idown.Error.NoSuchTask`.
     public let name: ErrorName
-    /// A sentence for people.
+    /// The text for people.
     public let message: String
 
-    /// An error of the contract, or one of the specification's.
+    /// Creates an error of the contract or of the D-Bus specification.
     public init(_ code: Code, _ message: String) {
         name = code.name
         self.message = message
     }
 
-    /// What the name means; nil for a name that this version does not know.
+    /// The meaning of the name; nil for a name that this version does not know.
     public var code: Code? {
         Code(name)
     }
 
-    /// The sentence for people.
+    /// The text for people, or the name if there is no text.
     public var description: String {
         message.isEmpty ? name.rawValue : message
     }
 }
 
 extension ManagerError {
-    /// Takes an error reply; a name that is not known is kept.
+    /// Converts an error reply; unknown names are kept.
     public init(_ error: BusError) {
         name = error.name
         message = error.message
@@ -43,65 +44,63 @@ extension ManagerError {
 }
 
 extension ManagerError {
-    /// The names that the contract knows.
-    ///
-    /// They are never renamed.
+    /// The errors that the contract names; they are never renamed.
     public enum Code: Hashable, Sendable, CaseIterable {
-        /// Not an absolute URL with a host, or too long.
+        /// The text is not an absolute URL with a host.
         case invalidURL
-        /// A scheme that is not downloaded.
+        /// The scheme is not http, https, ftp, ftps or sftp.
         case unsupportedScheme
-        /// An unknown key, or a value of a wrong type or out of its range.
+        /// A key is unknown, or a value has the wrong type or is out of range.
         case invalidOption
-        /// A folder that cannot be made or is not allowed.
+        /// The folder cannot be made, or is not allowed.
         case invalidDestination
-        /// The name is taken and `on-existing` is `fail`.
+        /// The name is taken, and `on-existing` is `fail`.
         case fileExists
         /// No task has this id.
         case noSuchTask
-        /// The verb makes no sense in the task's state.
+        /// The task's state does not allow the method.
         case invalidState
-        /// The change could not be made durable.
+        /// The change could not be written to disk.
         case storeFailed
-        /// More than the service takes or sends at once.
+        /// The request or the answer is larger than the service allows.
         case limitExceeded
-        /// The service is about to end.
+        /// The service is ending. Nothing was changed, and the next call starts it again.
         case stopping
 
-        /// Arguments of wrong types, or a property's value out of its range.
+        /// An argument has the wrong type, or a property's value is out of range.
         case invalidArguments
-        /// The caller may not do this.
+        /// The caller is sandboxed and may not do this.
         case accessDenied
-        /// No such object.
+        /// There is no such object.
         case unknownObject
-        /// No such interface.
+        /// There is no such interface.
         case unknownInterface
-        /// No such method.
+        /// There is no such method.
         case unknownMethod
-        /// No such property.
+        /// There is no such property.
         case unknownProperty
-        /// The property can only be read.
+        /// The property is read-only.
         case propertyReadOnly
-        /// Something that has no name of its own.
+        /// Another error; the text describes it.
         case failed
 
-        /// Nobody owns the service's name and the bus knows no way to start it.
+        /// The service is not running, and the bus cannot start it.
         case serviceUnknown
-        /// There is no bus to connect to.
+        /// There is no bus.
         case noServer
-        /// No answer came in time, or the service ended before it.
+        /// No answer arrived in time, or the service ended without one.
         case noReply
-        /// The connection to the bus has ended.
+        /// The connection to the bus was lost.
         case disconnected
-        /// The bus or this side refuses the size.
+        /// The bus or this library refuses a message of this size.
         case limitsExceeded
-        /// An answer holds something other than the contract says.
+        /// The answer does not match the contract.
         case inconsistentMessage
     }
 }
 
 extension ManagerError.Code {
-    /// The name on the wire.
+    /// The name on the bus.
     public var name: ErrorName {
         switch self {
         case .invalidURL: "org.idown.Error.InvalidURL"
@@ -131,7 +130,7 @@ extension ManagerError.Code {
         }
     }
 
-    /// The code with this name; nil for a name that this version does not know.
+    /// The code with a name; nil for a name that this version does not know.
     public init?(_ name: ErrorName) {
         guard let code = Self.codes[name] else { return nil }
         self = code

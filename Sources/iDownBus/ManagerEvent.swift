@@ -2,16 +2,18 @@
 
 public import DBus
 
-/// A signal of the manager.
+/// A signal of the service about one task.
 public enum ManagerEvent: Hashable, Sendable {
-    /// A task is in the list; URL and referrer without query.
+    /// A task is in the list. Its URL and its referrer have no query.
     case added(TaskProperties)
-    /// A task has changed: its state now, and what is new.
+    /// A task changed: its state now, and the properties that changed with their new values.
+    ///
+    /// ``TaskProperties/applying(_:)`` applies them to a known task.
     case changed(id: String, state: TaskProperties.State, changed: [String: Value])
-    /// A task is no longer in the list.
+    /// A task was removed from the list.
     case removed(id: String)
 
-    /// The task that it is about.
+    /// The id of the task.
     public var id: String {
         switch self {
         case .added(let task): task.id
@@ -22,7 +24,7 @@ public enum ManagerEvent: Hashable, Sendable {
 }
 
 extension ManagerEvent {
-    /// The signal's name.
+    /// The name of the signal.
     public var member: MemberName {
         switch self {
         case .added: Contract.Signal.taskAdded
@@ -31,7 +33,7 @@ extension ManagerEvent {
         }
     }
 
-    /// The signal's arguments.
+    /// The arguments of the signal.
     public var arguments: [Value] {
         switch self {
         case .added(let task): [.string(task.id), task.busValue]
@@ -41,7 +43,7 @@ extension ManagerEvent {
         }
     }
 
-    /// Reads a signal; nil for one that this version does not know.
+    /// Decodes a signal; nil for one that this version does not know.
     public init?(_ member: MemberName, _ arguments: [Value]) {
         guard case .string(let id) = arguments.first else { return nil }
         switch member {

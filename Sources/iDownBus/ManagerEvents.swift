@@ -2,12 +2,13 @@
 
 internal import DBus
 
-/// The signals of the manager, in the order of their sending; one task iterates.
+/// The signals of the service, in the order in which they were sent; one task may iterate over
+/// them.
 ///
-/// They go on over a restart of the service. The sequence ends with the connection. Signals that
-/// this version does not know are passed over.
+/// The sequence continues over a restart of the service and ends with the connection. Signals that
+/// this version does not know are skipped.
 public struct ManagerEvents: AsyncSequence, Sendable {
-    /// What goes wrong.
+    /// The error that iterating can throw.
     public typealias Failure = ManagerError
 
     private let signals: SignalSequence
@@ -16,12 +17,12 @@ public struct ManagerEvents: AsyncSequence, Sendable {
         self.signals = signals
     }
 
-    /// Takes the events one by one.
+    /// Creates an iterator over the events.
     public func makeAsyncIterator() -> Iterator {
         Iterator(signals: signals.makeAsyncIterator())
     }
 
-    /// Takes the events one by one.
+    /// An iterator over the events.
     public struct Iterator: AsyncIteratorProtocol {
         var signals: SignalSequence.Iterator
 

@@ -3,9 +3,9 @@
 public import DBus
 
 extension Connection {
-    /// Puts the manager and all of its tasks on the bus; the name is asked for afterwards.
+    /// Exports the manager and all of its tasks; ask for the bus name afterwards.
     ///
-    /// - Parameter handler: Does what clients ask for.
+    /// - Parameter handler: Answers the calls.
     /// - Throws: `ObjectPathInUse`; `Disconnected`.
     public func export(_ handler: any ManagerHandling) throws(BusError) {
         try export(TaskInterface.subtree(for: handler), below: TaskPath.parent)

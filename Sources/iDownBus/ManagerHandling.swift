@@ -2,22 +2,21 @@
 
 public import DBus
 
-/// What the service does behind `org.idown.Manager1` and `org.idown.Task1`; `Connection.export` puts
-/// it on the bus.
+/// What the service does behind `org.idown.Manager1` and `org.idown.Task1`.
 ///
-/// Ids come as the client meant them, an object path already reduced to its id; a text that names
-/// no task is answered with `NoSuchTask`. Every method returns once the change is durable and
-/// announced.
+/// `Connection.export(_:)` puts it on the bus. Ids arrive as the client meant them: an object path
+/// is already reduced to its id. A text that is not the id of a task must be answered with
+/// `NoSuchTask`. Every method returns after the change is durable and announced.
 public protocol ManagerHandling: Sendable {
     /// Adds a download; AddURL comes here without options.
     ///
-    /// It returns at once: calls come by the thousand, and nothing waits for each.
+    /// It must return at once, because calls come by the thousand and no task waits for each.
     ///
     /// - Parameters:
-    ///   - url: As the client gave it.
-    ///   - options: As the client gave them.
+    ///   - url: The URL as the client gave it.
+    ///   - options: The options, decoded.
     ///   - call: The call.
-    ///   - answer: Called once, on any thread, with the task's id.
+    ///   - answer: Takes the task's id or the error; called exactly once, on any thread.
     func addURL(
         _ url: String,
         options: AddOptions,
@@ -25,20 +24,25 @@ public protocol ManagerHandling: Sendable {
         answer: @escaping @Sendable (Result<String, ManagerError>) -> Void
     )
 
-    /// Adds all of the URLs or none; with more than one there is nothing among the options
-    /// that is for one file.
+    /// Adds all URLs together or none; with more than one URL, the options hold nothing that is for
+    /// one file.
     ///
-    /// - Returns: An id a URL, in the same order.
+    /// - Parameters:
+    ///   - urls: The URLs as the client gave them.
+    ///   - options: The options, decoded.
+    ///   - call: The call.
+    /// - Returns: One id per URL, in the same order.
+    /// - Throws: The error of the first bad URL, or of the options.
     func addURLs(
         _ urls: [String],
         options: AddOptions,
         call: Call
     ) async throws(ManagerError) -> [String]
 
-    /// Adds what a person opened, all of it or nothing: URLs, `idown:` links, local metalinks.
+    /// Adds what a person opened, all of it or nothing: URLs, `idown:` links and local metalinks.
     func open(_ uris: [String], call: Call) async throws(ManagerError)
 
-    /// Does what is left to do where a person starts the program and names nothing.
+    /// Shows the state of the list to a person who started the program without naming a URL.
     func activate(call: Call) async throws(ManagerError)
 
     /// Stops a task and keeps its bytes.
@@ -47,155 +51,156 @@ public protocol ManagerHandling: Sendable {
     /// Puts a task back into the queue.
     func resume(_ id: String, call: Call) async throws(ManagerError)
 
-    /// As resume; also ends a back-off and downloads a completed file again.
+    /// Does what resume does; also ends a back-off, and downloads a completed file again.
     func retry(_ id: String, call: Call) async throws(ManagerError)
 
-    /// Stops a task and deletes its partial data.
+    /// Stops a task and deletes its partial file.
     func cancel(_ id: String, call: Call) async throws(ManagerError)
 
-    /// Takes a task off the list; a finished file stays.
+    /// Removes a task from the list; a finished file stays.
     func remove(_ id: String, call: Call) async throws(ManagerError)
 
-    /// Puts all that is paused or failed back into the queue, and counts it.
+    /// Puts every paused or failed task back into the queue, and returns how many changed.
     func startAll(call: Call) async throws(ManagerError) -> UInt32
 
-    /// Pauses all that waits or downloads, and counts it.
+    /// Pauses every waiting or downloading task, and returns how many changed.
     func pauseAll(call: Call) async throws(ManagerError) -> UInt32
 
-    /// Puts a selection back into the queue, in one commit, and counts those that it changed.
+    /// Resumes several tasks in one commit, and returns how many changed.
     ///
-    /// - Throws: `NoSuchTask` where one is not there; nothing has changed then.
+    /// - Throws: `NoSuchTask` if an id is unknown; nothing may have changed then.
     func startTasks(_ ids: [String], call: Call) async throws(ManagerError) -> UInt32
 
-    /// Pauses a selection, likewise.
+    /// Pauses several tasks as ``startTasks(_:call:)`` resumes them.
     func pauseTasks(_ ids: [String], call: Call) async throws(ManagerError) -> UInt32
 
-    /// Cancels a selection, likewise.
+    /// Cancels several tasks as ``startTasks(_:call:)`` resumes them.
     func cancelTasks(_ ids: [String], call: Call) async throws(ManagerError) -> UInt32
 
-    /// Takes a selection off the list, likewise; finished files stay or go to the trash.
+    /// Removes several tasks from the list; finished files stay or go to the trash.
     func removeTasks(
         _ ids: [String],
         options: RemoveOptions,
         call: Call
     ) async throws(ManagerError) -> UInt32
 
-    /// Takes all completed tasks off the list, and counts them.
+    /// Removes all completed tasks from the list, and returns how many.
     func clearCompleted(call: Call) async throws(ManagerError) -> UInt32
 
-    /// Gives a task a fresh link in place of one that expired; its bytes are kept where they
-    /// prove to be the same file's.
+    /// Gives a task a fresh link; its bytes are kept if the link leads to the same file.
     func setURL(_ id: String, to url: String, call: Call) async throws(ManagerError)
 
-    /// Changes a task's most bytes per second; within ``Contract/speedLimit``.
+    /// Sets the speed limit of a task, in bytes per second, within ``Contract/speedLimit``.
     func setSpeedLimit(
         _ limit: UInt64,
         of id: String,
         call: Call
     ) async throws(ManagerError)
 
-    /// Changes a task's most connections; within ``Contract/maxConnections``.
+    /// Sets how many connections a task may open, within ``Contract/maxConnections``.
     func setMaxConnections(
         _ count: UInt32,
         of id: String,
         call: Call
     ) async throws(ManagerError)
 
-    /// Gives a task another place in the queue.
+    /// Changes the place of a task in the queue.
     func setPriority(
         _ priority: Int32,
         of id: String,
         call: Call
     ) async throws(ManagerError)
 
-    /// One task.
+    /// Returns one task.
     func getTask(_ id: String, call: Call) async throws(ManagerError) -> TaskProperties
 
-    /// All tasks in the order of adding.
+    /// Returns all tasks in the order in which they were added.
     ///
-    /// - Throws: `LimitExceeded` where the list would be too long for an answer.
+    /// - Throws: `LimitExceeded` if the list is too long for an answer.
     func listTasks(call: Call) async throws(ManagerError) -> TaskListing
 
-    /// One page of the tasks that are looked for, and how many there are in all.
+    /// Returns one page of the tasks that match a query, and how many match in all.
     ///
-    /// - Throws: `LimitExceeded` where the page would be too long for an answer.
+    /// - Throws: `LimitExceeded` if the page is too long for an answer.
     func findTasks(
         _ query: TaskQuery,
         call: Call
     ) async throws(ManagerError) -> (page: TaskListing, total: UInt32)
 
-    /// Returns once the task is completed, failed, cancelled or removed, with the word for it.
+    /// Waits until a task is completed, failed, cancelled or removed, and returns the word for it.
     func wait(for id: String, call: Call) async throws(ManagerError) -> String
 
-    /// Why a task does not move, a sentence a reason; empty where it does or is completed.
+    /// Returns why a task makes no progress, one text per reason; empty for a task that makes
+    /// progress or is completed.
     func explain(_ id: String, call: Call) async throws(ManagerError) -> [String]
 
-    /// Whether there is a task with this id.
+    /// Returns whether a task has this id.
     func hasTask(_ id: String) async throws(ManagerError) -> Bool
 
-    /// The ids of all tasks, in the order of adding.
+    /// Returns the ids of all tasks, in the order in which they were added.
     func taskIDs() async throws(ManagerError) -> [String]
 
     /// Saves everything and ends the service.
     func quit(call: Call) async throws(ManagerError)
 
-    /// The service's version, for people.
+    /// The version of the service, as text for people.
     var version: String { get }
 
-    /// How many tasks download at once.
+    /// How many tasks may download at once.
     var maxConcurrentDownloads: UInt32 { get async throws(ManagerError) }
 
-    /// Changes how many tasks download at once; within ``Contract/concurrentDownloads``.
+    /// Sets how many tasks may download at once, within ``Contract/concurrentDownloads``.
     func setMaxConcurrentDownloads(_ count: UInt32, call: Call) async throws(ManagerError)
 
-    /// How many connections a task may open that says nothing of its own.
+    /// How many connections a task may open unless it has its own limit.
     var maxConnectionsPerDownload: UInt32 { get async throws(ManagerError) }
 
-    /// Changes how many connections a task may open; within ``Contract/connections``.
+    /// Sets how many connections a task may open unless it has its own limit, within
+    /// ``Contract/connections``.
     func setMaxConnectionsPerDownload(_ count: UInt32, call: Call) async throws(ManagerError)
 
-    /// The most bytes per second over all tasks; 0 for no limit.
+    /// The most bytes per second of all tasks together; 0 means no limit.
     var speedLimit: UInt64 { get async throws(ManagerError) }
 
-    /// Changes the most bytes per second over all tasks; within ``Contract/speedLimit``.
+    /// Sets the most bytes per second of all tasks together, within ``Contract/speedLimit``.
     func setSpeedLimit(_ limit: UInt64, call: Call) async throws(ManagerError)
 
-    /// Where downloads go that name no folder.
+    /// The folder for downloads that name no folder.
     var downloadDirectory: String { get async throws(ManagerError) }
 
-    /// Changes where downloads go that name no folder.
+    /// Sets the folder for downloads that name no folder.
     ///
-    /// - Throws: `InvalidArgs` for a path that is not absolute, `InvalidDestination` for a folder
-    ///   that the option `directory` would not take either.
+    /// - Throws: `InvalidArgs` for a relative path; `InvalidDestination` for a folder that the
+    ///   option `directory` would refuse.
     func setDownloadDirectory(_ path: String, call: Call) async throws(ManagerError)
 
-    /// Whether downloads wait for a network that is not metered.
+    /// Whether downloads wait while the network is metered.
     var holdOnMetered: Bool { get async throws(ManagerError) }
 
-    /// Changes whether downloads wait for a network that is not metered.
+    /// Sets whether downloads wait while the network is metered.
     func setHoldOnMetered(_ holds: Bool, call: Call) async throws(ManagerError)
 
     /// Whether downloads wait while the battery is low.
     var holdOnLowBattery: Bool { get async throws(ManagerError) }
 
-    /// Changes whether downloads wait while the battery is low.
+    /// Sets whether downloads wait while the battery is low.
     func setHoldOnLowBattery(_ holds: Bool, call: Call) async throws(ManagerError)
 
-    /// How many days a completed task stays in the list; 0 is for ever.
+    /// How many days a completed task stays in the list; 0 means forever.
     var keepCompleted: UInt32 { get async throws(ManagerError) }
 
-    /// Changes how long completed tasks stay in the list.
+    /// Sets how many days a completed task stays in the list; 0 means forever.
     func setKeepCompleted(_ days: UInt32, call: Call) async throws(ManagerError)
 
     /// How many tasks are in the list.
     var taskCount: UInt32 { get async throws(ManagerError) }
 
-    /// How many tasks wait.
+    /// How many tasks are waiting.
     var waitingCount: UInt32 { get async throws(ManagerError) }
 
-    /// How many tasks download.
+    /// How many tasks are downloading.
     var activeCount: UInt32 { get async throws(ManagerError) }
 
-    /// Bytes per second over all tasks.
+    /// The speed of all tasks together, in bytes per second.
     var speed: UInt64 { get async throws(ManagerError) }
 }

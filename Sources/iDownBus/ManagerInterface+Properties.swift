@@ -127,7 +127,7 @@ extension ManagerInterface {
     ) throws(BusError) {
         guard !range.contains(number) else { return }
         throw .invalidArguments(
-            "\(name) is \(range.lowerBound) to \(range.upperBound), not \(number)"
+            "\(name) must be \(range.lowerBound) to \(range.upperBound), not \(number)."
         )
     }
 }

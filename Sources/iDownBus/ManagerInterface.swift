@@ -2,13 +2,13 @@
 
 internal import DBus
 
-/// The interface `org.idown.Manager1` as a table: dispatch and introspection come from it.
+/// The interface `org.idown.Manager1` as a table, from which dispatch and introspection come.
 ///
-/// Member by member the same as `dbus/org.idown.Manager1.xml`, and in the same order.
+/// It has the same members in the same order as `dbus/org.idown.Manager1.xml`.
 struct ManagerInterface: Sendable {
     let handler: any ManagerHandling
 
-    /// The table to export at ``Contract/managerPath``.
+    /// Returns the table to export at ``Contract/managerPath``.
     static func table(for handler: any ManagerHandling) -> Interface {
         let adapter = ManagerInterface(handler: handler)
         return Interface(
@@ -17,7 +17,7 @@ struct ManagerInterface: Sendable {
         )
     }
 
-    /// The tasks as objects of the manager, beside the table at ``Contract/managerPath``.
+    /// Returns the ObjectManager interface, which lists the tasks as objects.
     static func objectManager(for handler: any ManagerHandling) -> Interface {
         let adapter = ManagerInterface(handler: handler)
         return .objectManager { call in
@@ -167,7 +167,7 @@ extension ManagerInterface {
     ]
 }
 
-// Rows that are alike.
+// Rows of the same kind.
 extension ManagerInterface {
     private func verb(
         _ name: MemberName,
@@ -225,21 +225,21 @@ extension ManagerInterface {
             guard urls.count <= Contract.maximumURLs else {
                 throw ManagerError(
                     .limitExceeded,
-                    "AddURLs takes at most \(Contract.maximumURLs) URLs, not \(urls.count)"
+                    "AddURLs takes at most \(Contract.maximumURLs) URLs, not \(urls.count)."
                 )
             }
             let options = try AddOptions(options)
             if urls.count > 1, let key = options.keysOfOneFile.first {
                 throw ManagerError(
                     .invalidOption,
-                    "\(key.rawValue) is for one URL; here are \(urls.count)"
+                    "\(key.rawValue) may be given with one URL only, not with \(urls.count)."
                 )
             }
             return try await handler.addURLs(urls, options: options, call: call)
         }
     }
 
-    /// Turns the contract's error into the error reply.
+    /// Runs a body, and turns its error into the error reply.
     func answer<Output: Sendable>(
         _ body: () async throws(ManagerError) -> Output
     ) async throws(BusError) -> Output {

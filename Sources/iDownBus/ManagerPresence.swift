@@ -2,11 +2,11 @@
 
 internal import DBus
 
-/// Whether the service is there: an element each time that it comes (true) or goes (false).
+/// A sequence that tells when the service comes (true) and goes (false).
 ///
-/// The sequence ends with the connection.
+/// It ends with the connection.
 public struct ManagerPresence: AsyncSequence, Sendable {
-    /// What goes wrong.
+    /// The error that iterating can throw.
     public typealias Failure = ManagerError
 
     private let signals: SignalSequence
@@ -15,12 +15,12 @@ public struct ManagerPresence: AsyncSequence, Sendable {
         self.signals = signals
     }
 
-    /// Takes the changes one by one.
+    /// Creates an iterator over the changes.
     public func makeAsyncIterator() -> Iterator {
         Iterator(signals: signals.makeAsyncIterator())
     }
 
-    /// Takes the changes one by one.
+    /// An iterator over the changes.
     public struct Iterator: AsyncIteratorProtocol {
         var signals: SignalSequence.Iterator
 
@@ -29,7 +29,7 @@ public struct ManagerPresence: AsyncSequence, Sendable {
             isolation actor: isolated (any Actor)?
         ) async throws(ManagerError) -> Bool? {
             do throws(BusError) {
-                // NameOwnerChanged: name, old owner, new owner; empty for nobody.
+                // NameOwnerChanged: name, old owner, new owner; empty if nobody owns it.
                 guard let signal = try await signals.next(isolation: actor) else { return nil }
                 return signal.arguments.last != .string("")
             } catch {

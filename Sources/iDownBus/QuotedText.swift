@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A text from outside as it may stand in an error: short, in quotes, without control characters.
+/// A foreign text as an error shows it: quoted, shortened, and without control characters.
 struct QuotedText: CustomStringConvertible {
-    /// Long enough to recognise, short enough for one line.
+    /// The most characters: enough to recognise the text, and short enough for one line.
     private static let maximumLength = 64
 
     private let text: String

@@ -2,17 +2,17 @@
 
 public import DBus
 
-/// The options of RemoveTasks; what is nil is left to the service.
+/// The options of RemoveTasks.
 public struct RemoveOptions: Hashable, Sendable {
-    /// Whether finished files go to the trash; false if not given.
+    /// Whether finished files are moved to the trash; nil means that they stay.
     public var trashFiles: Bool?
 
-    /// No options at all.
+    /// Creates options that leave everything to the service.
     public init() {}
 
     private static let trashFilesKey = "trash-files"
 
-    /// Reads the options of a call.
+    /// Decodes the options of a call.
     ///
     /// - Throws: `InvalidOption`.
     public init(_ dictionary: [String: Value]) throws(ManagerError) {
@@ -21,20 +21,20 @@ public struct RemoveOptions: Hashable, Sendable {
             guard key == Self.trashFilesKey else {
                 throw ManagerError(
                     .invalidOption,
-                    "there is no option \(QuotedText(key)); there is \(Self.trashFilesKey)"
+                    "There is no option \(QuotedText(key)). The only option is \(Self.trashFilesKey)."
                 )
             }
             guard case .boolean(let choice) = value else {
                 throw ManagerError(
                     .invalidOption,
-                    "\(key) is of type b, not \(value.signature)"
+                    "\(key) must be of type b, not \(value.signature)."
                 )
             }
             trashFiles = choice
         }
     }
 
-    /// The options as `a{sv}`; only what is given.
+    /// The given options as `a{sv}`.
     public var dictionary: [String: Value] {
         trashFiles.map { [Self.trashFilesKey: .boolean($0)] } ?? [:]
     }

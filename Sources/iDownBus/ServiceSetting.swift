@@ -2,38 +2,38 @@
 
 internal import DBus
 
-/// A property of the manager that the user may change; the raw value is its name on the bus.
+/// A setting of the service; the raw value is the name of its property on the bus.
 public enum ServiceSetting: String, CaseIterable, Hashable, Sendable {
-    /// How many tasks download at once.
+    /// How many tasks may download at once.
     case maxConcurrentDownloads = "MaxConcurrentDownloads"
-    /// How many connections a task may open that says nothing of its own.
+    /// How many connections a task may open unless it has its own limit.
     case maxConnectionsPerDownload = "MaxConnectionsPerDownload"
-    /// The most bytes a second over all tasks; 0 for no limit.
+    /// The most bytes per second of all tasks together; 0 means no limit.
     case speedLimit = "SpeedLimit"
-    /// Where downloads go that name no folder.
+    /// The folder for downloads that name no folder.
     case downloadDirectory = "DownloadDirectory"
-    /// Whether tasks wait while the network costs by the byte.
+    /// Whether tasks wait while the network is metered.
     case holdOnMetered = "HoldOnMetered"
     /// Whether tasks wait while the battery is low.
     case holdOnLowBattery = "HoldOnLowBattery"
-    /// How many days a completed task stays in the list; 0 is for ever.
+    /// How many days a completed task stays in the list; 0 means forever.
     case keepCompleted = "KeepCompleted"
 
-    /// A setting's value.
+    /// The value of a setting.
     public enum Content: Hashable, Sendable {
-        /// A number of things, or of days.
+        /// A number of tasks, connections or days.
         case count(UInt32)
-        /// Bytes a second.
+        /// Bytes per second.
         case rate(UInt64)
         /// An absolute path.
         case path(String)
-        /// Yes or no.
+        /// On or off.
         case flag(Bool)
     }
 }
 
 extension ServiceSetting.Content {
-    /// Reads a property; nil for a type that no setting has.
+    /// Decodes a property; nil for a type that no setting has.
     init?(_ value: Value) {
         switch value {
         case .uint32(let count): self = .count(count)
@@ -46,7 +46,7 @@ extension ServiceSetting.Content {
 }
 
 extension ManagerClient {
-    /// All settings that this service has, in the order of ``ServiceSetting``.
+    /// Returns all settings that this service has, in the order of ``ServiceSetting``.
     public func settings() async throws(ManagerError) -> [(
         setting: ServiceSetting, content: ServiceSetting.Content
     )] {
@@ -60,12 +60,12 @@ extension ManagerClient {
 
     /// Changes a setting.
     ///
-    /// - Throws: `InvalidArgs` outside of its range.
+    /// - Throws: `InvalidArgs` if the value is out of range.
     public func set(
         _ setting: ServiceSetting,
         to content: ServiceSetting.Content
     ) async throws(ManagerError) {
-        // Letters all of them, as a test holds.
+        // It never fails: a test checks that every name is valid.
         guard let name = try? MemberName(validating: setting.rawValue) else { return }
         switch content {
         case .count(let count): try await set(name, to: count)

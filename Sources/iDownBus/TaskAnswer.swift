@@ -2,7 +2,7 @@
 
 internal import DBus
 
-/// A task on its way into an answer, `a{sv}`.
+/// A task as the answer to a call, `a{sv}`.
 struct TaskAnswer: BusType {
     static var signature: Signature { TaskProperties.signature }
 

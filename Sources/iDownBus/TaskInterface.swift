@@ -2,13 +2,14 @@
 
 internal import DBus
 
-/// The interface `org.idown.Task1` as a table: one for all tasks, told apart by the path called.
+/// The interface `org.idown.Task1` as a table for all tasks; the called path tells which task is
+/// meant.
 ///
-/// Member by member the same as `dbus/org.idown.Task1.xml`, and in the same order.
+/// It has the same members in the same order as `dbus/org.idown.Task1.xml`.
 struct TaskInterface: Sendable {
     let handler: any ManagerHandling
 
-    /// All tasks, to export below ``TaskPath/parent``.
+    /// Returns the objects of all tasks, to export below ``TaskPath/parent``.
     static func subtree(for handler: any ManagerHandling) -> Subtree {
         let adapter = TaskInterface(handler: handler)
         return Subtree(
@@ -60,7 +61,7 @@ struct TaskInterface: Sendable {
         }
     }
 
-    /// Nil for all that can only be read.
+    /// Returns how to set a property; nil for a read-only one.
     private func setter(
         of property: TaskProperty
     ) -> (@Sendable (Call, Value) async throws -> Void)? {
@@ -71,7 +72,7 @@ struct TaskInterface: Sendable {
 
     private func setPriority(_ call: Call, to value: Value) async throws {
         guard case .int32(let priority) = value else {
-            throw BusError.invalidArguments("Priority is of type i")
+            throw BusError.invalidArguments("Priority must be of type i.")
         }
         try await answer(call) { id throws(ManagerError) in
             try await handler.setPriority(priority, of: id, call: call)
@@ -80,11 +81,11 @@ struct TaskInterface: Sendable {
 
     private func setSpeedLimit(_ call: Call, to value: Value) async throws {
         guard case .uint64(let limit) = value else {
-            throw BusError.invalidArguments("SpeedLimit is of type t")
+            throw BusError.invalidArguments("SpeedLimit must be of type t.")
         }
         guard Contract.speedLimit.contains(limit) else {
             throw BusError.invalidArguments(
-                "SpeedLimit is at most \(Contract.speedLimit.upperBound), not \(limit)"
+                "SpeedLimit must be at most \(Contract.speedLimit.upperBound), not \(limit)."
             )
         }
         try await answer(call) { id throws(ManagerError) in
@@ -94,12 +95,12 @@ struct TaskInterface: Sendable {
 
     private func setMaxConnections(_ call: Call, to value: Value) async throws {
         guard case .uint32(let count) = value else {
-            throw BusError.invalidArguments("MaxConnections is of type u")
+            throw BusError.invalidArguments("MaxConnections must be of type u.")
         }
         let range = Contract.maxConnections
         guard range.contains(count) else {
             throw BusError.invalidArguments(
-                "MaxConnections is \(range.lowerBound) to \(range.upperBound), not \(count)"
+                "MaxConnections must be \(range.lowerBound) to \(range.upperBound), not \(count)."
             )
         }
         try await answer(call) { id throws(ManagerError) in
@@ -122,9 +123,10 @@ struct TaskInterface: Sendable {
         }
     }
 
-    /// Runs a body with the id of the task called; one that is not there is no object.
+    /// Runs a body with the id of the called task; a task that does not exist is an unknown object.
     ///
-    /// Never inlined: Swift 6.3's optimizer crashes over it in the setters (coroutine splitting).
+    /// Never inlined, because Swift 6.3's optimizer crashes on it in the setters (coroutine
+    /// splitting).
     @inline(never)
     private func answer<Output: Sendable>(
         _ call: Call,
@@ -139,6 +141,6 @@ struct TaskInterface: Sendable {
     }
 
     private static func absent(_ call: Call) -> BusError {
-        .unknownObject("there is no task at \(call.path)")
+        .unknownObject("There is no task at \(call.path).")
     }
 }

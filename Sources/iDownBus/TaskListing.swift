@@ -2,16 +2,16 @@
 
 public import DBus
 
-/// Tasks on their way into an answer: coded one by one, and never more than an answer may hold.
+/// The tasks of an answer, encoded one by one and never longer than an answer may be.
 public struct TaskListing: Sendable {
-    /// What an object path and an interface's name add to a task in GetManagedObjects, in bytes.
+    /// The bytes that an object path and an interface name add per task in GetManagedObjects.
     static let objectOverhead = 112
 
     private(set) var tasks: [(id: String, value: Value)] = []
     private var size = WireSize()
     private let properties: [TaskProperty]
 
-    /// An empty list, of tasks with these properties; none named means all.
+    /// Creates an empty list of tasks with these properties; an empty array means all properties.
     public init(of properties: [TaskProperty] = []) {
         self.properties =
             properties.isEmpty
@@ -21,9 +21,9 @@ public struct TaskListing: Sendable {
     /// How many tasks are in the list.
     public var count: Int { tasks.count }
 
-    /// Takes one more.
+    /// Appends a task.
     ///
-    /// - Throws: `LimitExceeded` when the answer would be too long.
+    /// - Throws: `LimitExceeded` if the answer would be longer than ``Contract/maximumListBytes``.
     public mutating func append(_ task: TaskProperties) throws(ManagerError) {
         let value = task.marshalled(properties)
         size.append(value)
@@ -31,20 +31,20 @@ public struct TaskListing: Sendable {
         else {
             throw ManagerError(
                 .limitExceeded,
-                "the answer would be longer than \(Contract.maximumListBytes >> 20) MiB;"
-                    + " FindTasks gives the list in pages"
+                "The answer would be longer than \(Contract.maximumListBytes >> 20) MiB. Ask for the"
+                    + " list in pages with FindTasks."
             )
         }
         tasks.append((task.id, value))
     }
 }
 
-/// The list as the methods of the manager give it, `aa{sv}`.
+/// The list as the methods of the manager return it, `aa{sv}`.
 extension TaskListing: BusType {
     /// An array of dictionaries.
     public static var signature: Signature { [TaskProperties].signature }
 
-    /// Takes a list, each task as the service knows it.
+    /// Decodes a list.
     public init(busValue: Value) throws(DecodingFailure) {
         self.init()
         for task in try [TaskProperties](busValue: busValue) {

@@ -2,31 +2,31 @@
 
 public import DBus
 
-/// The object path of a task: its id below `/org/idown/Manager1/task`.
+/// The object path of a task: `/org/idown/Manager1/task/` followed by the id.
 public struct TaskPath: Hashable, Sendable {
-    /// The path under which all tasks stand.
+    /// The path below which all tasks are.
     public static let parent: ObjectPath = "/org/idown/Manager1/task"
 
-    /// The task's id.
+    /// The id of the task.
     public let id: String
-    /// The path as the bus takes it.
+    /// The path as the bus uses it.
     public let objectPath: ObjectPath
 
-    /// The path of the task with this id; nil if the text is no id.
+    /// The path of the task with an id; nil if the text is not an id.
     public init?(id: String) {
         guard Self.isID(id), let path = try? Self.parent.appending(id) else { return nil }
         self.id = id
         objectPath = path
     }
 
-    /// Reads a path; nil if it is no task's.
+    /// Decodes a path; nil if it is not the path of a task.
     public init?(_ path: ObjectPath) {
         guard let id = Self.id(at: path) else { return nil }
         self.id = id
         objectPath = path
     }
 
-    /// The id of the task whose path this is; nil if it is no task's.
+    /// Returns the id of the task at a path; nil if it is not the path of a task.
     public static func id(at path: ObjectPath) -> String? {
         let prefix = parent.rawValue.utf8
         let text = path.rawValue.utf8
@@ -37,9 +37,9 @@ public struct TaskPath: Hashable, Sendable {
         return isID(id) ? id : nil
     }
 
-    /// The id that a client means: methods take an id, and the task's object path in its place.
+    /// Returns the id that a client means: methods accept an id or the path of the task's object.
     ///
-    /// - Returns: The id; a text that is neither, as it is, so that an error can name it.
+    /// - Returns: The id, or the text as it is if it is neither, so that an error can name it.
     public static func id(meantBy text: String) -> String {
         guard let path = try? ObjectPath(validating: text), let task = TaskPath(path) else {
             return text
@@ -47,7 +47,7 @@ public struct TaskPath: Hashable, Sendable {
         return task.id
     }
 
-    /// Whether a text is an id: a positive decimal number without sign or leading zeros.
+    /// Returns whether a text is an id: a positive decimal number without sign or leading zeros.
     public static func isID(_ text: String) -> Bool {
         guard let number = Int64(text), number > 0 else { return false }
         return String(number) == text

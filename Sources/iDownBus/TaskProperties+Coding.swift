@@ -6,7 +6,7 @@ extension TaskProperties: BusType {
     /// A dictionary, `a{sv}`.
     public static var signature: Signature { [String: Value].signature }
 
-    /// Takes a dictionary; unknown keys are passed over, missing ones keep their defaults.
+    /// Decodes a dictionary; unknown keys are ignored, and missing ones keep their defaults.
     public init(busValue: Value) throws(DecodingFailure) {
         guard case .dictionary(Self.keyType, Self.valueType, let entries) = busValue else {
             throw DecodingFailure(
@@ -14,7 +14,7 @@ extension TaskProperties: BusType {
             )
         }
         self.init()
-        // Lists are long: without a dictionary on the way.
+        // Without a dictionary in between, because lists are long.
         for entry in entries {
             guard case .string(let key) = entry.key, case .variant(let content) = entry.value
             else { continue }
@@ -25,7 +25,7 @@ extension TaskProperties: BusType {
     private static let keyType: Signature = "s"
     private static let valueType: Signature = "v"
 
-    /// The whole task, in the order of ``TaskProperty``.
+    /// The whole task, with keys in the order of ``TaskProperty``.
     public var busValue: Value {
         .dictionary(
             key: String.signature,
@@ -38,13 +38,13 @@ extension TaskProperties: BusType {
 }
 
 extension TaskProperties {
-    /// Takes a dictionary; unknown keys and values of a wrong type are passed over.
+    /// Decodes a dictionary; unknown keys and values of a wrong type are ignored.
     public init(_ dictionary: [String: Value]) {
         self.init()
         apply(dictionary)
     }
 
-    /// The task with the changes of a TaskChanged.
+    /// Returns the task with the changes of a TaskChanged signal applied.
     public func applying(_ changed: [String: Value]) -> TaskProperties {
         var task = self
         task.apply(changed)
@@ -57,16 +57,16 @@ extension TaskProperties {
         }
     }
 
-    /// Some properties as they go over the wire; only for sending, and much quicker than
-    /// ``busValue``.
+    /// Returns some properties in their encoded form, which can only be sent, and which is made
+    /// much faster than ``busValue``.
     public func marshalled(_ properties: [TaskProperty]) -> Value {
-        // Two numbers and a short name each, or nearly so; the URL is what is long.
+        // About 40 bytes each for the key and a short value; only the URL is long.
         var dictionary = MarshalledDictionary(reserving: properties.count * 40 + url.utf8.count)
         for property in properties { dictionary.append(property.rawValue, self[property]) }
         return .marshalled(dictionary)
     }
 
-    /// The whole task as it goes over the wire; only for sending.
+    /// The whole task in its encoded form, which can only be sent.
     public var marshalled: Value { marshalled(TaskProperty.allCases) }
 
     /// The whole task as a dictionary.
@@ -74,20 +74,21 @@ extension TaskProperties {
         dictionary(of: TaskProperty.allCases)
     }
 
-    /// Some properties as a dictionary.
+    /// Returns some properties as a dictionary.
     public func dictionary(of properties: some Sequence<TaskProperty>) -> [String: Value] {
         var dictionary: [String: Value] = [:]
         for property in properties { dictionary[property.rawValue] = self[property] }
         return dictionary
     }
 
-    /// The properties that are not as they were, in the order in which tasks are told.
+    /// Returns the properties that changed since an earlier state, in the order of
+    /// ``TaskProperty``.
     public func properties(changedSince before: TaskProperties) -> [TaskProperty] {
         TaskProperty.all.filter { !$0.column.isEqual(self, before) }.map(\.property)
     }
 
-    /// The task as everybody on the bus may see it: URL and referrer without query and fragment,
-    /// where sites put what lets one in.
+    /// The task as everybody on the bus may see it: the URL and the referrer have no query and no
+    /// fragment, because sites put secrets there.
     public var withoutQueries: TaskProperties {
         var task = self
         task.url = Self.withoutQuery(url)
@@ -96,7 +97,7 @@ extension TaskProperties {
     }
 
     private static func withoutQuery(_ url: String) -> String {
-        // By bytes: to a combining mark behind it, "?" would be another character.
+        // By bytes, because "?" and a combining mark after it are one Character.
         String(
             Substring(url.utf8.prefix { $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") })
         )
@@ -104,9 +105,10 @@ extension TaskProperties {
 }
 
 extension TaskProperties {
-    /// The value of one property.
+    /// The value of a property.
     ///
-    /// Written out, since a key path of a table costs more than all else that is done with a task.
+    /// It is a switch, because a table of key paths would cost more than everything else that is
+    /// done with a task.
     public subscript(property: TaskProperty) -> Value {
         switch property {
         case .id: id.busValue

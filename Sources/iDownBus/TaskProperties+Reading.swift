@@ -30,7 +30,8 @@ extension TaskProperties {
         self = task
     }
 
-    /// The same table as that of ``TaskProperty``, without a value or a key path on the way.
+    /// Decodes a property without a value or a key path in between; the same table as in
+    /// ``TaskProperty``.
     private mutating func take(
         _ property: TaskProperty,
         from reader: inout WireReader
@@ -70,7 +71,7 @@ extension TaskProperties {
 }
 
 extension WireReader {
-    /// Takes a word.
+    /// Decodes a word.
     fileprivate mutating func take(_ word: inout some WireWord) throws(DecodingFailure) {
         var text = word.rawValue
         try take(&text)

@@ -2,9 +2,9 @@
 
 public import DBus
 
-/// A set of words on the wire that later versions may add to.
+/// A set of words on the bus that later versions may extend.
 ///
-/// A word that is not known is kept and means "something else".
+/// An unknown word is kept. Treat it as "something else".
 public protocol WireWord: RawRepresentable, BusType, Hashable, CustomStringConvertible
 where RawValue == String {
     /// Takes any word.
@@ -28,7 +28,7 @@ extension WireWord {
 }
 
 extension TaskProperties {
-    /// Where a task stands.
+    /// The state of a task.
     public struct State: WireWord {
         /// The word on the wire.
         public let rawValue: String
@@ -36,20 +36,20 @@ extension TaskProperties {
         /// Takes any word.
         public init(rawValue: String) { self.rawValue = rawValue }
 
-        /// Starts as soon as it may.
+        /// The task starts as soon as a slot is free and nothing holds it.
         public static let waiting = State(rawValue: "waiting")
-        /// Is under way.
+        /// The task is downloading.
         public static let downloading = State(rawValue: "downloading")
-        /// Stopped by the user; the bytes are kept.
+        /// The user paused the task; the bytes on disk are kept.
         public static let paused = State(rawValue: "paused")
-        /// The file stands under its final name.
+        /// The file is complete and has its final name.
         public static let completed = State(rawValue: "completed")
-        /// Given up.
+        /// idown gave up; see ``TaskProperties/errorCode``.
         public static let failed = State(rawValue: "failed")
-        /// Stopped for good; the partial data is deleted.
+        /// The user cancelled the task; the partial file is deleted.
         public static let cancelled = State(rawValue: "cancelled")
 
-        /// The states that this version knows, in the contract's order.
+        /// The states that this version knows, in the order of the contract.
         public static let known: [State] = [
             .waiting, .downloading, .paused, .completed, .failed, .cancelled,
         ]
@@ -63,13 +63,13 @@ extension TaskProperties {
         /// Takes any word.
         public init(rawValue: String) { self.rawValue = rawValue }
 
-        /// The task does not download.
+        /// The task is not downloading.
         public static let none = Activity(rawValue: "")
-        /// No byte has come yet.
+        /// No byte has arrived yet.
         public static let connecting = Activity(rawValue: "connecting")
-        /// Bytes come.
+        /// Bytes arrive.
         public static let transferring = Activity(rawValue: "transferring")
-        /// All bytes are there and are checked.
+        /// All bytes are there and are being checked.
         public static let verifying = Activity(rawValue: "verifying")
     }
 
@@ -81,23 +81,23 @@ extension TaskProperties {
         /// Takes any word.
         public init(rawValue: String) { self.rawValue = rawValue }
 
-        /// Nothing holds it.
+        /// Nothing holds the task.
         public static let none = Hold(rawValue: "")
-        /// All slots are taken.
+        /// No slot is free.
         public static let queue = Hold(rawValue: "queue")
-        /// The last try failed; the next comes at ``TaskProperties/retryAt``.
+        /// The last try failed; the next one starts at ``TaskProperties/retryAt``.
         public static let retry = Hold(rawValue: "retry")
-        /// There is no network.
+        /// There is no network, or it asks for a sign-in first.
         public static let offline = Hold(rawValue: "offline")
-        /// The network costs by the byte, and the user wants to wait for another.
+        /// The network is metered, and the user wants to wait for another one.
         public static let metered = Hold(rawValue: "metered")
         /// The battery is low, and the user wants to save it.
         public static let battery = Hold(rawValue: "battery")
-        /// The file system has no room for the file.
+        /// The disk has no room for the file.
         public static let space = Hold(rawValue: "space")
     }
 
-    /// What is known of a finished file's bytes.
+    /// How a finished file was checked.
     public struct Integrity: WireWord {
         /// The word on the wire.
         public let rawValue: String
@@ -109,11 +109,11 @@ extension TaskProperties {
         public static let unknown = Integrity(rawValue: "")
         /// A digest matched.
         public static let checksum = Integrity(rawValue: "checksum")
-        /// Every response carried the same strong validator.
+        /// Every response had the same strong validator.
         public static let validators = Integrity(rawValue: "validators")
-        /// The length is right.
+        /// The file has the length that the server announced.
         public static let length = Integrity(rawValue: "length")
-        /// Nothing: the server gave no length.
+        /// The file was not checked, because the server announced no length.
         public static let none = Integrity(rawValue: "none")
     }
 }

@@ -2,79 +2,80 @@
 
 public import DBus
 
-/// A task as it is told over the bus: GetTask, ListTasks and TaskAdded.
+/// A task as the service describes it on the bus.
 ///
-/// What a service does not tell keeps the value of a task of which nothing is known yet.
+/// Properties that the service did not send keep the defaults below.
 public struct TaskProperties: Hashable, Sendable {
-    /// A decimal number, never reused.
+    /// The id, a decimal number that is never used again.
     public var id = ""
-    /// Without user and password; in signals without query.
+    /// The URL without user and password; in signals also without query.
     public var url = ""
-    /// The final name; may change until the first response.
+    /// The final name; it may change until the first response arrives.
     public var fileName = ""
-    /// The folder, absolute.
+    /// The folder, as an absolute path.
     public var directory = ""
-    /// The finished file; empty before.
+    /// The path of the finished file; empty until then.
     public var path = ""
-    /// Where the task stands.
+    /// The state of the task.
     public var state: State = .waiting
     /// What a downloading task does now.
     public var activity: Activity = .none
     /// Why a waiting task does not start.
     public var hold: Hold = .none
-    /// Bytes of the file so far.
+    /// How many bytes of the file are there.
     public var downloadedBytes: UInt64 = 0
-    /// Bytes of the whole file; −1 while unknown; see ``knownTotal``.
+    /// The size of the whole file in bytes, or −1 while it is unknown; see also ``knownTotal``.
     public var totalBytes: Int64 = -1
-    /// Bytes per second over the last half second.
+    /// Bytes per second, averaged over the last half second.
     public var speed: UInt64 = 0
-    /// 0 to 1; −1 while unknown.
+    /// 0 to 1; −1 while the size is unknown.
     public var progress: Double = -1
-    /// The last failure's code, as ``FailureGroup`` reads it; empty for none.
+    /// The last failure as a code, which ``FailureGroup`` reads; empty if there is none.
     public var errorCode = ""
-    /// The last failure, for people.
+    /// The last failure as text for people; empty if there is none.
     public var errorMessage = ""
-    /// Tries in the present stretch without progress.
+    /// How many tries have failed since the last progress.
     public var attempts: UInt32 = 0
-    /// When the next try comes, in µs since the epoch; 0 for none.
+    /// When the next try starts, in µs since the epoch; 0 if none is planned.
     public var retryAt: UInt64 = 0
-    /// Connections open now.
+    /// How many connections are open now.
     public var connections: UInt32 = 0
-    /// The byte ranges on disk: first byte and length.
+    /// The byte ranges on disk, each as first byte and length; see also ``byteRanges``.
     public var segments: [Pair<UInt64, UInt64>] = []
-    /// Whether the server gave a validator and answers range requests.
+    /// Whether the server sent a validator and answers range requests.
     public var resumable = false
-    /// Higher first; in the order of adding within one priority.
+    /// Tasks of higher priority start first; tasks of equal priority start in the order in which
+    /// they were added.
     public var priority: Int32 = 0
-    /// Bytes per second; 0 for no limit.
+    /// The most bytes per second; 0 means no limit.
     public var speedLimit: UInt64 = 0
-    /// The most connections at once; 0 takes the service's MaxConnectionsPerDownload.
+    /// The most connections at once; 0 means the service's MaxConnectionsPerDownload.
     public var maxConnections: UInt32 = 0
-    /// What is known of a finished file.
+    /// How the finished file was checked.
     public var integrity: Integrity = .unknown
-    /// The media type; empty while unknown.
+    /// The media type; empty while it is unknown.
     public var mimeType = ""
-    /// The digest that the file is to have; empty for none.
+    /// The digest that the file must have; empty if none was given.
     public var checksum = ""
-    /// The page that the link stood on; in signals without query.
+    /// The page that the link is on; empty if none was given; in signals without query.
     public var referrer = ""
     /// When the task was added, in µs since the epoch.
     public var createdAt: UInt64 = 0
-    /// When the file was completed, in µs since the epoch; 0 for not yet.
+    /// When the file was completed, in µs since the epoch; 0 if it is not completed.
     public var finishedAt: UInt64 = 0
     /// The ids of the tasks that stand for the files of this metalink, in its order; empty for
     /// every other file, and until the files are added.
     public var listedTasks: [String] = []
 
-    /// A task of which nothing is known yet.
+    /// Creates a task with the defaults.
     public init() {}
 
-    /// The size of the whole file, if it is known.
+    /// The size of the whole file in bytes; nil while it is unknown.
     public var knownTotal: UInt64? {
         UInt64(exactly: totalBytes)
     }
 
-    /// ``segments`` by their names, for those who know nothing of the bus.
+    /// The ``segments`` with named parts.
     public var byteRanges: [(first: UInt64, length: UInt64)] {
         segments.map { (first: $0.first, length: $0.second) }
     }

@@ -2,81 +2,81 @@
 
 public import DBus
 
-/// The key of a task's property, in the order in which tasks are told.
+/// The key of a task's property, in the order in which tasks are described.
 public enum TaskProperty: String, CaseIterable, Hashable, Sendable {
     /// The id.
     case id = "Id"
     /// The URL without user and password.
     case url = "URL"
-    /// The final name; may change until the first response.
+    /// The final name; it may change until the first response arrives.
     case fileName = "FileName"
     /// The folder.
     case directory = "Directory"
-    /// The finished file; empty before.
+    /// The path of the finished file; empty until then.
     case path = "Path"
-    /// Where the task stands.
+    /// The state of the task.
     case state = "State"
-    /// What `downloading` does now.
+    /// What a downloading task does now.
     case activity = "Activity"
-    /// Why `waiting` does not start.
+    /// Why a waiting task does not start.
     case hold = "Hold"
-    /// Bytes on disk or on their way to it.
+    /// How many bytes of the file are there.
     case downloadedBytes = "DownloadedBytes"
-    /// Bytes of the whole file; −1 while unknown.
+    /// The size of the whole file in bytes; −1 while it is unknown.
     case totalBytes = "TotalBytes"
     /// Bytes per second.
     case speed = "Speed"
-    /// 0 to 1; −1 while unknown.
+    /// 0 to 1; −1 while the size is unknown.
     case progress = "Progress"
-    /// The last failure's code.
+    /// The last failure as a code.
     case errorCode = "ErrorCode"
-    /// The last failure, for people.
+    /// The last failure as text for people.
     case errorMessage = "ErrorMessage"
-    /// Tries in the present stretch without progress.
+    /// How many tries have failed since the last progress.
     case attempts = "Attempts"
-    /// When the next try comes, in µs since the epoch; 0 for none.
+    /// When the next try starts, in µs since the epoch; 0 if none is planned.
     case retryAt = "RetryAt"
-    /// Connections open now.
+    /// How many connections are open now.
     case connections = "Connections"
-    /// The byte ranges on disk, each as first byte and length.
+    /// The byte ranges on disk, each as its first byte and its length.
     case segments = "Segments"
-    /// Whether the server gave a validator and answers range requests.
+    /// Whether the server sent a validator and answers range requests.
     case resumable = "Resumable"
-    /// Higher first.
+    /// Tasks of higher priority start first.
     case priority = "Priority"
-    /// Bytes per second; 0 for no limit.
+    /// The most bytes per second; 0 means no limit.
     case speedLimit = "SpeedLimit"
-    /// The most connections at once; 0 takes the service's setting.
+    /// The most connections at once; 0 means the service's setting.
     case maxConnections = "MaxConnections"
-    /// What is known of the finished file.
+    /// How the finished file was checked.
     case integrity = "Integrity"
-    /// The media type; empty while unknown.
+    /// The media type; empty while it is unknown.
     case mimeType = "MimeType"
-    /// The digest that the file is to have; empty for none.
+    /// The digest that the file must have; empty if none was given.
     case checksum = "Checksum"
-    /// The page that the link stood on; empty for none.
+    /// The page that the link is on; empty if none was given.
     case referrer = "Referrer"
-    /// When it was added, in µs since the epoch.
+    /// When the task was added, in µs since the epoch.
     case createdAt = "CreatedAt"
-    /// When it was completed, in µs since the epoch; 0 for not yet.
+    /// When the file was completed, in µs since the epoch; 0 if it is not completed.
     case finishedAt = "FinishedAt"
     /// The ids of the tasks that stand for the files of a metalink; empty for every other file.
     case listedTasks = "ListedTasks"
 
-    /// The property's type on the wire.
+    /// The type of the property on the bus.
     public var signature: Signature {
         column.signature
     }
 
-    /// The property's name among the members of `org.idown.Task1`.
+    /// The name of the property in `org.idown.Task1`.
     public var memberName: MemberName {
-        // Letters all of them, as a test holds.
+        // It never fails: a test checks that every name is valid.
         (try? MemberName(validating: rawValue)) ?? "Unknown"
     }
 
-    /// What a change announces on the task's object.
+    /// How a change is announced on the task's object.
     ///
-    /// What moves all the time is only told by TaskChanged, which has a pace.
+    /// What changes all the time is only announced by TaskChanged, which limits how often.
     public var changeSignal: ChangeSignal {
         switch self {
         case .id, .createdAt: .constant
@@ -88,9 +88,9 @@ public enum TaskProperty: String, CaseIterable, Hashable, Sendable {
         }
     }
 
-    /// Where the property stands in ``TaskProperties``.
+    /// The place of the property in ``TaskProperties``.
     ///
-    /// Types on the wire, coding and decoding all follow from this table.
+    /// Types, encoding and decoding follow from this table.
     private var row: Column {
         switch self {
         case .id: Column(\.id)
@@ -127,10 +127,11 @@ public enum TaskProperty: String, CaseIterable, Hashable, Sendable {
 }
 
 extension TaskProperty {
-    /// A property's type on the wire, and the way between ``TaskProperties`` and a value.
+    /// The type of a property on the bus, and how it is read from and written to
+    /// ``TaskProperties``.
     struct Column: Sendable {
         let signature: Signature
-        /// A value of another type changes nothing.
+        /// Sets the property; a value of another type changes nothing.
         let write: @Sendable (inout TaskProperties, Value) -> Void
         let isEqual: @Sendable (TaskProperties, TaskProperties) -> Bool
 
@@ -146,7 +147,7 @@ extension TaskProperty {
         }
     }
 
-    /// Made once: lists of many thousand tasks are coded with them.
+    /// The columns, made only once because lists of many thousand tasks are encoded with them.
     private static let columns = allCases.map { ($0, $0.row) }
 
     private static let places = Dictionary(uniqueKeysWithValues: columns)
@@ -155,12 +156,12 @@ extension TaskProperty {
         uniqueKeysWithValues: columns.map { ($0.0.rawValue, $0) }
     )
 
-    /// The column of a key on the wire; nil for one that is not known.
+    /// Returns the column of a key on the bus; nil for an unknown key.
     static func column(named name: String) -> Column? { names[name]?.1 }
 
-    /// The property of a key on the wire; nil for one that is not known.
+    /// Returns the property of a key on the bus; nil for an unknown key.
     ///
-    /// Quicker than to ask the enumeration, which compares with one name after the other.
+    /// It is faster than the enumeration's initializer, which compares one name after the other.
     static func named(_ name: String) -> TaskProperty? { names[name]?.0 }
 
     var column: Column {

@@ -3,18 +3,18 @@
 public import DBus
 
 extension TaskQuery {
-    /// Reads the query of a call.
+    /// Decodes the query of a call.
     ///
-    /// - Throws: `InvalidOption`, whose text names the key and says what would be right.
+    /// - Throws: `InvalidOption`; the text names the key and what would be right.
     public init(_ dictionary: [String: Value]) throws(ManagerError) {
         self.init()
-        // Sorted, so that of several mistakes it is always the same one that is told.
+        // Sorted, so that the same one of several mistakes is always reported.
         for (text, value) in dictionary.sorted(by: { $0.key < $1.key }) {
             guard let key = Key(rawValue: text) else {
                 let keys = Key.allCases.map(\.rawValue).joined(separator: ", ")
                 throw ManagerError(
                     .invalidOption,
-                    "there is no key \(QuotedText(text)); there are \(keys)"
+                    "There is no key \(QuotedText(text)). The keys are \(keys)."
                 )
             }
             switch key {
@@ -38,7 +38,7 @@ extension TaskQuery {
         } catch {
             throw ManagerError(
                 .invalidOption,
-                "\(key.rawValue) is of type \(Content.signature), not \(value.signature)"
+                "\(key.rawValue) must be of type \(Content.signature), not \(value.signature)."
             )
         }
     }
@@ -51,7 +51,7 @@ extension TaskQuery {
             let all = known.map(\.rawValue).joined(separator: ", ")
             throw ManagerError(
                 .invalidOption,
-                "states are \(all), not \(QuotedText(word))"
+                "states may hold \(all), not \(QuotedText(word))."
             )
         }
         return words.map { TaskProperties.State(rawValue: $0) }
@@ -63,7 +63,8 @@ extension TaskQuery {
             guard let property = TaskProperty(rawValue: word) else {
                 throw ManagerError(
                     .invalidOption,
-                    "properties are those of Task1, such as Id; \(QuotedText(word)) is none"
+                    "properties may hold names of Task1's properties, such as Id, not"
+                        + " \(QuotedText(word))."
                 )
             }
             properties.append(property)
@@ -74,12 +75,15 @@ extension TaskQuery {
     private static func sort(_ word: String) throws(ManagerError) -> Sort {
         guard let sort = Sort(rawValue: word) else {
             let all = Sort.allCases.map(\.rawValue).joined(separator: ", ")
-            throw ManagerError(.invalidOption, "sort is \(all), not \(QuotedText(word))")
+            throw ManagerError(
+                .invalidOption,
+                "sort must be one of \(all), not \(QuotedText(word))."
+            )
         }
         return sort
     }
 
-    /// The query as `a{sv}`; only what is given.
+    /// The given keys as `a{sv}`.
     public var dictionary: [String: Value] {
         var dictionary: [String: Value] = [:]
         for key in Key.allCases { dictionary[key.rawValue] = value(of: key) }

@@ -1,46 +1,48 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What FindTasks looks for; what is nil or empty is left out.
+/// What FindTasks looks for.
+///
+/// What is nil or empty does not restrict the result.
 public struct TaskQuery: Hashable, Sendable {
-    /// Tasks in one of these states; none given means all.
+    /// Only tasks in one of these states; an empty array means all states.
     public var states: [TaskProperties.State] = []
-    /// What the name or the URL holds; case makes no difference.
+    /// Only tasks whose name or URL contains this text; case and accents make no difference.
     public var text: String?
-    /// The order of the answer; of adding if none is given.
+    /// The order of the result; nil means ``Sort/added``.
     public var sort: Sort?
-    /// The other way round.
+    /// Whether to reverse the order.
     public var descending: Bool?
-    /// So many of the tasks found are passed over.
+    /// How many of the matching tasks to skip.
     public var offset: UInt32?
-    /// The most tasks in the answer; 0 or none is 1,000.
+    /// The most tasks to return; nil and 0 mean ``Contract/pageOfTasks``.
     public var limit: UInt32?
-    /// What is told of each task; none given means all.
+    /// The properties to return of each task; an empty array means all.
     ///
-    /// What is not told keeps the value of a task of which nothing is known yet.
+    /// Properties that were not asked for keep the defaults of ``TaskProperties``.
     public var properties: [TaskProperty] = []
 
-    /// Looks for all tasks.
+    /// Creates a query that matches all tasks.
     public init() {}
 
-    /// By what tasks are ordered; equal ones stand in the order of adding.
+    /// The order of tasks; tasks that are equal stay in the order in which they were added.
     public enum Sort: String, CaseIterable, Hashable, Sendable {
-        /// The order of adding.
+        /// The order in which they were added.
         case added
-        /// The file's name.
+        /// The file name.
         case name
-        /// The size of the whole file, unknown ones first.
+        /// The size of the whole file; unknown sizes come first.
         case size
-        /// The state, in the contract's order.
+        /// The state, in the order of ``TaskProperties/State/known``.
         case state
-        /// The part that is there.
+        /// The part of the file that is downloaded.
         case progress
-        /// The priority.
+        /// The priority, lowest first.
         case priority
     }
 }
 
 extension TaskQuery {
-    /// The keys that the service takes.
+    /// The keys that the service accepts.
     enum Key: String, CaseIterable {
         case states
         case text

@@ -2,11 +2,11 @@
 
 internal import DBus
 
-/// Counts the bytes of values as they lie in a message: D-Bus specification, "Marshaling".
+/// Counts the bytes that values take in a message: D-Bus specification, "Marshaling".
 struct WireSize {
     private(set) var bytes = 0
 
-    /// Adds a value behind those that are there.
+    /// Adds a value after those that are there.
     mutating func append(_ value: Value) {
         switch value {
         case .byte: append(1, alignment: 1)
@@ -44,7 +44,7 @@ struct WireSize {
         bytes = (bytes + alignment - 1) / alignment * alignment + size
     }
 
-    /// Where a value of a type may start, by the first character of the type.
+    /// Returns the alignment of a type, which its first character determines.
     private static func alignment(of signature: Signature) -> Int {
         switch signature.rawValue.utf8.first {
         case UInt8(ascii: "y"), UInt8(ascii: "g"), UInt8(ascii: "v"): 1

@@ -66,8 +66,8 @@ import iDownBus
     func `a wrong type is told with the right one`(key: String, value: Value) throws {
         let error = try #require(refusal([key: value]))
         #expect(error.code == .invalidOption)
-        #expect(error.message.hasPrefix("\(key) is of type "))
-        #expect(error.message.hasSuffix("not \(value.signature)"))
+        #expect(error.message.hasPrefix("\(key) must be of type "))
+        #expect(error.message.hasSuffix("not \(value.signature)."))
     }
 
     @Test(

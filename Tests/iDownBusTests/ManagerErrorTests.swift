@@ -53,7 +53,7 @@ import Testing
             return ManagerError(received: BusError(name, "Process x exited with \(end)")).message
         }
         #expect(message("status 75").contains("another session"))
-        #expect(message("status 74").contains("idown doctor"))
+        #expect(message("status 74").contains("idown service logs"))
         #expect(message("status 1").hasSuffix("Process x exited with status 1"))
     }
 
