@@ -75,7 +75,9 @@ extension Transaction {
             changes.append(change)
         }
         if taken > 0, try counts().total > Coordinator.mostTasks {
-            throw ServiceRefusal.limitExceeded("no more than \(Coordinator.mostTasks) tasks")
+            throw ServiceRefusal.limitExceeded(
+                "The list may hold at most \(Coordinator.mostTasks) tasks. Remove some first."
+            )
         }
         return (ids, changes)
     }

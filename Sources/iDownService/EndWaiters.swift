@@ -36,8 +36,8 @@ struct EndWaiters {
         guard waiters.count < limits.all, byClient[client, default: []].count < limits.client
         else {
             throw .limitExceeded(
-                "no more than \(limits.client) pending calls of Wait a client, and \(limits.all)"
-                    + " in all"
+                "Too many calls of Wait are pending: at most \(limits.client) per client and"
+                    + " \(limits.all) in all."
             )
         }
         lastNumber += 1

@@ -13,33 +13,60 @@ extension ManagerError {
         case let error as ManagerError: self = error
         case let refusal as ServiceRefusal: self.init(refusal)
         case Refusal.invalidState(let command, let state):
-            self.init(.invalidState, "a task that is \(state) cannot \(command)")
+            self.init(.invalidState, Self.text(command, refusedIn: state))
         case Refusal.keepsURL(let state):
-            self.init(.invalidState, "a task that is \(state) gets no other URL")
+            self.init(
+                .invalidState,
+                "The task is \(state), so its URL cannot change. Add the new URL as a new task."
+            )
         case is Refusal:
-            self.init(.invalidState, "the task is being finished; ask again")
+            self.init(.invalidState, "The task is just being finished. Try again in a moment.")
         case StoreFailure.closed: self.init(ServiceRefusal.stopping)
         case let failure as StoreFailure:
-            self.init(.storeFailed, "the list of tasks could not be written: \(failure)")
+            self.init(
+                .storeFailed,
+                "Nothing was changed: the list of tasks could not be written (\(failure))."
+            )
         case let failure as SettingsFailure:
-            self.init(.storeFailed, "the settings could not be written: \(failure)")
+            self.init(
+                .storeFailed,
+                "Nothing was changed: the settings could not be written (\(failure))."
+            )
         case let refusal as FolderRefusal:
             self.init(.invalidDestination, refusal.message)
         default:
-            self.init(.failed, "an error that idown did not expect: \(type(of: error))")
+            self.init(
+                .failed,
+                "idown met an error that it did not expect: \(type(of: error)). Please report it."
+            )
+        }
+    }
+
+    private static func text(_ command: Command, refusedIn state: TaskState.Kind) -> String {
+        switch command {
+        case .resume: "The task is \(state). Retry downloads it again."
+        case .cancel: "The task is \(state). Remove takes it off the list."
+        case .pause, .retry, .remove:
+            "The task is \(state), so there is nothing to \(command)."
         }
     }
 
     private init(_ refusal: ServiceRefusal) {
         switch refusal {
         case .noSuchTask(let id):
-            self.init(.noSuchTask, "there is no task \(id); see the list of tasks")
+            self.init(.noSuchTask, "There is no task \(id). The list of tasks shows the ids.")
         case .fileExists(let name):
-            self.init(.fileExists, "a file named \(name) is there already")
+            self.init(
+                .fileExists,
+                "A file named \(name) already exists in the folder. Choose another name."
+            )
         case .limitExceeded(let text):
             self.init(.limitExceeded, text)
         case .stopping:
-            self.init(.stopping, "the service is ending; call again and it starts anew")
+            self.init(
+                .stopping,
+                "The service is ending, and nothing was changed. The next call starts it again."
+            )
         }
     }
 }

@@ -71,7 +71,7 @@ extension ManagerService {
 
     private static func onlyID(_ ids: [TaskID]) -> Result<String, any Error> {
         guard let id = ids.first else {
-            return .failure(ManagerError(.failed, "no task was made"))
+            return .failure(ManagerError(.failed, "The service added no task. Please report this."))
         }
         return .success(id.description)
     }

@@ -13,7 +13,7 @@ extension ManagerService {
         guard await callers.caller(of: call).isRestricted else { return }
         throw ManagerError(
             .accessDenied,
-            "an application from a sandbox may add downloads and steer those that it added"
+            "A sandboxed application may only add downloads and control those that it added."
         )
     }
 
@@ -26,7 +26,7 @@ extension ManagerService {
             guard try await coordinator.task(id).record.request.owner != owner else { continue }
             throw ManagerError(
                 .accessDenied,
-                "an application from a sandbox may only steer downloads that it added"
+                "A sandboxed application may only control downloads that it added."
             )
         }
     }

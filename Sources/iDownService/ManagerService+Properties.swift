@@ -61,7 +61,7 @@ extension ManagerService {
         guard path.utf8.first == UInt8(ascii: "/") else {
             throw ManagerError(
                 .invalidArguments,
-                "DownloadDirectory is an absolute path; it starts with /"
+                "DownloadDirectory must be an absolute path, one that starts with /."
             )
         }
         let folder = try await named { try await engine.prepareFolder(path, rules: rules) }

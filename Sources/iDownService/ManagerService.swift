@@ -170,7 +170,7 @@ package actor ManagerService {
         guard let id = TaskID(text) else {
             throw ManagerError(
                 .noSuchTask,
-                "that is no task's id; an id is a number such as 17; see the list of tasks"
+                "That is not a task id. An id is a number such as 17; the list of tasks shows the ids."
             )
         }
         return id

@@ -21,7 +21,7 @@ enum OpenedURI: Hashable, Sendable {
         guard text.utf8.count <= Contract.maximumURLBytes else {
             throw ManagerError(
                 .limitExceeded,
-                "a link has at most \(Contract.maximumURLBytes >> 10) KiB"
+                "A link may have at most \(Contract.maximumURLBytes >> 10) KiB."
             )
         }
         if Self.hasPrefix(text.utf8[...], "idown:") {
@@ -40,14 +40,14 @@ enum OpenedURI: Hashable, Sendable {
     /// Decodes the URL in a link.
     private static func target(of link: String) throws(ManagerError) -> String {
         guard hasPrefix(link.utf8[...], linkPrefix) else {
-            throw refusal("a link has the form idown:?url=URL")
+            throw refusal("An idown link must have the form idown:?url=URL.")
         }
         // A second key, or a URL that was not encoded and is cut off, would stand here bare.
         let url = try decode(link.utf8.dropFirst(linkPrefix.utf8.count), keeping: isUnreserved)
         guard !url.unicodeScalars.contains(where: { $0.properties.generalCategory == .control })
-        else { throw refusal("the URL in a link has no control characters") }
+        else { throw refusal("The URL in a link must not contain control characters.") }
         guard url.first?.isWhitespace != true, url.last?.isWhitespace != true else {
-            throw refusal("the URL in a link has no blanks around it")
+            throw refusal("The URL in a link must not begin or end with a blank.")
         }
         return url
     }
@@ -73,10 +73,10 @@ enum OpenedURI: Hashable, Sendable {
             if hasPrefix(rest, "localhost/") { rest = rest.dropFirst("localhost".utf8.count) }
         }
         guard rest.first == UInt8(ascii: "/"), !rest.starts(with: "//".utf8) else {
-            throw refusal("a file of this machine has the form file:///PATH")
+            throw refusal("A local file must have the form file:///PATH.")
         }
         let path = try decode(rest) { !"?#%".utf8.contains($0) }
-        guard !path.utf8.contains(0) else { throw refusal("a path has no zero byte") }
+        guard !path.utf8.contains(0) else { throw refusal("A path must not contain a zero byte.") }
         return path
     }
 
@@ -93,19 +93,19 @@ enum OpenedURI: Hashable, Sendable {
             if byte == UInt8(ascii: "%") {
                 guard let high = rest.popFirst().flatMap(hexValue),
                     let low = rest.popFirst().flatMap(hexValue)
-                else { throw refusal("a % in a link comes before two hex digits") }
+                else { throw refusal("In a link % must be followed by two hexadecimal digits.") }
                 bytes.append(high << 4 | low)
             } else if mayStandBare(byte) {
                 bytes.append(byte)
             } else {
                 throw refusal(
-                    "a link has one key, url, whose value is wholly percent-encoded; a file's URI"
-                        + " has a path only"
+                    "A link may only have the key url, with the whole URL percent-encoded; a"
+                        + " file's URI may only have a path."
                 )
             }
         }
         guard let decoded = String(validating: bytes, as: UTF8.self) else {
-            throw refusal("what is percent-encoded in a link is UTF-8")
+            throw refusal("What a link percent-encodes must be UTF-8.")
         }
         return decoded
     }

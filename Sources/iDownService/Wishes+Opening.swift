@@ -18,12 +18,15 @@ extension Wishes {
         let opened = try await Self.read(opened: uris)
         let metalinks = opened.count(where: \.isMetalink)
         guard metalinks == 0 || owner == nil else {
-            throw ManagerError(.accessDenied, "an application from a sandbox may open URLs only")
+            throw ManagerError(
+                .accessDenied,
+                "A sandboxed application may open URLs only, no files."
+            )
         }
         guard metalinks <= Self.mostMetalinks else {
             throw ManagerError(
                 .limitExceeded,
-                "Open takes at most \(Self.mostMetalinks) metalinks, not \(metalinks)"
+                "Open takes at most \(Self.mostMetalinks) metalinks, not \(metalinks)."
             )
         }
         var listed: [Int: [Metalink.File]] = [:]
@@ -36,7 +39,7 @@ extension Wishes {
             guard count <= Contract.maximumURLs else {
                 throw ManagerError(
                     .limitExceeded,
-                    "Open adds at most \(Contract.maximumURLs) downloads at once"
+                    "Open adds at most \(Contract.maximumURLs) downloads at once."
                 )
             }
         }
@@ -89,8 +92,8 @@ extension Wishes {
                 guard Metalink.isMeant(mimeType: "", name: path) else {
                     throw ManagerError(
                         .invalidURL,
-                        "\(place)of the files on this machine metalinks are opened, whose names"
-                            + " end in .meta4 or .metalink"
+                        "\(place)Of local files idown opens metalinks only: their names end in"
+                            + " .meta4 or .metalink."
                     )
                 }
                 return .metalink(path: path, place: place)
@@ -115,7 +118,11 @@ extension Wishes {
             return try await engine.readMetalink(at: path).files
         } catch {
             let name = String(path.split(separator: "/").last ?? "")
-            throw ManagerError(.invalidURL, "\(place)the metalink \(shown(name)) \(error.message)")
+            let end = error.message.hasSuffix(".") ? "" : "."
+            throw ManagerError(
+                .invalidURL,
+                "\(place)The metalink \(shown(name)) \(error.message)\(end)"
+            )
         }
     }
 }

@@ -37,7 +37,10 @@ struct Wishes: Sendable {
         let references = try await Self.references(urls, isList)
         if let name = options.filename { try Self.check(name) }
         if options.whenDone != nil, owner != nil {
-            throw ManagerError(.invalidOption, "when-done is not for a caller from a sandbox")
+            throw ManagerError(
+                .invalidOption,
+                "when-done must not be given by a sandboxed application."
+            )
         }
         let mirrors = try Self.mirrors(options.mirrors)
         let checksum = try Self.checksum(options.checksum)
@@ -124,8 +127,8 @@ struct Wishes: Sendable {
             let shown = text.utf8.contains(UInt8(ascii: "@")) ? "this" : "\(scheme.prefix(40)):"
             throw ManagerError(
                 .unsupportedScheme,
-                "\(place)\(shown) is not a scheme that idown downloads; "
-                    + "\(URLReference.servedSchemes.joined(separator: ", ")) are"
+                "\(place)idown does not download \(shown) URLs. It downloads "
+                    + "\(URLReference.servedSchemes.joined(separator: ", ")) URLs."
             )
         }
         let reference: URLReference
@@ -134,16 +137,16 @@ struct Wishes: Sendable {
         } catch .malformed(.tooLong) {
             throw ManagerError(
                 .limitExceeded,
-                "\(place)\(shown(text)): \(URLFailure.Reason.tooLong.rawValue)"
+                "\(place)\(shown(text)) is too long for a URL: \(URLFailure.Reason.tooLong.rawValue)."
             )
         } catch {
-            throw ManagerError(.invalidURL, "\(place)\(shown(text)) is no URL: \(error)")
+            throw ManagerError(.invalidURL, "\(place)\(shown(text)) is not a URL: \(error).")
         }
         guard !reference.isFolder else {
             throw ManagerError(
                 .invalidURL,
-                "\(place)\(shown(text)) names a folder; a URL of \(reference.scheme) ends with"
-                    + " the name of a file"
+                "\(place)\(shown(text)) names a folder. Give a URL that ends with the name of a"
+                    + " file."
             )
         }
         return reference
@@ -167,7 +170,7 @@ struct Wishes: Sendable {
         do {
             return try Checksum(parsing: text)
         } catch {
-            throw ManagerError(.invalidOption, "checksum is \(error)")
+            throw ManagerError(.invalidOption, "checksum must be \(error).")
         }
     }
 

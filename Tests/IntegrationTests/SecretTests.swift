@@ -83,7 +83,9 @@ struct SecretTests {
             while let line = await monitor.nextLine() { heard.append(line) }
             #expect(heard.contains { $0.contains("TaskAdded") })
             // The scheme of the last refused URL is no secret: everybody may read it.
-            let told = heard.filter { $0.contains(Self.secret) && !$0.contains("is not a scheme") }
+            let told = heard.filter {
+                $0.contains(Self.secret) && !$0.contains("does not download geheim: URLs")
+            }
             #expect(told.isEmpty, "\(told)")
             #expect(!service.log.contains(Self.secret), "\(service.log)")
             for task in try await service.client.listTasks() {

@@ -189,7 +189,7 @@ import iDownloader
     func `what is no digest is InvalidOption`(_ text: String) async {
         let error = await refusal(of: ["http://e.org/"]) { $0.checksum = text }
         #expect(error?.code == .invalidOption)
-        #expect(error?.message.hasPrefix("checksum is ") == true)
+        #expect(error?.message.hasPrefix("checksum must be ") == true)
     }
 
     @Test(arguments: ["taken", "taken.part"])
