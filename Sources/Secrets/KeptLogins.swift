@@ -2,7 +2,7 @@
 
 package import DBus
 
-/// A user's name and password for one scheme, host and port.
+/// The name and password of a user on a server.
 package struct Login: Hashable, Sendable {
     package var user: String
     package var password: String
@@ -13,16 +13,20 @@ package struct Login: Hashable, Sendable {
     }
 }
 
-/// The logins that the user keeps for servers, in the desktop's keyring.
+/// The logins that the user stored for servers, in the desktop's keyring.
 package struct KeptLogins: Sendable {
-    /// A scheme, a host and a port, and nobody else gets to see the login.
+    /// A server: a scheme, a host and a port.
+    ///
+    /// No other server gets its login.
     package struct Server: Hashable, Sendable, CustomStringConvertible {
         package let description: String
 
+        /// Creates a server.
+        ///
         /// - Parameters:
-        ///   - scheme: in small letters.
-        ///   - host: in small letters.
-        ///   - port: the one connected to.
+        ///   - scheme: The scheme, in lowercase.
+        ///   - host: The host, in lowercase.
+        ///   - port: The port that is connected to.
         package init(scheme: String, host: String, port: Int) {
             description = "\(scheme)://\(host):\(port)"
         }
@@ -30,13 +34,15 @@ package struct KeptLogins: Sendable {
 
     private let keyring: SecretService
 
-    /// What tells idown's items from others, and one server's from another's.
+    /// The attributes that tell idown's items from those of others, and one server's items from
+    /// another's.
     private static let (schema, server, user) = ("xdg:schema", "server", "user")
     private static let schemaName = "org.idown.Login"
 
     package init(_ keyring: SecretService) { self.keyring = keyring }
 
-    /// The login for a server; nil where there is none that can be read without asking anybody.
+    /// Returns the login for a server; nil if there is none that can be read without asking the
+    /// user.
     package func login(for server: Server) async throws(BusError) -> Login? {
         let items = try await keyring.unlockedItems(with: Self.attributes(server))
         guard let item = items.first else { return nil }
@@ -48,14 +54,14 @@ package struct KeptLogins: Sendable {
         return Login(user: user, password: text)
     }
 
-    /// Whether something can be kept without asking anybody.
+    /// Whether a login can be stored without asking the user.
     package var isOpen: Bool {
         get async throws(BusError) { try await keyring.isOpen }
     }
 
-    /// Keeps a login, in the place of any other for that server.
+    /// Stores a login for a server and replaces any other login for it.
     ///
-    /// - Returns: whether it is kept; not where the keyring is locked.
+    /// - Returns: Whether it was stored; false if the keyring is locked.
     package func keep(_ login: Login, for server: Server) async throws(BusError) -> Bool {
         var attributes = Self.attributes(server)
         let old = try await keyring.unlockedItems(with: attributes)
@@ -66,16 +72,16 @@ package struct KeptLogins: Sendable {
             attributes: attributes
         )
         guard isKept else { return false }
-        // One with the same user has been replaced.
+        // The keyring has replaced an item of the same user.
         for item in old where try await keyring.attributes(of: item)[Self.user] != login.user {
             try await keyring.delete(item)
         }
         return true
     }
 
-    /// Forgets the logins for a server.
+    /// Deletes the logins for a server.
     ///
-    /// - Returns: how many are forgotten, and how many are locked and stay.
+    /// - Returns: How many were deleted, and how many stay because they are locked.
     package func forget(
         _ server: Server
     ) async throws(BusError) -> (forgotten: Int, locked: Int) {

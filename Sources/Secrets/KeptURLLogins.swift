@@ -2,29 +2,33 @@
 
 package import DBus
 
-/// The logins that were taken out of the URLs of a list of tasks, in the desktop's keyring.
+/// The logins that were in the URLs of a list's tasks, stored in the desktop's keyring instead of
+/// the list.
 package struct KeptURLLogins: Sendable {
     private let keyring: SecretService
-    /// Tells the items of one list from those of another.
+    /// The name of the list, which tells its items from those of another list.
     private let list: String
 
     private static let (schema, list, id) = ("xdg:schema", "list", "id")
     private static let schemaName = "org.idown.URLLogins"
 
+    /// Creates the store of a list's logins.
+    ///
     /// - Parameters:
-    ///   - keyring: where they are kept.
-    ///   - list: names the list of tasks, for ever.
+    ///   - keyring: The keyring that holds them.
+    ///   - list: The name of the list, which never changes.
     package init(_ keyring: SecretService, list: String) {
         self.keyring = keyring
         self.list = list
     }
 
-    /// Whether something can be kept without asking anybody.
+    /// Whether a text can be stored without asking the user.
     package var isOpen: Bool {
         get async throws(BusError) { try await keyring.isOpen }
     }
 
-    /// What is kept; nil where there is none that can be read without asking anybody.
+    /// Returns the text stored under an id; nil if there is none that can be read without asking
+    /// the user.
     package func text(at id: String) async throws(BusError) -> String? {
         guard let item = try await keyring.unlockedItems(with: attributes(id)).first else {
             return nil
@@ -32,9 +36,9 @@ package struct KeptURLLogins: Sendable {
         return String(validating: try await keyring.secret(of: item), as: UTF8.self)
     }
 
-    /// Keeps a text.
+    /// Stores a text under an id.
     ///
-    /// - Returns: whether it is kept.
+    /// - Returns: Whether it was stored; false if the keyring is locked.
     package func keep(_ text: String, at id: String) async throws(BusError) -> Bool {
         try await keyring.keep(
             Array(text.utf8),
@@ -43,7 +47,7 @@ package struct KeptURLLogins: Sendable {
         )
     }
 
-    /// Where something is kept for this list, as far as that is not locked.
+    /// The ids under which texts of this list are stored, except locked ones.
     package var ids: [String] {
         get async throws(BusError) {
             var ids: [String] = []
@@ -54,7 +58,7 @@ package struct KeptURLLogins: Sendable {
         }
     }
 
-    /// Forgets what is kept there and not locked.
+    /// Deletes the texts stored under an id, except locked ones.
     package func forget(_ id: String) async throws(BusError) {
         _ = try await keyring.delete(with: attributes(id))
     }

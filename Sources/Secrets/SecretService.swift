@@ -2,17 +2,17 @@
 
 package import DBus
 
-/// The desktop's keyring: the Secret Service API, `org.freedesktop.secrets`.
+/// A client of the desktop's keyring: the Secret Service API, `org.freedesktop.secrets`.
 ///
-/// What it holds crosses the session bus as it is (the algorithm `plain`), which every keyring
-/// offers: whoever may read that traffic may ask the keyring itself.
+/// Secrets cross the session bus unencrypted (the algorithm `plain`), which every keyring offers. A
+/// program that can read the traffic on the bus could also ask the keyring itself.
 package struct SecretService: Sendable {
     private let connection: Connection
-    /// Whether the bus may start a keyring that does not run.
+    /// Whether the bus may start a keyring that is not running.
     private let startsService: Bool
     private let patience: Duration
 
-    /// The name that every keyring takes.
+    /// The bus name that every keyring owns.
     package static let name: BusName = "org.freedesktop.secrets"
     private static let path: ObjectPath = "/org/freedesktop/secrets"
     private static let service: InterfaceName = "org.freedesktop.Secret.Service"
@@ -20,10 +20,12 @@ package struct SecretService: Sendable {
     private static let item: InterfaceName = "org.freedesktop.Secret.Item"
     private static let properties: InterfaceName = "org.freedesktop.DBus.Properties"
 
+    /// Creates a client.
+    ///
     /// - Parameters:
-    ///   - connection: to the session bus.
-    ///   - startsService: whether the bus may start a keyring; it may then ask for a password.
-    ///   - patience: for each answer.
+    ///   - connection: A connection to the session bus.
+    ///   - startsService: Whether the bus may start a keyring, which may then ask for a password.
+    ///   - patience: How long each call waits for its answer.
     package init(_ connection: Connection, startsService: Bool, patience: Duration) {
         self.connection = connection
         self.startsService = startsService
@@ -32,44 +34,44 @@ package struct SecretService: Sendable {
 
     // MARK: Reading
 
-    /// The items that have these attributes and can be read without asking anybody.
+    /// Returns the items that have these attributes and can be read without asking the user.
     package func unlockedItems(
         with attributes: [String: String]
     ) async throws(BusError) -> [ObjectPath] {
         try await search(attributes).unlocked
     }
 
-    /// What an item keeps.
+    /// Returns the secret of an item.
     package func secret(of item: ObjectPath) async throws(BusError) -> [UInt8] {
         let answer = try await withSession { (session) async throws(BusError) in
             try await call(item, Self.item, "GetSecret", [.objectPath(session)])
         }
         guard case .structure(let members) = answer.first, members.count == 4,
             case .array(_, let bytes) = members[2]
-        else { throw .inconsistentMessage("GetSecret answered no secret") }
+        else { throw .inconsistentMessage("The keyring answered GetSecret without a secret.") }
         return bytes.compactMap { if case .byte(let byte) = $0 { byte } else { nil } }
     }
 
-    /// The attributes of an item.
+    /// Returns the attributes of an item.
     package func attributes(of item: ObjectPath) async throws(BusError) -> [String: String] {
         let arguments = [Value.string(Self.item.rawValue), .string("Attributes")]
         let answer = try await call(item, Self.properties, "Get", arguments)
         guard case .variant(let value) = answer.first,
             let attributes = try? [String: String](busValue: value)
-        else { throw .inconsistentMessage("an item has no attributes") }
+        else { throw .inconsistentMessage("An item of the keyring has no attributes.") }
         return attributes
     }
 
     // MARK: Changing
 
-    /// Whether there is a default collection, and it is not locked.
+    /// Whether there is a default collection that is not locked.
     package var isOpen: Bool {
         get async throws(BusError) { try await openCollection() != nil }
     }
 
-    /// Keeps a secret in the default collection, in the place of one with the same attributes.
+    /// Stores a secret in the default collection and replaces the item with the same attributes.
     ///
-    /// - Returns: whether it is kept; not where the collection is locked or there is none.
+    /// - Returns: Whether it was stored; false if the collection is locked or missing.
     package func keep(
         _ secret: [UInt8],
         label: String,
@@ -91,13 +93,13 @@ package struct SecretService: Sendable {
                 [properties.busValue, content, .boolean(true)]
             )
         }
-        // A path other than `/` in the second place would be a prompt, and nothing is kept yet.
+        // Another path than `/` in the second place is a prompt: nothing is stored yet.
         return answer.last == .objectPath(.root)
     }
 
     /// Deletes all items that have these attributes and are not locked.
     ///
-    /// - Returns: how many were deleted, and how many are locked and stay.
+    /// - Returns: How many were deleted, and how many stay because they are locked.
     package func delete(
         with attributes: [String: String]
     ) async throws(BusError) -> (deleted: Int, locked: Int) {
@@ -122,12 +124,16 @@ package struct SecretService: Sendable {
             "SearchItems",
             [attributes.busValue]
         )
-        guard answer.count == 2 else { throw .inconsistentMessage("SearchItems answered no lists") }
+        guard answer.count == 2 else {
+            throw .inconsistentMessage("The keyring answered SearchItems without lists.")
+        }
         return (Self.paths(answer[0]), Self.paths(answer[1]))
     }
 
-    /// Makes a call in a session, which is closed whatever comes of it: the keyring keeps each
-    /// until then, and the connection may last for days.
+    /// Makes a call in a session, and closes the session in every case.
+    ///
+    /// The keyring keeps a session until it is closed or the connection ends, and a connection may
+    /// last for days.
     private func withSession(
         _ body: (ObjectPath) async throws(BusError) -> [Value]
     ) async throws(BusError) -> [Value] {
@@ -136,7 +142,7 @@ package struct SecretService: Sendable {
         do throws(BusError) {
             answer = try await body(session)
         } catch {
-            // One that did not answer is not waited for twice.
+            // In a task of its own, because a keyring that did not answer may not answer again.
             Task { await close(session) }
             throw error
         }
@@ -148,7 +154,7 @@ package struct SecretService: Sendable {
         let arguments = [Value.string("plain"), .variant(.string(""))]
         let answer = try await call(Self.path, Self.service, "OpenSession", arguments)
         guard case .objectPath(let session) = answer.last else {
-            throw .inconsistentMessage("OpenSession answered no session")
+            throw .inconsistentMessage("The keyring answered OpenSession without a session.")
         }
         return session
     }
@@ -157,7 +163,7 @@ package struct SecretService: Sendable {
         _ = try? await call(session, "org.freedesktop.Secret.Session", "Close", [])
     }
 
-    /// The default collection; nil where there is none or it is locked.
+    /// Returns the default collection; nil if there is none or it is locked.
     private func openCollection() async throws(BusError) -> ObjectPath? {
         let alias = try await call(Self.path, Self.service, "ReadAlias", [.string("default")])
         guard case .objectPath(let path) = alias.first, path != .root else { return nil }
