@@ -1,21 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// One thing that was looked at to find out what is wrong, and what to do about it.
+/// The result of one check of `idown doctor`: what was found, and what to do about it.
 package struct Finding: Hashable, Sendable, Encodable {
-    /// How bad it is.
+    /// How serious the result is.
     package enum Grade: String, Hashable, Sendable, Encodable {
+        /// Nothing is to be done.
         case fine
-        /// It works, but not as well as it could.
+        /// idown works, but not as well as it could.
         case note
-        /// It does not work.
+        /// idown does not work, or not safely.
         case wrong
     }
 
+    /// What was checked.
     package let what: String
     package let grade: Grade
     /// What was found.
     package let text: String
-    /// What to do; empty for what is fine.
+    /// What to do, with the command for it; empty if nothing is to be done.
     package let advice: String
 
     package init(_ what: String, _ grade: Grade, _ text: String, advice: String = "") {
@@ -32,7 +34,7 @@ package struct Finding: Hashable, Sendable, Encodable {
         case advice = "Advice"
     }
 
-    /// The lines for people: what was found, and what to do below it.
+    /// The lines for people: what was found and, below it, what to do.
     package func lines(style: Style) -> [String] {
         let (sign, ink): (String, Style.Ink) =
             switch grade {
@@ -46,4 +48,27 @@ package struct Finding: Hashable, Sendable, Encodable {
     }
 
     private static let whatCells = 16
+
+    /// The lines of a short answer: one for everything that is fine, then what is not fine.
+    ///
+    /// - Parameters:
+    ///   - findings: All results.
+    ///   - names: The checks whose texts the first line tells; it only counts the others.
+    ///   - style: How the lines are coloured.
+    /// - Returns: The lines.
+    package static func summary(
+        of findings: [Finding],
+        telling names: [String],
+        style: Style
+    ) -> [String] {
+        let fine = findings.filter { $0.grade == .fine }
+        let told = names.compactMap { name in fine.first { $0.what == name }?.text }
+        let first = Finding(
+            fine.count == 1 ? "1 check" : "\(fine.count) checks",
+            .fine,
+            told.isEmpty ? "passed" : "passed: " + told.joined(separator: ", ")
+        )
+        let others = findings.filter { $0.grade != .fine }
+        return ((fine.isEmpty ? [] : [first]) + others).flatMap { $0.lines(style: style) }
+    }
 }

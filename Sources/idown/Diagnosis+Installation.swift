@@ -6,14 +6,14 @@ import iDownBus
 import iDownView
 
 extension Diagnosis {
-    /// The files that tie the service into the session.
+    /// Checks the files that make the service part of the session.
     static func ofInstallation(_ folders: DesktopFolders) -> [Finding] {
         let data = [folders.dataHome] + folders.dataFolders
         return [
             found(
                 "service file",
                 data.map { "\($0)/dbus-1/services/\(Contract.busName).service" },
-                advice: "make install, or the package, puts it there"
+                otherwise: "is not installed: the bus cannot start the service"
             ),
             found(
                 "systemd unit",
@@ -22,12 +22,12 @@ extension Diagnosis {
                     + ["/usr/local/lib", "/usr/lib", "/lib"].map {
                         "\($0)/systemd/user/idownd.service"
                     },
-                advice: "without it the bus starts the service itself, with the log on its own"
+                otherwise: "is not installed: the service writes no log into the journal"
             ),
             found(
                 "link handler",
                 data.map { "\($0)/applications/\(DesktopFolders.ownID)" },
-                advice: "without it links of the form idown:?url=… open nothing"
+                otherwise: "is not installed: links of the form idown:?url=… open nothing"
             ),
             autostart(folders),
             stateFolder(folders),
@@ -35,7 +35,8 @@ extension Diagnosis {
         ]
     }
 
-    /// What whoever is asked for help wants to know; nothing that names the user or a download.
+    /// Returns the versions and variables that a bug report needs; nothing in them names the user or
+    /// a download.
     static func ofSystem() -> [Finding] {
         var system = utsname()
         uname(&system)
@@ -55,7 +56,7 @@ extension Diagnosis {
         ]
     }
 
-    /// The C library's own name of itself: confstr(3).
+    /// Returns the name and version of the C library: confstr(3).
     private static var libraryVersion: String {
         withUnsafeTemporaryAllocation(of: CChar.self, capacity: 128) { buffer in
             guard confstr(CInt(_CS_GNU_LIBC_VERSION), buffer.baseAddress, buffer.count) > 0,
@@ -65,15 +66,15 @@ extension Diagnosis {
         }
     }
 
-    /// The libraries that the service works with: what it does depends on them.
+    /// Returns the versions of the libraries that the service uses.
     static func ofLibraries() -> [Finding] {
         guard let answer = ServiceProgram.ask("--libraries") else {
             return [
                 Finding(
                     "idownd",
                     .note,
-                    "is neither beside idown nor in PATH",
-                    advice: "make install, or the package, puts both into one folder"
+                    "is neither next to idown nor in PATH",
+                    advice: "install the package, or run make install"
                 )
             ]
         }
@@ -83,11 +84,12 @@ extension Diagnosis {
         }
     }
 
-    private static func found(_ what: String, _ paths: [String], advice: String) -> Finding {
+    /// Checks that one of several files can be read.
+    private static func found(_ what: String, _ paths: [String], otherwise: String) -> Finding {
         if let path = paths.first(where: { access($0, R_OK) == 0 }) {
             return Finding(what, .fine, shown(path))
         }
-        return Finding(what, .note, "is not installed", advice: advice)
+        return Finding(what, .note, otherwise, advice: "install the package, or run make install")
     }
 
     private static func autostart(_ folders: DesktopFolders) -> Finding {
@@ -96,43 +98,43 @@ extension Diagnosis {
                 return Finding(
                     "after login",
                     .note,
-                    "nothing goes on by itself",
-                    advice: "idown autostart enable lets unfinished downloads go on after login"
+                    "unfinished downloads wait until idown is used",
+                    advice: "to continue them after login: idown autostart enable"
                 )
             }
             return entry.isEnabled
-                ? Finding("after login", .fine, "unfinished downloads go on")
-                : Finding("after login", .fine, "switched off in \(shown(entry.path))")
+                ? Finding("after login", .fine, "unfinished downloads continue")
+                : Finding("after login", .fine, "turned off in \(shown(entry.path))")
         } catch {
-            // The path comes first in it.
+            // The description begins with the path.
             return Finding(
                 "after login",
                 .note,
-                "cannot be read",
-                advice: shown(error.description)
+                shown(error.description),
+                advice: "remove it, then run: idown autostart enable"
             )
         }
     }
 
-    /// The list holds URLs with their secrets: stat(2).
+    /// Checks that nobody else can read the list, which holds URLs with their secrets: stat(2).
     private static func stateFolder(_ folders: DesktopFolders) -> Finding {
         let path = "\(folders.stateHome)/idown"
         var status = stat()
         guard stat(path, &status) == 0 else {
-            return Finding("list's folder", .fine, "\(shown(path)), not made yet")
+            return Finding("list's folder", .fine, "\(shown(path)), created at the first start")
         }
         guard status.st_mode & 0o077 == 0 else {
             return Finding(
                 "list's folder",
                 .wrong,
-                "\(shown(path)) is open to others",
+                "other users may look into \(shown(path))",
                 advice: "chmod 700 \(shown(path))"
             )
         }
         return Finding("list's folder", .fine, shown(path))
     }
 
-    /// Only whether there are any: they may hold a password.
+    /// Returns which proxy variables are set; their values may hold a password.
     private static func proxies() -> Finding {
         let known: [String] = ["http_proxy", "https_proxy", "all_proxy", "no_proxy"]
         let names = known.filter { name in

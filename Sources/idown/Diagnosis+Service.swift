@@ -4,9 +4,9 @@ import Glibc
 import iDownBus
 import iDownView
 
-/// Looks at what this program needs to work.
+/// The checks of `idown doctor`.
 enum Diagnosis {
-    /// The bus, the service on it, and what the service says of its folders.
+    /// Checks the session bus, the service on it, and the download folder.
     static func ofService() async -> [Finding] {
         let client: ManagerClient
         do {
@@ -17,12 +17,12 @@ enum Diagnosis {
                     "session bus",
                     .wrong,
                     "cannot be reached",
-                    advice: "log in to a desktop session, or start one: dbus-run-session -- bash;"
-                        + " DBUS_SESSION_BUS_ADDRESS has to name it"
+                    advice: "log in to a desktop session, or start a bus of your own:"
+                        + " dbus-run-session -- bash"
                 )
             ]
         }
-        var findings = [Finding("session bus", .fine, "there")]
+        var findings = [Finding("session bus", .fine, "can be reached")]
         findings.append(await activation(client))
         do {
             findings.append(version(try await client.version()))
@@ -43,13 +43,15 @@ enum Diagnosis {
             findings.append(
                 Finding("list", .fine, counts.isEmpty ? "empty" : counts.joined(separator: ", "))
             )
+        } catch  where error.code == .serviceUnknown {
+            // The check of the activation has told what to do.
         } catch {
             findings.append(
                 Finding(
                     "service",
                     .wrong,
                     error.description,
-                    advice: "look at its log: journalctl --user -u idownd, or start idownd by hand"
+                    advice: "read its log: idown service logs"
                 )
             )
         }
@@ -61,14 +63,17 @@ enum Diagnosis {
         let isActivatable = (try? await client.isActivatable()) ?? false
         let isRunning = (try? await client.isRunning()) ?? false
         if isActivatable {
-            return Finding("activation", .fine, isRunning ? "runs" : "is started when needed")
+            return Finding(
+                "activation",
+                .fine,
+                isRunning ? "the service is running" : "the bus starts the service when needed"
+            )
         }
         return Finding(
             "activation",
             isRunning ? .note : .wrong,
             "the bus does not know how to start the service",
-            advice: "make install puts \(Contract.busName).service below share/dbus-1/services;"
-                + " XDG_DATA_DIRS has to hold that share folder when the session starts"
+            advice: "install the package or run make install, then log in again"
         )
     }
 
@@ -79,16 +84,16 @@ enum Diagnosis {
         return Finding(
             "service",
             .note,
-            "idownd \(version) runs, and this is idown \(Contract.version)",
-            advice: "end the old one, the new one starts by itself: busctl --user call"
-                + " \(Contract.busName) \(Contract.managerPath) \(Contract.managerInterface) Quit"
+            "idownd \(version) is running, but this is idown \(Contract.version)",
+            advice: "idown service restart"
         )
     }
 
-    /// Whether downloads can go into a folder: access(2), statvfs(3).
+    /// Checks whether downloads can be written to a folder, and its free space: access(2),
+    /// statvfs(3).
     static func folder(_ path: String) -> [Finding] {
         let name = shown(path)
-        // The service makes it, where it can.
+        // The service creates a missing folder: check the nearest parent that exists.
         var existing = path
         while access(existing, F_OK) != 0, let slash = existing.lastIndex(of: "/") {
             existing = slash == existing.startIndex ? "/" : String(existing[..<slash])
@@ -100,7 +105,7 @@ enum Diagnosis {
                     "download folder",
                     .wrong,
                     "\(name): \(String(cString: strerror(errno)))",
-                    advice: "choose another: idown config download-directory FOLDER"
+                    advice: "choose another folder: idown config download-directory FOLDER"
                 )
             ]
         }
@@ -115,7 +120,8 @@ enum Diagnosis {
                         "room",
                         .note,
                         text,
-                        advice: "downloads that do not fit wait until there is room"
+                        advice: "free some space, or choose another folder:"
+                            + " idown config download-directory FOLDER"
                     )
                     : Finding("room", .fine, text)
             )
@@ -123,10 +129,10 @@ enum Diagnosis {
         return findings
     }
 
-    /// Less is soon full.
+    /// The free space, in bytes, below which the disk will soon be full: 1 GiB.
     private static let leastRoom: UInt64 = 1 << 30
 
-    /// A path without the user's name.
+    /// Returns a path with `~` for the home folder, which may hold the user's name.
     static func shown(_ path: String) -> String {
         guard let home = getenv("HOME").map({ String(cString: $0) }), !home.isEmpty,
             path == home || path.hasPrefix(home + "/")

@@ -4,16 +4,19 @@ import ArgumentParser
 import iDownBus
 import iDownView
 
-/// `idown doctor`: looks for what is wrong.
+/// `idown doctor`: checks the installation, and tells what to do.
 struct DoctorCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "doctor",
-        abstract: "Looks for what is wrong, and says what to do about it.",
+        abstract: "Checks the installation, and tells what to do.",
         discussion: """
-            Looks at the session bus, the service, how it is started, the desktop's files, the \
-            folders and the room in them, and the libraries in use. It ends with 1 where something is wrong. --report adds \
-            what helps whoever is asked for help; it holds no URLs, no names of downloads and no \
-            secrets.
+            Checks the session bus, the service, how the service is started, the desktop's files, \
+            the folders and their free space, and the libraries. Prints one line for all checks \
+            that passed, then every problem with the command that helps. Ends with 1 if \
+            something does not work.
+
+            --report prints every check, and the system's versions, for a bug report. A report \
+            contains no URLs, no names of downloads and no secrets.
 
             Examples:
               idown doctor
@@ -21,10 +24,10 @@ struct DoctorCommand: AsyncParsableCommand {
             """
     )
 
-    @Flag(help: "Prints a report for whoever is asked for help.")
+    @Flag(help: "Print every check and the system's versions, for a bug report.")
     var report = false
 
-    @Flag(help: "Prints a JSON array.")
+    @Flag(help: "Print every check as a JSON array.")
     var json = false
 
     @OptionGroup var color: ColorOption
@@ -36,9 +39,15 @@ struct DoctorCommand: AsyncParsableCommand {
         if report { findings += Diagnosis.ofSystem() }
         if json {
             try Output.json(findings)
+        } else if report {
+            try Output.data(lines: findings.flatMap { $0.lines(style: .plain) })
         } else {
-            let style = report ? Style.plain : color.style(of: .output)
-            try Output.data(lines: findings.flatMap { $0.lines(style: style) })
+            let lines = Finding.summary(
+                of: findings,
+                telling: ["service", "download folder", "room"],
+                style: color.style(of: .output)
+            )
+            try Output.data(lines: lines)
         }
         if findings.contains(where: { $0.grade == .wrong }) { throw ExitStatus.failed.exit }
     }

@@ -14,4 +14,26 @@ struct FindingTests {
             Finding("room", .fine, "much").lines(style: .plain) == ["ok     room              much"]
         )
     }
+
+    @Test func `a short answer counts what is fine and tells what is not`() {
+        let findings = [
+            Finding("bus", .fine, "there"), Finding("service", .fine, "idownd 1"),
+            Finding("unit", .note, "is missing", advice: "make install"),
+        ]
+        #expect(
+            Finding.summary(of: findings, telling: ["service", "room"], style: .plain) == [
+                "ok     2 checks          passed: idownd 1", "note   unit              is missing",
+                "       → make install",
+            ]
+        )
+        #expect(
+            Finding.summary(of: [findings[0]], telling: [], style: .plain)
+                == ["ok     1 check           passed"]
+        )
+        let bad = Finding("bus", .wrong, "is missing", advice: "log in")
+        #expect(
+            Finding.summary(of: [bad], telling: [], style: .plain)
+                == ["WRONG  bus               is missing", "       → log in"]
+        )
+    }
 }
