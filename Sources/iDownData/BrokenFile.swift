@@ -3,10 +3,10 @@
 import Glibc
 import iDownState
 
-/// The name under which a file that cannot be read is kept: `<name>.broken-<date>`.
+/// Names for unreadable files that are kept: `<name>.broken-<date>`.
 enum BrokenFile {
-    /// A free path beside `path`: `….broken-20260131-235959`, in UTC, with `-2` and so on where
-    /// that is taken.
+    /// Returns an unused path beside `path`: `….broken-20260131-235959`, in UTC, followed by `-2`
+    /// and so on if that exists.
     static func path(
         for path: String,
         at now: WallTime,
@@ -22,7 +22,8 @@ enum BrokenFile {
         return candidate
     }
 
-    /// The last of those names under which a database is kept; nil where none is.
+    /// Returns the latest path to which the database `path` was moved aside; nil where there is
+    /// none.
     static func last(for path: String, in files: Files) throws(FileFailure) -> String? {
         let folder = Files.parent(of: path)
         let names = try files.names(in: folder).map { "\(folder)/\($0)" }
@@ -32,7 +33,7 @@ enum BrokenFile {
         }.max()
     }
 
-    /// The date and time in UTC: gmtime_r(3), strftime(3).
+    /// Returns the date and time in UTC: gmtime_r(3), strftime(3).
     private static func stamp(_ now: WallTime) -> String {
         var seconds = time_t(now.microseconds / 1_000_000)
         var parts = tm()

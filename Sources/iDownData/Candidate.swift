@@ -2,31 +2,31 @@
 
 package import iDownState
 
-/// A task that waits for a slot, with what decides whether it may have one at present.
+/// A waiting task, with the facts that decide whether it may start now.
 package struct Candidate: Hashable, Sendable {
     package let id: TaskID
     package let priority: Int32
-    /// Absolute, links resolved.
+    /// The task's folder, absolute, with symbolic links resolved.
     package let directory: String
-    /// Nil where the URL in the record is none.
+    /// The server's origin; nil where the record's URL is not valid.
     package let origin: Origin?
-    /// Whether a partial file is there.
+    /// Whether the task has a partial file.
     package let hasFile: Bool
 }
 
-/// Tasks of the queue that are passed over because of where they come from or go to.
-package struct PassedOver: Hashable, Sendable {
+/// The waiting tasks that may not start now, because of their server, their folder or themselves.
+package struct QueueExclusions: Hashable, Sendable {
     package var ids: Set<TaskID> = []
     package var origins: Set<Origin> = []
-    /// Tasks that have a partial file are not passed over for their folder.
+    /// Folders whose tasks may not start; tasks that already have a partial file there may.
     package var directories: Set<String> = []
-    /// All whose host is another computer.
+    /// Whether all tasks are excluded whose host is another computer.
     package var remote = false
-    /// Everything.
+    /// Whether all tasks are excluded.
     package var all = false
 
     package init() {}
 
-    /// Whether only single tasks are passed over, of which there are few.
-    var isOfTasksAlone: Bool { origins.isEmpty && directories.isEmpty && !remote }
+    /// Whether only single tasks are excluded; these are few, so the query need not filter them.
+    var excludesOnlyTasks: Bool { origins.isEmpty && directories.isEmpty && !remote }
 }

@@ -3,7 +3,7 @@
 import GRDB
 import Synchronization
 
-/// Makes commits fail, in a test: the disk is full just when SQLite is to make it durable.
+/// Makes commits fail in tests, as if the disk were full when SQLite makes the commit durable.
 package final class CommitFaults: Sendable {
     private struct Plan {
         var commits = 0
@@ -14,22 +14,22 @@ package final class CommitFaults: Sendable {
     private let fails: @Sendable () -> Bool
 
     /// - Parameters:
-    ///   - failing: the numbers of the commits to fail, counted from 1.
-    ///   - fails: asked right before each commit whether it is to fail.
+    ///   - failing: the numbers of the commits that fail, counted from 1.
+    ///   - fails: called before each commit; answers whether it fails.
     package init(failing: Set<Int> = [], fails: @escaping @Sendable () -> Bool = { false }) {
         self.plan = Mutex(Plan(failing: failing))
         self.fails = fails
     }
 
-    /// How many commits there were, failed ones included.
+    /// The number of commits so far, including failed ones.
     package var commits: Int { plan.withLock { $0.commits } }
 
-    /// Makes the commit after the next `count` fail.
+    /// Makes one commit fail: the one after the next `count` commits.
     package func failNext(after count: Int = 0) {
         plan.withLock { _ = $0.failing.insert($0.commits + count + 1) }
     }
 
-    /// Counts a commit, right before COMMIT.
+    /// Counts a commit just before COMMIT, and throws if it is to fail.
     func check() throws(StoreFailure) {
         let isChosen = plan.withLock { plan in
             plan.commits += 1

@@ -3,37 +3,40 @@
 import FoundationEssentials
 import GRDB
 
-/// A database file of the store, and how its connections are set up.
+/// The store's database file, and the set-up of its connections.
 struct DatabaseFile {
-    /// The companions that SQLite keeps beside a database in WAL mode.
-    static let companions = [log, "-shm"]
-    /// What is committed and not in the database yet.
-    static let log = "-wal"
+    /// The suffixes of the files that SQLite keeps beside a database in WAL mode.
+    static let companions = [logSuffix, "-shm"]
+    /// The suffix of the write-ahead log, which holds commits that are not in the database file
+    /// yet.
+    static let logSuffix = "-wal"
 
     let path: String
     let files: Files
-    /// Those that looked for damage, and what saved the content from it.
+    /// The connections that checked for damage and recovered tasks.
     let closed = ClosedConnections()
 
-    /// Looks for damage without changing anything: what SQLite finds wrong with the content.
+    /// Returns the damage that SQLite finds; nil for a sound database.
     ///
-    /// - Throws: `newerSchema`, and whatever else keeps the database from being read.
+    /// It changes nothing.
+    ///
+    /// - Throws: `newerSchema`, and any other error that keeps the database from being read.
     func damage() throws(StoreFailure) -> StoreFailure? {
         do {
-            return try look()
+            return try check()
         } catch {
             guard error.needsRecovery else { throw error }
         }
-        // A crash left a change half made, which only a writer may roll back.
+        // A crash left an unfinished change, which only a connection that may write can roll back.
         try translatingErrors {
             try closed.use(closed.open(path, Self.configuration)) { queue in
                 _ = try queue.read { try Int.fetchOne($0, sql: "PRAGMA user_version") }
             }
         }
-        return try look()
+        return try check()
     }
 
-    private func look() throws(StoreFailure) -> StoreFailure? {
+    private func check() throws(StoreFailure) -> StoreFailure? {
         do {
             var configuration = Self.configuration
             configuration.readonly = true
@@ -54,22 +57,23 @@ struct DatabaseFile {
         }
     }
 
-    /// Opens the database, which is made or brought to the newest schema if need be.
+    /// Opens the database; creates it, or migrates it to the newest schema, if necessary.
     func open() throws(StoreFailure) -> DatabasePool {
         try translatingErrors {
-            // SQLite gives its companions the rights of the database.
+            // SQLite gives its other files the database's permissions.
             try files.makePrivateFile(path)
             for companion in Self.companions where try files.status(path + companion) != nil {
                 try files.makePrivateFile(path + companion)
             }
             let pool = try DatabasePool(path: path, configuration: Self.configuration)
             try pool.writeWithoutTransaction { database in
-                // Only now: opening the pool itself has set NORMAL, which a power cut undoes.
+                // After opening, because GRDB sets NORMAL then, with which a power cut can undo
+                // commits.
                 try database.execute(sql: "PRAGMA synchronous = FULL")
-                // 16 MiB, so that a large change is not written to the log twice over; what it
-                // has filled is given back after it.
+                // 16 MiB, so that a large change does not write pages to the log twice; the memory
+                // is released after a large commit.
                 try database.execute(sql: "PRAGMA cache_size = -16384")
-                // A commit of 100,000 tasks must not leave a log of its size behind.
+                // Without a limit, the log of a commit of 100,000 tasks would keep its size.
                 try database.execute(sql: "PRAGMA journal_size_limit = 4194304")
             }
             try Schema.migrator.migrate(pool)
@@ -77,31 +81,31 @@ struct DatabaseFile {
         }
     }
 
-    /// Opens a connection that reads only and never waits; the database is open already.
-    func openForLooks() throws(StoreFailure) -> DatabaseQueue {
+    /// Opens a read-only connection that never waits for locks; the database must be open already.
+    func openQuickReader() throws(StoreFailure) -> DatabaseQueue {
         try translatingErrors {
             var configuration = Self.configuration
-            configuration.label = "tasks.looks"
+            configuration.label = "tasks.quickReader"
             configuration.readonly = true
             configuration.busyMode = .immediateError
-            let looks = try DatabaseQueue(path: path, configuration: configuration)
-            try looks.inDatabase { database in
-                // 64 KiB: the way down to one row, and no more.
+            let quickReader = try DatabaseQueue(path: path, configuration: configuration)
+            try quickReader.inDatabase { database in
+                // 64 KiB: enough for the pages that lead to one row.
                 try database.execute(sql: "PRAGMA cache_size = -64")
             }
-            return looks
+            return quickReader
         }
     }
 
     private static var configuration: Configuration {
         var configuration = Configuration()
         configuration.label = "tasks"
-        // Another process has no business here; a backup program may have, for a moment.
+        // No other process should use the database, but a backup program may for a moment.
         configuration.busyMode = .timeout(5)
-        // Each reader keeps a cache of its own in memory.
+        // Few readers, because each one has its own cache in memory.
         configuration.maximumReaderCount = 2
         configuration.prepareDatabase { database in
-            // URLs and headers hold secrets: what is deleted is overwritten.
+            // Overwrite deleted content, because URLs and headers may hold secrets.
             try database.execute(sql: "PRAGMA secure_delete = ON")
         }
         return configuration

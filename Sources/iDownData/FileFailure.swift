@@ -3,9 +3,9 @@
 import Glibc
 import Synchronization
 
-/// A system call on a file that failed.
+/// A failed system call on a file.
 package struct FileFailure: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The call, as its manual page is named.
+    /// The name of the call, as its manual page has it.
     package let operation: String
     package let path: String
     /// The errno.
@@ -16,7 +16,7 @@ package struct FileFailure: Error, Hashable, Sendable, CustomStringConvertible {
     }
 }
 
-/// Makes the n-th system call of this room fail, in a test.
+/// Makes one system call of this module fail in a test, by its number.
 package final class FileFaults: Sendable {
     private struct Plan {
         var calls = 0
@@ -27,17 +27,17 @@ package final class FileFaults: Sendable {
     private let plan: Mutex<Plan>
 
     /// - Parameters:
-    ///   - failing: the number of the call to fail, counted from 1; nil fails none and counts.
-    ///   - code: the errno that it fails with.
+    ///   - failing: the number of the call that fails, counted from 1; nil only counts calls.
+    ///   - code: the errno with which it fails.
     package init(failing: Int? = nil, with code: Int32 = EIO) {
         self.code = code
         self.plan = Mutex(Plan(failing: failing))
     }
 
-    /// How many calls there were.
+    /// The number of calls so far.
     package var calls: Int { plan.withLock { $0.calls } }
 
-    /// Counts a call; the errno that it is to fail with, or nil.
+    /// Counts a call, and returns the errno with which it is to fail, or nil.
     func next() -> Int32? {
         plan.withLock { plan in
             plan.calls += 1

@@ -2,13 +2,17 @@
 
 import Glibc
 
-/// The system calls of this room: each goes through `call`, where a test can make it fail.
+/// The system calls of this module.
 ///
-/// What is made here is the user's alone: folders 0700, files 0600, whatever the umask.
+/// Each one goes through ``call(_:_:_:)``, where a test can make it fail.
+///
+/// New folders and files belong to the user alone, whatever the umask: folders are 0700, files
+/// 0600.
 struct Files: Sendable {
     var faults: FileFaults?
 
-    /// Makes a call that answers −1 and sets errno, again when a signal broke into it.
+    /// Makes a call that returns −1 and sets errno on failure; repeats it if a signal interrupted
+    /// it.
     @discardableResult
     func call<Answer: SignedInteger>(
         _ operation: StaticString,
@@ -28,7 +32,7 @@ struct Files: Sendable {
         }
     }
 
-    /// Runs `body` with an open descriptor, closed afterwards. open(2)
+    /// Runs `body` with an open descriptor, and closes it afterwards: open(2).
     @discardableResult
     func withDescriptor<R>(
         _ path: String,
@@ -40,7 +44,7 @@ struct Files: Sendable {
         return try body(descriptor)
     }
 
-    /// Makes the folder and those above it that are missing; the folder itself becomes 0700.
+    /// Makes the folder and its missing parents; the folder itself gets 0700.
     func makePrivateFolder(_ path: String) throws(FileFailure) {
         var missing: [String] = []
         var current = path
@@ -50,7 +54,7 @@ struct Files: Sendable {
         }
         for folder in missing.reversed() {
             do {
-                // The XDG base directory specification asks for 0700 all the way.
+                // The XDG base directory specification asks for 0700 for parents too.
                 try call("mkdir", folder) { mkdir(folder, 0o700) }
             } catch  where error.code == EEXIST {
                 continue
@@ -59,14 +63,14 @@ struct Files: Sendable {
         try call("chmod", path) { chmod(path, 0o700) }
     }
 
-    /// Makes a file 0600, empty if it was not there.
+    /// Sets a file's permissions to 0600; makes an empty file if there is none.
     func makePrivateFile(_ path: String) throws(FileFailure) {
         try withDescriptor(path, O_RDWR | O_CREAT) { descriptor throws(FileFailure) in
             try call("fchmod", path) { fchmod(descriptor, 0o600) }
         }
     }
 
-    /// What stat(2) says; nil when there is nothing.
+    /// Returns the file's status; nil if there is no file: stat(2).
     func status(_ path: String) throws(FileFailure) -> stat? {
         var answer = stat()
         do {
@@ -77,12 +81,12 @@ struct Files: Sendable {
         }
     }
 
-    /// The whole file; nil when there is none.
+    /// Returns the file's content; nil if there is no file.
     ///
-    /// - Throws: `EFBIG` for more than `limit` bytes.
+    /// - Throws: `EFBIG` if the file has more than `limit` bytes.
     func read(_ path: String, limit: Int) throws(FileFailure) -> [UInt8]? {
         guard try status(path) != nil else { return nil }
-        // A pipe under this name has nobody who writes, and would hold the opening up for ever.
+        // Non-blocking, because opening a pipe under this name would wait for a writer for ever.
         return try withDescriptor(path, O_RDONLY | O_NONBLOCK) { descriptor throws(FileFailure) in
             var content: [UInt8] = []
             var piece = [UInt8](repeating: 0, count: 16_384)
@@ -99,11 +103,11 @@ struct Files: Sendable {
         }
     }
 
-    /// Where a symbolic link leads in the end, be anything there or not; the path itself where it
-    /// is none. readlink(2)
+    /// Follows symbolic links, and returns the last path, whether or not it exists; a path that is
+    /// not a link is returned as it is: readlink(2).
     func target(of path: String) throws(FileFailure) -> String {
         var path = path
-        // As many as Linux follows, path_resolution(7).
+        // Linux follows up to 40 links: path_resolution(7).
         for _ in 0..<40 {
             var link = [CChar](repeating: 0, count: 4_096)
             let count: Int
@@ -120,10 +124,10 @@ struct Files: Sendable {
         throw FileFailure(operation: "readlink", path: path, code: ELOOP)
     }
 
-    /// Puts `content` in the place of the file, all or nothing, durable on return.
+    /// Replaces the file's content atomically; it is durable on return.
     ///
-    /// A crash leaves the old content or the new, and at worst a `.new` file, which the next
-    /// call writes over.
+    /// After a crash the file has the old or the new content. A `.new` file may be left, which the
+    /// next call overwrites.
     func replace(_ path: String, with content: [UInt8]) throws(FileFailure) {
         let new = path + ".new"
         let flags = O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW
@@ -136,7 +140,7 @@ struct Files: Sendable {
         try syncFolder(Self.parent(of: path))
     }
 
-    /// Writes all bytes where the descriptor stands. write(2)
+    /// Writes all bytes at the descriptor's position: write(2).
     func write(
         _ content: ArraySlice<UInt8>,
         to descriptor: Int32,
@@ -151,12 +155,12 @@ struct Files: Sendable {
         }
     }
 
-    /// Gives a file another name, in place of what bears it: rename(2).
+    /// Renames a file; a file that has the new name is replaced: rename(2).
     func rename(_ path: String, to target: String) throws(FileFailure) {
         try call("rename", path) { Glibc.rename(path, target) }
     }
 
-    /// Removes the file if it is there. unlink(2)
+    /// Removes the file if it exists: unlink(2).
     func remove(_ path: String) throws(FileFailure) {
         do {
             try call("unlink", path) { unlink(path) }
@@ -165,7 +169,7 @@ struct Files: Sendable {
         }
     }
 
-    /// The names in a folder. readdir(3)
+    /// Returns the names in a folder: readdir(3).
     func names(in folder: String) throws(FileFailure) -> [String] {
         let flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC
         let descriptor = try call("open", folder) { open(folder, flags) }
@@ -174,7 +178,7 @@ struct Files: Sendable {
             close(descriptor)
             throw FileFailure(operation: "fdopendir", path: folder, code: code)
         }
-        // Closes the descriptor as well.
+        // closedir closes the descriptor too.
         defer { closedir(stream) }
         var names: [String] = []
         while let entry = readdir(stream) {
@@ -186,14 +190,14 @@ struct Files: Sendable {
         return names
     }
 
-    /// Makes the names in a folder durable. fsync(2)
+    /// Makes the names in a folder durable: fsync(2).
     func syncFolder(_ path: String) throws(FileFailure) {
         try withDescriptor(path, O_RDONLY | O_DIRECTORY) { descriptor throws(FileFailure) in
             try call("fsync", path) { fsync(descriptor) }
         }
     }
 
-    /// The path without its last element.
+    /// Returns the path without its last component.
     static func parent(of path: String) -> String {
         guard let slash = path.lastIndex(of: "/") else { return "." }
         return slash == path.startIndex ? "/" : String(path[..<slash])

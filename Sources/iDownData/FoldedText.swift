@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The standard library shows normal forms under an underscore only; FoundationEssentials has none.
+// The standard library offers normalization as an underscored interface only, and
+// FoundationEssentials has none.
 @_spi(_Unicode) import Swift
 
-/// A text in the form in which texts are searched and sorted: case, and the way in which accents
-/// are written, make no difference.
+/// Text in the form that is searched and sorted: letter case, and how accents are encoded, make no
+/// difference.
 enum FoldedText {
-    /// Folds what people read.
+    /// Folds a name or other text.
     static func fold(_ text: String) -> String {
         guard !text.utf8.allSatisfy({ $0 < 0x80 }) else { return text.lowercased() }
-        // By way of capitals: so ß meets ss, and ς meets σ (Unicode 5.18, case folding).
+        // By way of upper case, so that ß equals ss and ς equals σ (Unicode 5.18, case folding).
         return String(String.UnicodeScalarView(text.uppercased().lowercased()._nfc))
     }
 
-    /// Folds a URL, or what somebody may have copied from one, percent-encoding undone.
+    /// Folds a URL or a part of one, with percent-encoding decoded.
     static func foldURL(_ text: String) -> String {
         guard text.utf8.contains(UInt8(ascii: "%")) else { return fold(text) }
         var bytes: [UInt8] = []
@@ -29,7 +30,7 @@ enum FoldedText {
                 bytes.append(byte)
             }
         }
-        // U+0000 would end the text in SQLite.
+        // SQLite would end the text at U+0000.
         return fold(String(decoding: bytes.filter { $0 != 0 }, as: UTF8.self))
     }
 }

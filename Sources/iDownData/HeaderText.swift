@@ -3,9 +3,9 @@
 import FoundationEssentials
 import iDownState
 
-/// Header fields as one JSON text: an array of pairs, since order counts and names may repeat.
+/// Stores header fields as JSON: an array of pairs, because the order counts and names may repeat.
 enum HeaderText {
-    /// Nil for no fields.
+    /// Returns the JSON text; nil for no fields.
     static func text(of fields: [HeaderField]) -> String? {
         guard !fields.isEmpty else { return nil }
         let pairs = fields.map { [$0.name, $0.value] }
@@ -13,7 +13,7 @@ enum HeaderText {
         return String(decoding: data, as: UTF8.self)
     }
 
-    /// Nil for text that is no such array.
+    /// Returns the fields; nil for text that is not an array of pairs.
     static func fields(of text: String) -> [HeaderField]? {
         guard let pairs = try? JSONDecoder().decode([[String]].self, from: Data(text.utf8)) else {
             return nil

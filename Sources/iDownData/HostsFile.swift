@@ -3,18 +3,18 @@
 import FoundationEssentials
 package import iDownState
 
-/// The file `hosts.json`: what was learned of hosts, as far as it is of use to the next run.
+/// The file `hosts.json`: what was learned about hosts, for the next run.
 ///
-/// Nothing depends on it: one that is missing, or cannot be read, only has the hosts tried anew.
+/// If the file is missing or unreadable, hosts are simply measured anew.
 package struct HostsFile: Sendable {
-    /// A thousand hosts with the longest names there are take less.
+    /// The largest size in bytes; a thousand hosts with the longest possible names take less.
     private static let largest = 1 << 20
 
     private struct Entry: Codable {
         let host: String
         let limit: Int?
         let useful: Int?
-        /// Whether more than those may be of use; nil for no.
+        /// Whether more connections than `useful` may help; nil means no.
         let mayBeMore: Bool?
         /// Microseconds since 1970-01-01 UTC.
         let learned: Int64
@@ -24,14 +24,14 @@ package struct HostsFile: Sendable {
     private let files: Files
 
     /// - Parameters:
-    ///   - folder: there already.
-    ///   - faults: for tests.
+    ///   - folder: an existing folder.
+    ///   - faults: makes system calls fail in tests.
     package init(folder: String, faults: FileFaults? = nil) {
         path = folder + "/hosts.json"
         files = Files(faults: faults)
     }
 
-    /// What the last run has learned; nothing where that cannot be told.
+    /// Returns what the last run learned; empty if the file is missing or unreadable.
     package func read(now: WallTime) -> [HostKnowledge] {
         guard let bytes = try? files.read(path, limit: Self.largest),
             let entries = try? JSONDecoder().decode([Entry].self, from: Data(bytes))
@@ -48,7 +48,7 @@ package struct HostsFile: Sendable {
         }
     }
 
-    /// Writes it in place of what was there; durable on return.
+    /// Replaces the file's content; durable on return.
     package func write(_ knowledge: [HostKnowledge], now: WallTime) throws(FileFailure) {
         let entries = knowledge.map { known in
             Entry(

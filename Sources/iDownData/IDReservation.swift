@@ -3,17 +3,19 @@
 import Glibc
 import Synchronization
 
-/// The file `next-id`: a number above every id ever given, whatever becomes of the database.
+/// The file `next-id`: a number above every id ever given, even if the database is lost.
 ///
-/// Ids are reserved ahead in blocks, so that it is written seldom; a clean end gives back what
-/// was not used. After a crash up to one block of numbers is skipped: the counter in the
-/// database could as well come from an older copy of it, and no id may come twice.
+/// Ids are reserved in blocks, so that the file is seldom written; closing the store gives unused
+/// ids back. After a crash the rest of the block is skipped: the counter in the database is not
+/// enough, because it may come from an older copy, and no id may be given twice.
 final class IDReservation: Sendable {
     private struct State {
-        /// Every id given is below this.
+        /// Every id given so far is below this number.
         var bound: Int64
-        /// Doubled with each block, so that 100,000 ids take a dozen writes of the file, and a
-        /// crash after a few skips but a few.
+        /// The size of the next block.
+        ///
+        /// It doubles each time, so that 100,000 ids take a dozen writes, while a crash after a few
+        /// ids skips only a few.
         var block: Int64 = 16
     }
 
@@ -23,7 +25,7 @@ final class IDReservation: Sendable {
     private let files: Files
     private let state: Mutex<State>
 
-    /// Reads the file; a missing one, and one that is no number, reserves nothing.
+    /// Reads the file; a file that is missing or holds no number reserves nothing.
     init(folder: String, files: Files) throws(FileFailure) {
         self.path = folder + "/next-id"
         self.files = files
@@ -34,8 +36,8 @@ final class IDReservation: Sendable {
 
     var bound: Int64 { state.withLock { $0.bound } }
 
-    /// Makes sure that the file names a bound above `id`, durably, before `id` is used.
-    func cover(_ id: Int64) throws(FileFailure) {
+    /// Makes sure that the file durably holds a number above `id`, before `id` is used.
+    func reserve(through id: Int64) throws(FileFailure) {
         try state.withLock { state throws(FileFailure) in
             guard id >= state.bound else { return }
             let (bound, overflow) = id.addingReportingOverflow(state.block)
@@ -45,8 +47,8 @@ final class IDReservation: Sendable {
         }
     }
 
-    /// Sets the bound to exactly the next id: at the opening, and at a clean end.
-    func settle(on next: Int64) throws(FileFailure) {
+    /// Sets the bound to the next id: when the store opens, and when it closes cleanly.
+    func setBound(to next: Int64) throws(FileFailure) {
         try state.withLock { state throws(FileFailure) in
             guard state.bound != next else { return }
             try write(next)

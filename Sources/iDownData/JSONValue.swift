@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Any JSON, so that what this version does not know is kept.
+/// Any JSON value; it keeps settings that this version does not know.
 enum JSONValue: Hashable, Sendable {
     case null
     case boolean(Bool)

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A task's mirrors as one text, a URL a line: URLs in normal form have no line ends in them.
+/// Stores a task's mirrors as one text with a URL per line; normalized URLs contain no line ends.
 enum MirrorText {
-    /// Nil for no mirrors.
+    /// Returns the text; nil for no mirrors.
     static func text(of mirrors: [String]) -> String? {
         mirrors.isEmpty ? nil : mirrors.joined(separator: "\n")
     }
 
     static func mirrors(of text: String) -> [String] {
-        // By bytes, as they were joined: a line end and what follows may be one character.
+        // Split by bytes, because Swift may take a line end and what follows for one character.
         text.utf8.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
             .map { String(Substring($0)) }
     }

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What happened when the store was opened, for the log.
+/// What happened when the store was opened; it goes to the log.
 package struct OpeningReport: Hashable, Sendable {
-    /// What was saved from a damaged database.
+    /// What was recovered from a damaged database.
     package struct Recovery: Hashable, Sendable {
-        /// Where the damaged file stands now, with its `-wal` and `-shm` if it had them.
+        /// The new path of the damaged file; its `-wal` and `-shm` files, if any, are beside it.
         package var brokenPath: String
-        /// What SQLite said of the damage.
+        /// SQLite's description of the damage.
         package var reason: String
         package var carriedTasks: Int
         package var carriedTokens: Int
-        /// Nil where the damage hides how many there were.
+        /// The number of tasks that were lost; nil where the damage hides it.
         package var lostTasks: Int?
     }
 
-    /// There was no database before.
+    /// Whether there was no database before.
     package var isNew: Bool
-    /// Nil when the database was sound.
+    /// The recovery; nil if the database was sound.
     package var recovery: Recovery?
 }

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The statements of the store.
+/// The SQL statements of the store.
 ///
-/// Those that run often never walk through the whole table, which a test holds them to.
-/// SQLite takes a partial index only where the query states the index's condition in its words.
+/// Statements that run often use an index and never scan the whole table; a test checks that.
+/// SQLite uses a partial index only if the query repeats the index's condition word by word.
 enum Query: String, CaseIterable {
     case inQueue = """
         SELECT id, priority, directory, fileName, url FROM task
         WHERE hold = 'queue' AND intent IS NOT 'discard'
         ORDER BY priority DESC, id
         """
-    /// Walks through the whole queue where all of it is passed over: 15 ms for 100,000 tasks.
-    case inQueueBeside = """
+    /// Scans the whole queue if all of it is excluded: 15 ms for 100,000 tasks.
+    case inQueueExcluding = """
         SELECT id, priority, directory, fileName, url FROM task
         WHERE hold = 'queue' AND intent IS NOT 'discard'
         AND isLoopback >= ?
@@ -24,7 +24,7 @@ enum Query: String, CaseIterable {
         WHERE hold = ? AND hold IN ('offline', 'metered', 'battery', 'space')
         ORDER BY priority DESC, id
         """
-    /// No more than so many, since more are never asked about; `someHeld` too.
+    /// At most 300 rows, the most that callers ask about; so does `someHeld`.
     case someInBackOff = """
         SELECT id FROM task WHERE hold = 'retry' LIMIT 300
         """
@@ -69,8 +69,9 @@ enum Query: String, CaseIterable {
     case loginKeys = """
         SELECT DISTINCT loginKey FROM task WHERE loginKey IS NOT NULL LIMIT ?
         """
-    /// Those that could not be tried for want of their logins; all that have any are looked at.
-    case lockedOut = """
+    /// The tasks that could not start because their logins could not be read; it checks every task
+    /// with a login key.
+    case unreadableLogins = """
         SELECT id FROM task
         WHERE loginKey IS NOT NULL AND failureCode = 'Server.AuthRequired'
         AND failureIsTransient = 1 AND (hold = 'retry' OR state = 'failed')
@@ -88,7 +89,7 @@ enum Query: String, CaseIterable {
     case idsForToken = """
         SELECT ids FROM token WHERE token = ?
         """
-    case remember = """
+    case insertToken = """
         INSERT INTO token (token, ids) VALUES (?, ?)
         """
     case saveSegments = """
@@ -103,7 +104,7 @@ enum Query: String, CaseIterable {
     case pieceHashes = """
         SELECT algorithm, length, digests FROM pieceHashes WHERE task = ?
         """
-    case keepPieceHashes = """
+    case insertPieceHashes = """
         INSERT INTO pieceHashes (task, algorithm, length, digests) VALUES (?, ?, ?, ?)
         """
     case nextID = """

@@ -2,29 +2,30 @@
 
 import GRDB
 
-/// The rows of a damaged table, as far as they can be read, in the order of their numbers.
+/// The readable rows of a damaged table, in the order of their numbers.
 ///
-/// It walks through the table; where it meets damage it asks for one number after the other,
-/// until a row answers, and walks on from there. The row is valid until the next is asked for.
+/// It scans the table. At a damaged place it asks for single rows by number until one can be read,
+/// then scans on from there. A row is valid until the next one is read.
 struct ReadableRows: Sequence, IteratorProtocol {
-    /// Without a bound, so many numbers in turn without a row are the end.
+    /// If no bound is known, this many numbers in a row without a readable row are taken for the
+    /// end.
     private static let longestGap: Int64 = 10_000
 
     private let select: String
     private let number: String
-    /// No row has this number or a higher one; nil where that is not known.
+    /// All rows have numbers below this one; nil where that is not known.
     private let bound: Int64?
     private let database: Database
 
     private var walk: RowCursor?
-    /// All rows up to this number are dealt with.
+    /// All rows up to this number have been read or skipped.
     private var position: Int64 = 0
 
     /// - Parameters:
-    ///   - select: a statement without conditions, the row's number its first column.
+    ///   - select: a SELECT without conditions, whose first column is the row's number.
     ///   - number: the name of the table's integer primary key.
-    ///   - bound: above all numbers; nil where that is not known.
-    ///   - database: only read.
+    ///   - bound: a number above all rows' numbers; nil where that is not known.
+    ///   - database: the damaged database, which is only read.
     init(_ select: String, by number: String, below bound: Int64?, in database: Database) {
         self.select = select
         self.number = number
@@ -43,7 +44,7 @@ struct ReadableRows: Sequence, IteratorProtocol {
                 )
             walk = rows
             guard let row = try rows.next() else { return nil }
-            // Damage can lead a walk back to where it was.
+            // Damage can lead a scan back to earlier rows.
             guard let found = number(of: row), found > position else { return probe() }
             position = found
             return row
@@ -52,7 +53,7 @@ struct ReadableRows: Sequence, IteratorProtocol {
         }
     }
 
-    /// Asks for single rows behind `position`; the next call walks on from the one found.
+    /// Asks for single rows after `position`; the next call scans on from the row found.
     private mutating func probe() -> Row? {
         walk = nil
         let (gapEnd, overflow) = position.addingReportingOverflow(Self.longestGap)

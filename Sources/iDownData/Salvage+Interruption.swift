@@ -4,18 +4,18 @@ import GRDB
 import Glibc
 import iDownState
 
-// What is left to do where a crash, or a disk that fails, has cut a salvage short.
+// Finishes a recovery that a crash or a failing disk interrupted.
 extension Salvage {
-    /// Brings a salvage to its end that has moved the damaged database already.
+    /// Finishes an interrupted recovery that had already moved the damaged database.
     ///
-    /// - Parameter now: for the name of what still has to be moved.
-    /// - Returns: where the damaged database stands; nil where there is nothing to do.
-    /// - Throws: `FileFailure`; the next start goes on from there.
+    /// - Parameter now: the time, for the new name of files that still have to be moved.
+    /// - Returns: the path of the damaged database; nil if there is nothing to finish.
+    /// - Throws: `FileFailure`; the next start continues from there.
     func finish(now: WallTime) throws(FileFailure) -> String? {
         guard try files.status(path) == nil, try isComplete() else { return nil }
         var last = try BrokenFile.last(for: path, in: files)
         for suffix in DatabaseFile.companions where try files.status(path + suffix) != nil {
-            // What has its own companion has lost none.
+            // A moved database that has this file already is not the one the file belongs to.
             if let known = last, try files.status(known + suffix) != nil { last = nil }
         }
         let broken: String
@@ -25,22 +25,22 @@ extension Salvage {
             broken = try BrokenFile.path(for: path, at: now, in: files)
         }
         try moveAside(to: broken)
-        try giveName()
+        try activateNew()
         return broken
     }
 
-    /// What is told of a salvage that an earlier start had begun.
+    /// Returns the report of a recovery that an earlier start had begun.
     ///
     /// - Parameters:
-    ///   - broken: where the damaged database stands.
-    ///   - pool: of the new database.
-    /// - Returns: what was saved.
+    ///   - broken: the path of the damaged database.
+    ///   - pool: the new database.
+    /// - Returns: what was recovered.
     /// - Throws: `StoreFailure.database`.
     func recovery(from broken: String, in pool: DatabasePool) throws -> OpeningReport.Recovery {
         try pool.write { database in
             OpeningReport.Recovery(
                 brokenPath: broken,
-                reason: "what was saved of it had not got its name yet",
+                reason: "an earlier start had not finished the recovery",
                 carriedTasks: try Transaction(database: database, ids: ids).counts().total,
                 carriedTokens: try Int.fetchOne(database, sql: "SELECT count(*) FROM token") ?? 0,
                 lostTasks: nil
@@ -48,10 +48,10 @@ extension Salvage {
         }
     }
 
-    /// Whether the new database has all that could be saved: its log is emptied last of all.
+    /// Whether the new database is complete: emptying its log is the recovery's last step.
     private func isComplete() throws(FileFailure) -> Bool {
         guard let database = try files.status(new), database.st_size > 0 else { return false }
-        guard let log = try files.status(new + DatabaseFile.log) else { return true }
+        guard let log = try files.status(new + DatabaseFile.logSuffix) else { return true }
         return log.st_size == 0
     }
 }

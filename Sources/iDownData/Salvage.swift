@@ -4,11 +4,11 @@ import GRDB
 import Glibc
 import iDownState
 
-/// Saves what can be read of a damaged database into a new one, and moves the damaged one aside.
+/// Copies the readable rows of a damaged database into a new one, and moves the damaged one aside.
 ///
-/// Nothing is deleted. The new database is complete and durable before the damaged one is moved,
-/// so that a crash before means no more than doing it again, and one after it no more than bringing
-/// it to its end.
+/// Nothing is deleted. The damaged database is moved only after the new one is complete and
+/// durable: after a crash before that, the recovery starts again; after a later one, the next start
+/// finishes it.
 struct Salvage {
     let path: String
     let ids: IDReservation
@@ -36,22 +36,22 @@ struct Salvage {
             }
         }
         try graft.remove()
-        // The whole log has to be in the database file, which alone gets the name.
+        // The log must be written into the database file, because only that file is renamed.
         _ = try target.writeWithoutTransaction { try $0.checkpoint(.truncate) }
-        try closed.take(target)
+        try closed.close(target)
         try files.syncFolder(Files.parent(of: path))
         try moveAside(to: recovery.brokenPath)
-        try giveName()
+        try activateNew()
         return recovery
     }
 
-    /// Where the new database stands until it gets the name.
+    /// The path of the new database until it is renamed.
     var new: String { path + ".new" }
 
-    /// The damaged database, or a copy of it where its own schema does not tell where the tables
-    /// begin; nil where nothing can be read.
+    /// Opens the damaged database, or a copy with a new schema if its own schema does not lead to
+    /// the tables; nil where nothing can be read.
     ///
-    /// - Throws: what kept the copy from being made, such as a full disk, but no damage.
+    /// - Throws: errors of making the copy, such as a full disk, but not those of the damage.
     private func source(
         _ graft: SchemaGraft,
         like target: DatabasePool
@@ -61,7 +61,7 @@ struct Salvage {
         if let source = try? closed.open(path, configuration, isLenient: true) {
             let sql = "SELECT 1 FROM task, pieceHashes, token, nextID, tally LIMIT 0"
             if (try? source.inDatabase { try $0.execute(sql: sql) }) != nil { return source }
-            try closed.take(source)
+            try closed.close(source)
         }
         do {
             return try target.writeWithoutTransaction { try graft.open(like: $0) }
@@ -78,7 +78,7 @@ struct Salvage {
         let old = Snapshot(database: source, ids: ids)
         let transaction = Transaction(database: target, ids: ids)
         let bound = max(ids.bound, (try? old.nextID()) ?? 0)
-        let knowsDrives = Self.knowsDrives(source)
+        let hasFileSystemIDs = Self.hasFileSystemIDs(source)
         try transaction.setNextID(max(bound, 1))
         let tasks = ReadableRows(
             Self.select(from: source),
@@ -88,17 +88,17 @@ struct Salvage {
         )
         for row in tasks {
             guard let record = try? TaskRow(row: row).record() else { continue }
-            try carry(record, from: old, to: transaction, belowBound: bound, knowsDrives)
+            try carry(record, from: old, to: transaction, belowBound: bound, hasFileSystemIDs)
             recovery.carriedTasks += 1
         }
-        // Counted alike on both sides, so without the tasks that are being removed.
+        // Both counts leave out the tasks that are being removed.
         if let expected = try? old.counts().total {
             recovery.lostTasks = max(0, expected - (try transaction.counts().total))
         }
         recovery.carriedTokens = try carryTokens(from: source, to: target)
     }
 
-    /// Looks for the tasks that the table itself did not lead to.
+    /// Finds tasks on pages that the table no longer refers to.
     private func carryStrays(
         _ graft: SchemaGraft,
         _ source: DatabaseQueue,
@@ -107,7 +107,7 @@ struct Salvage {
     ) throws {
         let copy: DatabaseQueue
         do {
-            copy = source.configuration.readonly ? try graft.openAsItIs() : source
+            copy = source.configuration.readonly ? try graft.openUnchanged() : source
         } catch  where StoreFailure(error).isCorruption {
             return
         }
@@ -115,7 +115,7 @@ struct Salvage {
         do {
             try copy.inDatabase { copy in
                 let old = Snapshot(database: copy, ids: ids)
-                let knowsDrives = Self.knowsDrives(copy)
+                let hasFileSystemIDs = Self.hasFileSystemIDs(copy)
                 try target.write { database in
                     let transaction = Transaction(database: database, ids: ids)
                     let bound = max(ids.bound, (try? old.nextID()) ?? 0)
@@ -123,28 +123,35 @@ struct Salvage {
                         guard bound == 0 || stray.id.rawValue < bound,
                             try transaction.task(stray.id) == nil
                         else { return }
-                        try carry(stray, from: old, to: transaction, belowBound: bound, knowsDrives)
+                        try carry(
+                            stray,
+                            from: old,
+                            to: transaction,
+                            belowBound: bound,
+                            hasFileSystemIDs
+                        )
                         found += 1
                     }
                 }
             }
         } catch  where StoreFailure(error).isCorruption {
-            // The copy's own schema cannot be changed: what was found so far is undone with it.
+            // The copy's schema cannot be changed: the error undid all insertions of this
+            // transaction.
             found = 0
         }
-        if copy !== source { try closed.take(copy) }
+        if copy !== source { try closed.close(copy) }
         recovery.carriedTasks += found
         recovery.lostTasks = recovery.lostTasks.map { max(0, $0 - found) }
     }
 
-    /// Whether the file systems of files stand in the list: in older ones it is the device's number.
-    private static func knowsDrives(_ source: Database) -> Bool {
+    /// Whether file systems are recorded by their IDs; older lists recorded device numbers instead.
+    private static func hasFileSystemIDs(_ source: Database) -> Bool {
         let versions = try? String.fetchAll(source, sql: "SELECT identifier FROM grdb_migrations")
         return versions?.contains("4") ?? false
     }
 
     private static func select(from source: Database) -> String {
-        // A schema that cannot be read counts as the oldest one.
+        // If the schema cannot be read, the oldest version is assumed.
         TaskColumn.select { column in
             (try? source.makeStatement(sql: "SELECT \(column.name) FROM task")) != nil
         }
@@ -155,19 +162,19 @@ struct Salvage {
         from old: Snapshot,
         to transaction: Transaction,
         belowBound bound: Int64,
-        _ knowsDrives: Bool
+        _ hasFileSystemIDs: Bool
     ) throws {
         let pieces = try? old.pieceHashes(of: record.id)
         var record = record
         record.request.hasPieceHashes = pieces != nil
-        if !knowsDrives { record.file?.fileSystem = 0 }
+        if !hasFileSystemIDs { record.file?.fileSystem = 0 }
         try transaction.insert(record)
         if let pieces { try transaction.keep(pieces, of: record.id) }
-        // Without a bound the ids themselves are all that tells which are taken.
+        // If no bound is known, the ids that are found tell which ones are taken.
         if record.id.rawValue >= bound { try transaction.setNextID(record.id.rawValue &+ 1) }
     }
 
-    /// How many tokens could be carried over.
+    /// Copies the readable tokens, and returns how many there were.
     private func carryTokens(from source: Database, to target: Database) throws -> Int {
         let last = try? Int64.fetchOne(source, sql: "SELECT coalesce(max(number), 0) FROM token")
         let tokens = ReadableRows(
@@ -176,13 +183,13 @@ struct Salvage {
             below: last.map { $0 &+ 1 },
             in: source
         )
-        // Damage can show one row twice.
+        // Damage can make a row appear twice.
         let insert = try target.makeStatement(
             sql: "INSERT OR IGNORE INTO token (number, token, ids) VALUES (?, ?, ?)"
         )
         var carried = 0
         for row in tokens {
-            // Damage can give a value another type, which the table would refuse.
+            // Damage can change a value's type, which the new table would refuse.
             let values = Array(row.databaseValues)
             guard values.count == 3, case .int64 = values[0].storage,
                 String.fromDatabaseValue(values[1]) != nil, case .blob(let ids) = values[2].storage,
@@ -194,19 +201,24 @@ struct Salvage {
         return carried
     }
 
+    /// Moves the damaged database and its companion files.
+    ///
     /// The database goes first: without its log it would be read as an older list, while a log
-    /// alone is read by nobody.
+    /// without a database is ignored.
     func moveAside(to broken: String) throws(FileFailure) {
         for suffix in [""] + DatabaseFile.companions where try files.status(path + suffix) != nil {
             try files.call("chmod", path + suffix) { chmod(path + suffix, 0o600) }
             try files.rename(path + suffix, to: broken + suffix)
-            // One after the other, on the disk as well.
+            // Synced after each rename, so that the order holds on the disk too.
             try files.syncFolder(Files.parent(of: path))
         }
     }
 
-    /// The new database gets the name; no log of the old one is left, which would be taken for its.
-    func giveName() throws(FileFailure) {
+    /// Renames the new database to the database's path.
+    ///
+    /// Old companion files are removed before, because SQLite would take them for the new
+    /// database's.
+    func activateNew() throws(FileFailure) {
         for suffix in DatabaseFile.companions { try files.remove(new + suffix) }
         try files.rename(new, to: path)
         try files.syncFolder(Files.parent(of: path))

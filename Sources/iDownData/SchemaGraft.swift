@@ -3,12 +3,13 @@
 import GRDB
 import Glibc
 
-/// A copy of a database whose first page or schema is damaged, with our own schema in its place.
+/// Copies a database whose first page or schema is damaged, and gives the copy this version's
+/// schema.
 ///
-/// The schema says where each table begins; without it no row can be found, sound as it may be. The
-/// tables of `Schema`'s version 1 are made in an empty file, in the same order each time, so they
-/// begin at the same pages in every store, whatever was added later. Where they do not after all,
-/// what is read there is no task, and is not taken.
+/// The schema tells at which page each table begins; without it even undamaged rows cannot be
+/// found. A new store creates the tables of `Schema`'s version 1 in an empty file, always in the
+/// same order, so that they begin at the same pages in every store, whatever was added later. If
+/// they do not, the rows read there are not valid tasks and are skipped.
 struct SchemaGraft {
     let path: String
     let files: Files
@@ -16,25 +17,25 @@ struct SchemaGraft {
 
     private var copy: String { path + ".graft" }
 
-    /// Removes what is left of a copy, which holds URLs as the database does.
+    /// Removes the copy, which holds URLs like the database itself.
     func remove() throws(FileFailure) {
         for suffix in [""] + DatabaseFile.companions { try files.remove(copy + suffix) }
     }
 
-    /// Makes a copy with the schema that is there.
+    /// Makes a copy with its own schema.
     ///
-    /// - Returns: the copy, to be closed, and then removed.
-    /// - Throws: what keeps a copy from being made, and SQLite's errors over the damage.
-    func openAsItIs() throws -> DatabaseQueue {
+    /// - Returns: the copy; close it, then remove it.
+    /// - Throws: errors of making the copy, and SQLite's errors about the damage.
+    func openUnchanged() throws -> DatabaseQueue {
         try makeCopy()
         return try queue()
     }
 
-    /// Makes the copy.
+    /// Makes a copy with the schema of another store.
     ///
-    /// - Parameter sound: any other store, which tells where the tables begin.
-    /// - Returns: the copy, to be closed, and then removed.
-    /// - Throws: what keeps a copy from being made, and SQLite's errors over the damage.
+    /// - Parameter sound: an undamaged store, whose schema tells where the tables begin.
+    /// - Returns: the copy; close it, then remove it.
+    /// - Throws: errors of making the copy, and SQLite's errors about the damage.
     func open(like sound: Database) throws -> DatabaseQueue {
         try makeCopy()
         let pageSize = try Int.fetchOne(sound, sql: "PRAGMA page_size") ?? 4_096
@@ -46,7 +47,7 @@ struct SchemaGraft {
                 WHERE type = 'table' OR sql IS NULL
                 """
         )
-        // A connection knows the schema as it was when it was opened.
+        // Closed afterwards, because a connection keeps the schema that it read when it was opened.
         try closed.use(queue()) { queue in
             try queue.writeWithoutTransaction { database in
                 for table in tables {
@@ -62,7 +63,7 @@ struct SchemaGraft {
 
     private func makeCopy() throws {
         try remove()
-        // What stands in the log is newer than the database, as long as SQLite finds it sound.
+        // The log's content is newer than the database's, if SQLite finds the log valid.
         for suffix in ["", "-wal"] where try files.status(path + suffix) != nil {
             try files.copy(path + suffix, to: copy + suffix)
         }
@@ -72,23 +73,26 @@ struct SchemaGraft {
         try closed.open(copy, Configuration(), isLenient: true)
     }
 
-    /// The first page of a database in WAL mode with an empty schema, by sqlite.org/fileformat.html.
+    /// Returns the first page of a database in WAL mode with an empty schema
+    /// (sqlite.org/fileformat.html).
     ///
-    /// No free pages, so that nothing that is there is taken for the schema; and no length, for
-    /// which SQLite then looks at the file.
+    /// It lists no free pages, so that the schema does not overwrite existing pages, and no length,
+    /// so that SQLite uses the file's size.
     static func firstPage(of size: Int) -> [UInt8] {
         var page = Array("SQLite format 3\u{0}".utf8)
-        // A page of 64 KiB is written as 1. Then WAL, no reserved bytes, and three fixed fractions.
+        // A page size of 64 KiB is written as 1. WAL mode, no reserved bytes, three fixed
+        // fractions.
         page += bigEndian(size == 65_536 ? 1 : size, bytes: 2) + [2, 2, 0, 64, 32, 32]
-        // The change counter, which differs from the one at the end, so that the length is not used.
+        // The change counter differs from the one at the end of the header, so that SQLite does not
+        // use the length.
         page += bigEndian(1, bytes: 4)
-        // The length, the first free page, their number.
+        // The length, the first free page and the number of free pages.
         page += [UInt8](repeating: 0, count: 12)
-        // The schema's number and format, cache and vacuum, UTF-8.
+        // The schema's cookie and format, the cache size and the vacuum setting, UTF-8.
         page += bigEndian(1, bytes: 4) + bigEndian(4, bytes: 4)
         page += [UInt8](repeating: 0, count: 8) + bigEndian(1, bytes: 4)
         page += [UInt8](repeating: 0, count: 100 - page.count)
-        // A leaf of a table without cells, the content of which begins at the end of the page.
+        // An empty table leaf page; its content area begins at the end of the page.
         page += [13, 0, 0, 0, 0] + bigEndian(size == 65_536 ? 0 : size, bytes: 2) + [0]
         return page + [UInt8](repeating: 0, count: size - page.count)
     }
@@ -99,7 +103,7 @@ struct SchemaGraft {
 }
 
 extension Files {
-    /// Copies a file to a new one, 0600.
+    /// Copies a file to a new one with permissions 0600.
     fileprivate func copy(_ path: String, to target: String) throws(FileFailure) {
         try withDescriptor(path, O_RDONLY) { source throws(FileFailure) in
             let flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW
@@ -116,7 +120,7 @@ extension Files {
         }
     }
 
-    /// Puts `content` over the file's first bytes.
+    /// Overwrites the beginning of a file.
     fileprivate func overwrite(_ path: String, with content: [UInt8]) throws(FileFailure) {
         try withDescriptor(path, O_WRONLY) { descriptor throws(FileFailure) in
             try write(content[...], to: descriptor, path)

@@ -3,7 +3,8 @@
 import iDownState
 
 extension SegmentMap {
-    /// For each range the gap before it and its length, as variable-length integers.
+    /// The map's stored form: for each range the gap before it and its length, as variable-length
+    /// integers.
     var bytes: [UInt8] {
         var bytes: [UInt8] = []
         var position: Int64 = 0
@@ -15,7 +16,7 @@ extension SegmentMap {
         return bytes
     }
 
-    /// Nil for bytes that are no map.
+    /// Reads the stored form; nil for bytes that are not valid.
     init?(bytes: [UInt8]) {
         self.init()
         var rest = bytes[...]

@@ -1,45 +1,46 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What the user has chosen, for all tasks.
+/// The user's settings, for all tasks.
 package struct Settings: Hashable, Sendable {
     package static let concurrentDownloads = 1...64
     package static let connectionsPerDownload = 1...16
-    /// In days; the upper end is what the property can tell.
+    /// In days; the upper limit is that of the D-Bus property.
     package static let keepCompleted = 0...Int(UInt32.max)
 
-    /// How many tasks download at once, 1…64.
+    /// How many tasks may download at the same time, 1…64.
     package var maxConcurrentDownloads: Int
-    /// How many connections a task may open that says nothing of its own, 1…16.
+    /// How many connections a task may open if it has no limit of its own, 1…16.
     package var maxConnectionsPerDownload: Int
-    /// The most bytes a second of all tasks together; 0 for no limit.
+    /// The speed limit for all tasks together, in bytes per second; 0 for no limit.
     package var speedLimit: Int64
-    /// How many days a completed task stays in the list; 0 is for ever.
+    /// How many days a completed task stays in the list; 0 means for ever.
     package var keepCompleted: Int
-    /// Where files go that were given no folder, absolute; nil takes the user's DOWNLOAD folder.
+    /// The folder for files that are added without one, absolute; nil means the user's XDG download
+    /// folder.
     package var downloadDirectory: String?
-    /// Whether clients may name folders below hidden ones, and so among the programs' own files.
+    /// Whether clients may save files below hidden folders, where programs keep their own files.
     package var allowsHiddenFolders: Bool
-    /// Whether downloads wait for a network that does not cost by the byte.
+    /// Whether downloads wait while the network is metered.
     package var holdsOnMetered = false
     /// Whether downloads wait while the battery is low.
     package var holdsOnLowBattery = false
-    /// Whether the user is told of what was added, completed and failed.
+    /// Whether added, completed and failed downloads are notified.
     package var notifies = true
-    /// Whether an idle computer stays awake while something downloads.
+    /// Whether the computer is kept from sleeping when idle while something downloads.
     package var staysAwake = false
-    /// A program and its arguments for every completed file; nil for none.
+    /// The program, with its arguments, that runs for every completed file; nil for none.
     ///
-    /// `{path}` and `{url}` in them stand for what they say.
+    /// `{path}` and `{url}` in its words are replaced by the file's path and URL.
     package var whenDoneCommand: [String]?
-    /// The proxy for everything, as curl(1) takes it; empty for none at all; nil leaves it to the
-    /// environment.
+    /// The proxy for all transfers, in the form that curl(1) takes; empty for no proxy; nil uses
+    /// the environment's.
     package var proxy: String?
-    /// The hosts that the proxy is not for, as `no_proxy` has them.
+    /// The hosts that are reached without the proxy, in the form of `no_proxy`.
     package var proxyExceptions = ""
-    /// The user's cookies in Netscape's form, an absolute path; nil sends none.
+    /// A file of cookies to send, in Netscape's format, as an absolute path; nil sends none.
     package var cookieFile: String?
 
-    /// The least that is written to the log: `error`, `warning`, `notice`, `info` or `debug`.
+    /// The lowest level that is logged: `error`, `warning`, `notice`, `info` or `debug`.
     package var logLevel = "info"
 
     package init(

@@ -6,9 +6,9 @@ package import iDownState
 
 /// Why the settings could not be read or written.
 package enum SettingsFailure: Error, Hashable, Sendable, CustomStringConvertible {
-    /// Not a JSON object.
+    /// The file is not a JSON object.
     case unreadable(path: String)
-    /// A value of the wrong type, or out of its range.
+    /// A value has the wrong type or is out of range.
     case invalidValue(path: String, key: String, expected: String)
     case file(FileFailure)
 
@@ -21,10 +21,10 @@ package enum SettingsFailure: Error, Hashable, Sendable, CustomStringConvertible
     }
 }
 
-/// The file `settings.json`: one object, its keys named as the properties on the bus.
+/// The file `settings.json`: a JSON object whose keys are named like the D-Bus properties.
 ///
-/// People may edit it, and an older idown may meet a newer one's: keys that are not known stay
-/// as they are.
+/// Users may edit it, and an older idown may read a newer one's file: unknown keys are kept as they
+/// are.
 package struct SettingsFile: Sendable {
     private static let largest = 1_048_576
 
@@ -33,17 +33,17 @@ package struct SettingsFile: Sendable {
     private let files: Files
 
     /// - Parameters:
-    ///   - folder: made when first written to.
-    ///   - faults: for tests.
+    ///   - folder: the file's folder, which the first write makes if it is missing.
+    ///   - faults: makes system calls fail in tests.
     package init(folder: String, faults: FileFaults? = nil) {
         self.path = folder + "/settings.json"
         self.files = Files(faults: faults)
     }
 
-    /// The settings in force, and what was wrong with the file; never writes.
+    /// Returns the current settings, and what is wrong with the file; it never writes.
     ///
-    /// The defaults without a file, and as long as anything in it is wrong: half of what the user
-    /// wrote could mean something else than all of it.
+    /// The settings are the defaults if there is no file, or if anything in the file is wrong: a
+    /// part of what the user wrote could mean something other than the whole.
     package func read() -> (settings: Settings, failure: SettingsFailure?) {
         do {
             guard let content = try content() else { return (Settings(), nil) }
@@ -53,11 +53,11 @@ package struct SettingsFile: Sendable {
         }
     }
 
-    /// Writes the settings, durable on return.
+    /// Writes the settings; they are durable on return.
     ///
-    /// A file that is wrong is moved aside first, as `settings.json.broken-<date>`; keys of it that are
-    /// not known stay, and all others are as they are in force. A symbolic link stays, and leads to
-    /// the new file.
+    /// A file that cannot be used is moved aside first, as `settings.json.broken-<date>`; its
+    /// unknown keys are kept, and all others are written as they are in force. If the file is a
+    /// symbolic link, the link stays, and its target is replaced.
     package func write(_ settings: Settings, now: WallTime) throws(SettingsFailure) {
         let target: String
         do {
@@ -74,7 +74,7 @@ package struct SettingsFile: Sendable {
             throw .file(failure)
         } catch {
             try moveAside(target, now: now)
-            // What only the user sets is in force as well.
+            // The keys without a D-Bus property are written as they are in force too.
             for (key, value) in Self.usersOwn(in: settings) { content[key] = value }
         }
         content[Key.maxConcurrentDownloads] = .integer(Int64(settings.maxConcurrentDownloads))
@@ -86,7 +86,7 @@ package struct SettingsFile: Sendable {
         content[Key.holdOnLowBattery] = .boolean(settings.holdsOnLowBattery)
         content[Key.downloadDirectory] = settings.downloadDirectory.map { .text($0) }
         content[Key.allowHiddenFolders] = .boolean(settings.allowsHiddenFolders)
-        // What could not be read back is not written.
+        // Settings that could not be read back must not be written.
         _ = try self.settings(in: content)
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
@@ -152,8 +152,8 @@ package struct SettingsFile: Sendable {
         case allowHiddenFolders = "AllowHiddenFolders"
         case holdOnMetered = "HoldOnMetered"
         case holdOnLowBattery = "HoldOnLowBattery"
-        // These are the user's alone: no property on the bus stands for them, and they are never
-        // written, so that they stay as they are.
+        // Only the user sets these keys: they have no D-Bus property, and are not written, so that
+        // they stay as they are.
         case proxy = "Proxy"
         case noProxy = "NoProxy"
         case cookieFile = "CookieFile"
@@ -166,7 +166,7 @@ package struct SettingsFile: Sendable {
     /// Every key that the file may have, as it is written there.
     package static var keys: [String] { Key.allCases.map(\.rawValue) }
 
-    /// The keys that stand for no property; nil for what is as it is without a file.
+    /// Returns the keys without a D-Bus property; the value is nil where it is the default.
     private static func usersOwn(in settings: Settings) -> [(Key, JSONValue?)] {
         let usual = Settings()
         func flag(_ value: Bool, _ usual: Bool) -> JSONValue? {
@@ -189,7 +189,7 @@ package struct SettingsFile: Sendable {
         ]
     }
 
-    /// The object in the file; nil without a file.
+    /// Returns the JSON object in the file; nil if there is no file.
     private func content() throws(SettingsFailure) -> [String: JSONValue]? {
         let bytes: [UInt8]?
         do {
@@ -253,7 +253,7 @@ package struct SettingsFile: Sendable {
         return settings
     }
 
-    /// A truth value, or nil for a key that is not there.
+    /// Returns the key's boolean value; nil if the key is missing.
     private func flag(
         _ content: [String: JSONValue],
         _ key: Key
@@ -263,7 +263,7 @@ package struct SettingsFile: Sendable {
         return flag
     }
 
-    /// A program and its arguments; no shell reads them.
+    /// Reads a program and its arguments; no shell is involved.
     private func command(_ value: JSONValue?) throws(SettingsFailure) -> [String]? {
         guard let value, value != .null else { return nil }
         let expected = "an array of texts, the first of them a program"
@@ -281,7 +281,7 @@ package struct SettingsFile: Sendable {
         return command
     }
 
-    /// A text, or nil for a key that is not there or null.
+    /// Returns the key's text; nil if the key is missing or its value is null.
     private func text(
         _ value: JSONValue?,
         _ key: Key,

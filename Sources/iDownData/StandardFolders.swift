@@ -2,24 +2,24 @@
 
 import Glibc
 
-/// Where things belong in a user's home: the XDG base directory specification.
+/// The standard folders of a user: the XDG base directory specification.
 ///
-/// A variable that is unset, empty or not absolute counts as not there.
+/// A variable that is empty or not an absolute path counts as unset.
 package struct StandardFolders: Hashable, Sendable {
     package let home: String
-    /// `$XDG_CONFIG_HOME`, else `~/.config`; those below likewise.
+    /// `$XDG_CONFIG_HOME`, or else `~/.config`; the folders below follow the same rule.
     package let configHome: String
     package let dataHome: String
     package let stateHome: String
     package let cacheHome: String
-    /// `$XDG_RUNTIME_DIR`; nil where the session has none.
+    /// `$XDG_RUNTIME_DIR`; nil where the variable is unset.
     package let runtime: String?
-    /// The user's DOWNLOAD folder of `user-dirs.dirs`; `~/Downloads` where none is set.
+    /// The download folder that `user-dirs.dirs` sets, or else `~/Downloads`.
     package let download: String
 
     /// - Parameters:
-    ///   - environment: the process's variables.
-    ///   - home: used where `HOME` is missing, not absolute or empty.
+    ///   - environment: the process's environment variables.
+    ///   - home: the home folder, used where `HOME` is missing, empty or not absolute.
     package init(environment: [String: String], home: String) {
         func folder(_ variable: String) -> String? {
             guard let path = environment[variable], path.hasPrefix("/") else { return nil }
@@ -33,17 +33,17 @@ package struct StandardFolders: Hashable, Sendable {
         self.stateHome = folder("XDG_STATE_HOME") ?? below(".local/state")
         self.cacheHome = folder("XDG_CACHE_HOME") ?? below(".cache")
         self.runtime = folder("XDG_RUNTIME_DIR")
-        // Nothing hangs on this file: one that cannot be read is like one that is not there.
+        // If the file cannot be read, it is ignored like a missing one.
         let list = try? Files().read(configHome + "/user-dirs.dirs", limit: 65_536)
         self.download =
             UserDirectories(content: list ?? [], home: home)["XDG_DOWNLOAD_DIR"]
             ?? below("Downloads")
     }
 
-    /// Where the store is kept.
+    /// The folder of the store.
     package var state: String { stateHome + "/idown" }
 
-    /// Where the settings are kept.
+    /// The folder of the settings file.
     package var config: String { configHome + "/idown" }
 
     private static func withoutTrailingSlashes(_ path: String) -> String {
@@ -54,7 +54,8 @@ package struct StandardFolders: Hashable, Sendable {
 }
 
 extension StandardFolders {
-    /// The folders of this process's user; without `HOME`, the user database's. getpwuid(3)
+    /// Returns the folders of this process's user; without `HOME`, the home folder comes from the
+    /// user database: getpwuid(3).
     package static func current() -> StandardFolders {
         var environment: [String: String] = [:]
         let names = [

@@ -2,10 +2,10 @@
 
 import Glibc
 
-/// The right to use the store: an exclusive lock on `lock` in the state folder.
+/// The right to use the store: an exclusive lock on the file `lock` in the state folder.
 ///
-/// Held for the object's life. The kernel drops it with the process, however that ends, so no
-/// stale lock can be left behind.
+/// The lock is held as long as the object exists. The kernel drops it with the process, however
+/// that ends, so no stale lock can remain.
 package final class StateLock: Sendable {
     private let descriptor: Int32
 
@@ -13,10 +13,11 @@ package final class StateLock: Sendable {
 
     deinit { close(descriptor) }
 
-    /// Takes the lock, making the folder (0700) and the file (0600) where they are missing.
+    /// Takes the lock, and makes its folder (0700) and file (0600) if they are missing.
     ///
-    /// Never waits: nil when somebody else holds it. flock(2), not fcntl(2): the lock belongs to
-    /// the open file, so closing another descriptor of the same file does not drop it.
+    /// Never waits: it returns nil if another process holds the lock. It uses flock(2), not
+    /// fcntl(2), because a flock belongs to the open file, and closing another descriptor of the
+    /// file does not release it.
     package static func tryAcquire(
         folder: String,
         faults: FileFaults? = nil

@@ -7,11 +7,10 @@ package import iDownState
 extension Store {
     /// Opens the store in a folder, which is made if it is missing.
     ///
-    /// Blocks, and with `blocks` everything that it is asked later does so too: for a simulation,
-    /// in which nothing may run beside anything else. A damaged database is moved aside as
-    /// `tasks.sqlite.broken-<date>`, and all rows that can still be read are carried over into a new
-    /// one. Any other trouble is thrown, a database of a newer idown included, and the database
-    /// stays as it was.
+    /// This call blocks. With `blocks` all later calls block too, for a simulation in which nothing
+    /// may run concurrently. A damaged database is moved aside as `tasks.sqlite.broken-<date>`, and
+    /// all rows that can still be read are copied into a new one. Any other error is thrown, also
+    /// for the database of a newer idown, and leaves the database unchanged.
     package static func open(
         folder: String,
         now: WallTime,
@@ -27,7 +26,7 @@ extension Store {
             let file = DatabaseFile(path: path, files: files)
             let salvage = Salvage(path: path, ids: ids, files: files, closed: file.closed)
             let broken = try salvage.finish(now: now)
-            // An empty file is what a crash leaves that came right after making it.
+            // A crash right after the file was made leaves it empty.
             let isNew = try files.status(path).map { $0.st_size == 0 } ?? true
             var report = OpeningReport(isNew: isNew, recovery: nil)
             if !isNew, let damage = try file.damage() {
@@ -37,11 +36,11 @@ extension Store {
             if let broken, report.recovery == nil {
                 report.recovery = try salvage.recovery(from: broken, in: pool)
             }
-            try settleIDs(ids, in: pool)
-            let looks = try file.openForLooks()
+            try alignIDs(ids, in: pool)
+            let quickReader = try file.openQuickReader()
             let store = Store(
                 pool: pool,
-                looks: looks,
+                quickReader: quickReader,
                 closed: file.closed,
                 ids: ids,
                 faults: commitFaults,
@@ -51,14 +50,14 @@ extension Store {
         }
     }
 
-    /// Brings the counter in the database and the file `next-id` to the higher of both.
-    private static func settleIDs(_ ids: IDReservation, in pool: DatabasePool) throws {
+    /// Sets the counter in the database and the file `next-id` to the higher of the two.
+    private static func alignIDs(_ ids: IDReservation, in pool: DatabasePool) throws {
         let next = try pool.write { database in
             let transaction = Transaction(database: database, ids: ids)
             let stored = try transaction.nextID()
             if ids.bound > stored { try transaction.setNextID(ids.bound) }
             return max(ids.bound, stored)
         }
-        try ids.settle(on: next)
+        try ids.setBound(to: next)
     }
 }

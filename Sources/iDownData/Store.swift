@@ -3,54 +3,55 @@
 import GRDB
 import Synchronization
 
-/// The tasks on disk: `tasks.sqlite` in the state folder.
+/// The durable list of tasks: `tasks.sqlite` in the state folder.
 ///
-/// What it says is true; whoever holds a task in memory holds a copy.
+/// The store is the truth about a task; records in memory are copies.
 ///
-/// One writer commits in the order of the calls; readers see the last commit. Whoever opens it
-/// holds the `StateLock` of the folder. Nothing here blocks the caller's thread but `open` and
-/// `close`.
+/// One writer commits in the order of the calls; readers see the last commit. The process that
+/// opens it must hold the folder's `StateLock`. Only `open`, `crash` and `close` block the caller's
+/// thread.
 package final class Store: Sendable {
     let pool: DatabasePool
-    /// A connection of its own for `look`: the pool's readers may be busy with the whole list.
-    let looks: DatabaseQueue
+    /// A connection of its own for ``readNow(_:)``, because the pool's readers may be busy with the
+    /// whole list.
+    let quickReader: DatabaseQueue
     let ids: IDReservation
-    let commits: CommitQueue
-    /// Of its opening.
+    let commits: WriteQueue
+    /// The closed connections that were used when the store was opened.
     private let closed: ClosedConnections
-    /// What was looked at last.
-    let looked = Mutex(Looked())
-    /// Whether the caller's own thread does everything, and waits.
+    /// The last answers of quick reads.
+    let recentReads = Mutex(RecentReads())
+    /// Whether all work runs on the caller's thread, which waits for it.
     private let blocks: Bool
 
     init(
         pool: DatabasePool,
-        looks: DatabaseQueue,
+        quickReader: DatabaseQueue,
         closed: ClosedConnections,
         ids: IDReservation,
         faults: CommitFaults?,
         blocks: Bool
     ) {
         self.pool = pool
-        self.looks = looks
+        self.quickReader = quickReader
         self.closed = closed
         self.ids = ids
         self.blocks = blocks
-        self.commits = CommitQueue(pool: pool, ids: ids, faults: faults, blocks: blocks)
+        self.commits = WriteQueue(pool: pool, ids: ids, faults: faults, blocks: blocks)
     }
 
-    /// Runs all bodies in one transaction, in order, each seeing what those before it did.
+    /// Runs all bodies in one transaction, in order; each sees the changes of the ones before it.
     ///
-    /// A body that throws loses only its own changes, the rest commits. Durable on return. If
-    /// the commit itself fails, nothing has changed and every result is that `StoreFailure`.
-    /// Calls that arrive together share a commit; a cancelled task's changes are made all the
-    /// same.
+    /// A body that throws loses only its own changes; the others are committed. The changes are
+    /// durable on return. If the commit itself fails, nothing has changed, and every result is that
+    /// `StoreFailure`. Calls that arrive together share a commit. The changes are made even if the
+    /// calling task is cancelled.
     package func commit<T: Sendable>(
         _ changes: [@Sendable (Transaction) throws -> T]
     ) async -> [Result<T, any Error>] {
         await withCheckedContinuation { continuation in
             commits.submit(
-                CommitQueue.Entry(
+                WriteQueue.Entry(
                     run: { transaction in
                         let results = try changes.map { try transaction.attempt($0) }
                         return { continuation.resume(returning: results) }
@@ -63,7 +64,7 @@ package final class Store: Sendable {
         }
     }
 
-    /// Runs one body in a transaction; what it throws undoes its changes.
+    /// Runs one body in a transaction; an error that it throws undoes its changes.
     package func commit<T: Sendable>(
         _ change: @Sendable @escaping (Transaction) throws -> T
     ) async throws -> T {
@@ -72,11 +73,11 @@ package final class Store: Sendable {
         return try result.get()
     }
 
-    /// Runs a body on the last commit; others may commit meanwhile, it does not see them.
+    /// Runs a body on the last commit; it does not see commits made meanwhile.
     package func read<T: Sendable>(
         _ body: @Sendable @escaping (Snapshot) throws(StoreFailure) -> T
     ) async throws(StoreFailure) -> T {
-        if blocks { return try readAtOnce(body) }
+        if blocks { return try readBlocking(body) }
         let result = await withCheckedContinuation { continuation in
             pool.asyncRead { [ids] opened in
                 continuation.resume(
@@ -90,69 +91,69 @@ package final class Store: Sendable {
         return try result.get()
     }
 
-    private func readAtOnce<T: Sendable>(
+    private func readBlocking<T: Sendable>(
         _ body: (Snapshot) throws(StoreFailure) -> T
     ) throws(StoreFailure) -> T {
-        // By the writer's connection: it costs none of its own.
+        // Uses the writer's connection, so that no reader is opened.
         try pool.writeWithoutTransaction { database in
             Result { () throws(StoreFailure) in try body(Snapshot(database: database, ids: ids)) }
         }.get()
     }
 
-    /// Ends the store as a crash would: what is committed lasts, and nothing else is done.
+    /// Ends the store as a crash would: commits are kept, and nothing else is done.
     ///
-    /// Blocks.
+    /// This call blocks.
     package func crash() throws(StoreFailure) {
         try translatingErrors {
-            try looks.close()
+            try quickReader.close()
             try pool.close()
         }
     }
 
-    /// Ends the store once the commits under way are done, and gives unused ids back.
+    /// Closes the store after the commits under way, and gives unused ids back.
     ///
-    /// Blocks. Later calls fail with `StoreFailure.closed`.
+    /// This call blocks. Later calls fail with `StoreFailure.closed`.
     package func close() throws(StoreFailure) {
         try translatingErrors {
             let next = try pool.writeWithoutTransaction { database in
                 try Transaction(database: database, ids: ids).nextID()
             }
-            // The writer's connection is the last to go: it empties the log into the database.
-            try looks.close()
-            // From here on nobody makes an id any more.
+            // The writer's connection closes last, because it writes the log into the database.
+            try quickReader.close()
+            // After this no id can be given.
             try pool.close()
-            try ids.settle(on: next)
+            try ids.setBound(to: next)
         }
     }
 }
 
 extension Transaction {
-    /// Runs a body whose failure undoes its own changes alone.
+    /// Runs a body whose failure undoes only its own changes.
     ///
-    /// - Throws: what ended the whole transaction.
+    /// - Throws: the error, if SQLite has ended the whole transaction.
     func attempt<T>(_ body: (Transaction) throws -> T) throws -> Result<T, any Error> {
-        try mark("SAVEPOINT change")
+        try runSavepoint("SAVEPOINT change")
         do {
             let value = try body(self)
-            try mark("RELEASE change")
+            try runSavepoint("RELEASE change")
             return .success(value)
         } catch {
-            // A full disk or a damaged page may make SQLite undo everything on its own.
+            // On a full disk or a damaged page SQLite may undo the whole transaction by itself.
             guard database.isInsideTransaction else { throw error }
-            try mark("ROLLBACK TO change")
-            try mark("RELEASE change")
+            try runSavepoint("ROLLBACK TO change")
+            try runSavepoint("RELEASE change")
             return .failure(error is DatabaseError ? StoreFailure(error) : error)
         }
     }
 
-    /// GRDB's own savepoints are parsed anew for every change.
-    private func mark(_ sql: String) throws {
+    /// Runs a savepoint statement from the cache; GRDB's own savepoints are parsed anew each time.
+    private func runSavepoint(_ sql: String) throws {
         try database.cachedStatement(sql: sql).execute()
     }
 }
 
 extension Store {
-    /// The version of SQLite that runs; empty where it does not say.
+    /// The version of the SQLite library in use; empty if it cannot be read.
     package static var libraryVersion: String {
         let version = try? DatabaseQueue().read { database in
             try String.fetchOne(database, sql: "SELECT sqlite_version()")

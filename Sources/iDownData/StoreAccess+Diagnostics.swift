@@ -3,10 +3,10 @@
 import GRDB
 
 extension StoreAccess {
-    /// Runs any statement; each row as text, NULL as the empty one.
+    /// Runs any statement, and returns each row's values as text, with NULL as empty text.
     ///
-    /// Internal: tests ask SQLite for its plans and pragmas by it, and do damage that the store
-    /// itself never does.
+    /// It is for tests, which read query plans and pragmas, and make damage that the store itself
+    /// never makes.
     func texts(_ sql: String) throws(StoreFailure) -> [[String]] {
         try translatingErrors {
             try Row.fetchAll(database, sql: sql).map { row in

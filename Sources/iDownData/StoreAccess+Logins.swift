@@ -3,15 +3,15 @@
 import GRDB
 package import iDownState
 
-// The logins of URLs, and where those are kept that were taken out of them.
+// The logins in URLs, and the places where moved logins are kept.
 extension StoreAccess {
-    /// Tasks in whose URLs names or passwords stand, in order of ids.
+    /// Returns the tasks whose URLs contain a user name or a password, in order of ids.
     ///
-    /// One that cannot be read is left out.
+    /// Tasks that cannot be read are left out.
     ///
     /// - Parameters:
-    ///   - first: goes on behind this id; nil begins with the first.
-    ///   - limit: no more than so many.
+    ///   - first: starts after this id; nil starts with the first task.
+    ///   - limit: returns at most this many tasks.
     /// - Returns: the tasks.
     /// - Throws: `StoreFailure.database`.
     package func tasksWithLogins(
@@ -27,7 +27,7 @@ extension StoreAccess {
         return records
     }
 
-    /// Whether a task has logins that are kept under this id.
+    /// Whether the logins that are kept under this id belong to a task.
     package func needsLogins(keptAt id: String) throws(StoreFailure) -> Bool {
         let keys = [true, false].map { LoginKey(id: id, isForURL: $0).rawValue }
         var isFound = false
@@ -35,7 +35,7 @@ extension StoreAccess {
         return isFound
     }
 
-    /// Where logins are kept, each once.
+    /// Returns the keys of all kept logins, each key once.
     package func loginKeys(limit: Int) throws(StoreFailure) -> [LoginKey] {
         try translatingErrors {
             var keys: [LoginKey] = []
@@ -47,18 +47,19 @@ extension StoreAccess {
         }
     }
 
-    /// Tasks that failed, or wait for another try, because their kept logins could not be read.
-    package func lockedOut() throws(StoreFailure) -> [TaskID] {
+    /// Returns the tasks that failed, or wait for a retry, because their kept logins could not be
+    /// read.
+    package func tasksWithUnreadableLogins() throws(StoreFailure) -> [TaskID] {
         var ids: [TaskID] = []
-        try forEachRow(.lockedOut) { id, _ in ids.append(id) }
+        try forEachRow(.unreadableLogins) { id, _ in ids.append(id) }
         return ids
     }
 }
 
 extension Store {
-    /// Empties the log of changes, in which what was overwritten can still be read.
+    /// Empties the write-ahead log, from which overwritten content could still be read.
     ///
-    /// - Throws: `StoreFailure.database` where readers do not let go of it in time.
+    /// - Throws: `StoreFailure.database` if readers use the log for too long.
     package func emptyLog() async throws(StoreFailure) {
         let result = await withCheckedContinuation { continuation in
             pool.asyncWriteWithoutTransaction { database in

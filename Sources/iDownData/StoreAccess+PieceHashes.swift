@@ -4,10 +4,10 @@ import FoundationEssentials
 import GRDB
 package import iDownState
 
-// In a table of their own: a disk image has hundreds of kilobytes of them, and whoever reads the
-// list needs none.
+// Piece hashes have a table of their own, because a disk image has hundreds of kilobytes of them
+// and reading the list needs none.
 extension StoreAccess {
-    /// The hashes of a task's pieces; nil where there are none.
+    /// Returns the hashes of a task's pieces; nil if the task has none.
     package func pieceHashes(of id: TaskID) throws(StoreFailure) -> PieceHashes? {
         try translatingErrors { () -> PieceHashes? in
             let rows = try rows(Query.pieceHashes.rawValue, [id.rawValue])
@@ -26,10 +26,10 @@ extension StoreAccess {
 }
 
 extension StoreAccess where Right == ReadWrite {
-    /// Keeps the hashes of a task's pieces for as long as there is the task.
+    /// Stores the hashes of a task's pieces, which are deleted with the task.
     package func keep(_ pieces: PieceHashes, of id: TaskID) throws(StoreFailure) {
         try execute(
-            Query.keepPieceHashes.rawValue,
+            Query.insertPieceHashes.rawValue,
             [id.rawValue, pieces.algorithm.rawValue, pieces.length, Data(pieces.digests)]
         )
     }

@@ -4,21 +4,21 @@ import FoundationEssentials
 import GRDB
 package import iDownState
 
-// What waits, and for what.
+// The waiting tasks, and what they wait for.
 extension StoreAccess {
-    /// The tasks that may start, best first: by priority, then in the order of ids.
+    /// Returns the tasks that may start, the first one first: by priority, then by id.
     ///
-    /// One whose file is still being deleted may not start.
+    /// A task whose file is still being deleted may not start.
     package func nextWaiting(
         limit: Int,
-        passingOver passedOver: PassedOver = PassedOver()
+        excluding exclusions: QueueExclusions = QueueExclusions()
     ) throws(StoreFailure) -> [Candidate] {
-        guard limit > 0, !passedOver.all else { return [] }
+        guard limit > 0, !exclusions.all else { return [] }
         return try translatingErrors {
             var waiting: [Candidate] = []
-            let rows = try queue(passingOver: passedOver)
+            let rows = try queue(excluding: exclusions)
             while waiting.count < limit, let row = try rows.next() {
-                guard let id = TaskID(rawValue: integer(row, 0)), !passedOver.ids.contains(id)
+                guard let id = TaskID(rawValue: integer(row, 0)), !exclusions.ids.contains(id)
                 else { continue }
                 waiting.append(
                     Candidate(
@@ -34,14 +34,14 @@ extension StoreAccess {
         }
     }
 
-    private func queue(passingOver passedOver: PassedOver) throws -> RowCursor {
-        guard !passedOver.isOfTasksAlone else { return try rows(Query.inQueue.rawValue) }
+    private func queue(excluding exclusions: QueueExclusions) throws -> RowCursor {
+        guard !exclusions.excludesOnlyTasks else { return try rows(Query.inQueue.rawValue) }
         return try rows(
-            Query.inQueueBeside.rawValue,
+            Query.inQueueExcluding.rawValue,
             [
-                passedOver.remote ? 1 : 0,
-                try json(passedOver.origins.map { URLHash.value(of: $0.text) }),
-                try json(passedOver.directories.sorted()),
+                exclusions.remote ? 1 : 0,
+                try json(exclusions.origins.map { URLHash.value(of: $0.text) }),
+                try json(exclusions.directories.sorted()),
             ]
         )
     }
@@ -50,9 +50,11 @@ extension StoreAccess {
         String(decoding: try JSONEncoder().encode(values), as: UTF8.self)
     }
 
-    /// The tasks that wait for the network, for power or for room, by priority, then in the order of ids.
+    /// Returns the tasks that wait for the network, for power or for disk space, by priority, then
+    /// by id.
     ///
-    /// - Parameter hold: `offline`, `metered`, `battery` or `space`; none waits otherwise.
+    /// - Parameter hold: `offline`, `metered`, `battery` or `space`; for any other hold there are
+    ///   none.
     /// - Returns: their ids.
     /// - Throws: `StoreFailure.database`.
     package func held(by hold: Hold) throws(StoreFailure) -> [TaskID] {
@@ -61,7 +63,9 @@ extension StoreAccess {
         return ids
     }
 
-    /// How many tasks wait for anything but a slot; exact up to 300 of a kind.
+    /// Returns how many tasks wait for something other than a slot.
+    ///
+    /// Tasks in back-off and other held tasks are each counted up to 300.
     package func countOfHeld() throws(StoreFailure) -> Int {
         var count = 0
         try forEachRow(.someInBackOff) { _, _ in count += 1 }
@@ -69,7 +73,7 @@ extension StoreAccess {
         return count
     }
 
-    /// The tasks in back-off, the next to be tried first.
+    /// Returns the tasks in back-off with the times of their next tries, the earliest first.
     package func retrying() throws(StoreFailure) -> [(id: TaskID, at: WallTime)] {
         var retrying: [(id: TaskID, at: WallTime)] = []
         try forEachRow(.inBackOff) { id, row in

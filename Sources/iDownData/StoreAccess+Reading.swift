@@ -5,22 +5,23 @@ import GRDB
 package import iDownState
 
 extension StoreAccess {
-    /// The task, also one with the intent to remove, which everybody outside takes for gone.
+    /// Returns the task; also one with the intent to remove, which clients do not see any more.
     package func task(_ id: TaskID) throws(StoreFailure) -> TaskRecord? {
         try translatingErrors {
             let statement = try database.cachedStatement(sql: TaskColumn.selectOne)
-            // The first column stands for the row: a Row costs as much as the record.
+            // Fetches only the first column; making a GRDB Row would cost as much as the record
+            // itself.
             let ids = try Int64.fetchCursor(statement, arguments: [id.rawValue])
-            // With its cursor the statement leaves the row.
+            // The cursor must live until the record is read: the statement leaves the row with it.
             return try withExtendedLifetime(ids) {
                 try ids.next().map { _ in try TaskRow(of: statement).record() }
             }
         }
     }
 
-    /// All tasks but those with the intent to remove, in order of ids.
+    /// Returns all tasks except those with the intent to remove, in order of ids.
     ///
-    /// A row that cannot be read is left out: one bad row must not hide the others.
+    /// A row that cannot be read is left out, so that it does not hide the others.
     package func tasks() throws(StoreFailure) -> [TaskRecord] {
         var records: [TaskRecord] = []
         try forEachTask { record in
@@ -30,11 +31,12 @@ extension StoreAccess {
         return records
     }
 
-    /// The same tasks as `tasks`, one by one, so that they need not stand in memory at once.
+    /// Calls `body` with each task that ``tasks()`` would return, so that they need not be in
+    /// memory at once.
     ///
     /// - Parameters:
-    ///   - first: goes on behind this id; nil begins with the first.
-    ///   - body: called for each; answers whether the walk goes on.
+    ///   - first: starts after this id; nil starts with the first task.
+    ///   - body: receives each task; returns whether to go on.
     /// - Throws: `StoreFailure.database`.
     package func forEachTask(
         after first: TaskID? = nil,
@@ -51,7 +53,9 @@ extension StoreAccess {
         }
     }
 
-    /// How many tasks there are, those with the intent to remove left out; needs no search.
+    /// Returns how many tasks there are in each state, without those with the intent to remove.
+    ///
+    /// The counts are stored, so that no scan is needed.
     package func counts() throws(StoreFailure) -> TaskCounts {
         try translatingErrors {
             var counts = TaskCounts()
@@ -64,18 +68,19 @@ extension StoreAccess {
         }
     }
 
-    /// The oldest unfinished task with this URL and folder: what another AddURL means.
+    /// Returns the oldest unfinished task with this URL and folder, which another AddURL call for
+    /// them refers to.
     ///
-    /// Unfinished are waiting, downloading, paused and failed tasks without the intent to remove.
+    /// Waiting, downloading, paused and failed tasks without the intent to remove are unfinished.
     ///
     /// - Parameters:
-    ///   - url: in normal form, user and password included.
-    ///   - directory: absolute, links resolved.
-    ///   - fileName: nil takes any name; else the task must have been added with this name, or,
-    ///     if added with none, must have got it from the server.
-    ///   - owner: nil takes anybody's; else it must have been added by this one.
-    ///   - keptLogins: where those are kept that may be this URL's.
-    /// - Returns: Nil where a new task is to be added.
+    ///   - url: the normalized URL, including user and password.
+    ///   - directory: the folder, absolute, with symbolic links resolved.
+    ///   - fileName: the name with which the task was added, or which the server gave it if it was
+    ///     added without one; nil matches any name.
+    ///   - owner: the program that added the task; nil matches any program.
+    ///   - keptLogins: the ids of kept logins that may be this URL's.
+    /// - Returns: nil if there is no such task.
     /// - Throws: `StoreFailure.database`.
     package func unfinishedTask(
         url: String,
@@ -107,7 +112,7 @@ extension StoreAccess {
                 }
                 let name: DatabaseValue = row[2]
                 let given = name.isNull ? text(row, 3) : text(row, 2)
-                // Byte by byte: two spellings of one text are two names.
+                // Compared byte by byte, because two encodings of one text are two file names.
                 guard fileName.map({ $0.utf8.elementsEqual(given.utf8) }) ?? true else { continue }
                 guard owner == nil || owner == text(row, 4) else { continue }
                 return TaskID(rawValue: integer(row, 0))
@@ -116,7 +121,7 @@ extension StoreAccess {
         }
     }
 
-    /// The tasks in one of these states, in order of ids; none with the intent to remove.
+    /// Returns the tasks in these states, in order of ids, without those with the intent to remove.
     package func ids(in kinds: Set<TaskState.Kind>) throws(StoreFailure) -> [TaskID] {
         var ids: [TaskID] = []
         for kind in kinds {
@@ -125,7 +130,7 @@ extension StoreAccess {
         return ids.sorted()
     }
 
-    /// The downloading tasks, in the order of their starts.
+    /// Returns the downloading tasks, in the order of their starts.
     package func running() throws(StoreFailure) -> [Scheduler.Running] {
         var running: [Scheduler.Running] = []
         try forEachRow(.running) { id, row in
@@ -135,22 +140,24 @@ extension StoreAccess {
         return running
     }
 
-    /// The tasks whose files are to be dealt with, in order of ids.
+    /// Returns the tasks with an intent, whose files must still be published, removed or discarded,
+    /// in order of ids.
     package func withOpenIntent() throws(StoreFailure) -> [TaskRecord] {
         try records(.withIntent)
     }
 
-    /// The tasks whose files are about to get their names, or may have them.
+    /// Returns the tasks with the intent to publish; their files may have their final names
+    /// already.
     package func withOpenPublication() throws(StoreFailure) -> [TaskRecord] {
         try records(.withPublication)
     }
 
-    /// The unfinished tasks that have a file, those with the intent to remove left out.
+    /// Returns the unfinished tasks that have a file, without those with the intent to remove.
     package func unfinishedWithFile() throws(StoreFailure) -> [TaskRecord] {
         try records(.unfinishedWithFile)
     }
 
-    /// The completed tasks, the first finished first.
+    /// Returns completed tasks with the times of their ends, the earliest first.
     package func finished(
         limit: Int
     ) throws(StoreFailure) -> [(id: TaskID, at: WallTime)] {
@@ -161,7 +168,7 @@ extension StoreAccess {
         return finished
     }
 
-    /// What a call with this token was answered; nil for a new token.
+    /// Returns the ids with which a call with this token was answered; nil for a new token.
     package func taskIDs(forToken token: String) throws(StoreFailure) -> [TaskID]? {
         guard let row = try first(Query.idsForToken.rawValue, [token]) else { return nil }
         let stored: DatabaseValue = row[0]
@@ -172,14 +179,15 @@ extension StoreAccess {
 
     // MARK: Rows
 
-    /// The records that a query for ids finds, in order of ids; unreadable ones are left out.
+    /// Returns the records of the ids that a query finds, in order of ids; unreadable ones are left
+    /// out.
     private func records(_ query: Query) throws(StoreFailure) -> [TaskRecord] {
         var ids: [TaskID] = []
         try forEachRow(query) { id, _ in ids.append(id) }
         return ids.sorted().compactMap { id in try? task(id) }
     }
 
-    /// Each row of a query whose first column is an id.
+    /// Calls `body` with each row of a query whose first column is a task's id.
     func forEachRow(
         _ query: Query,
         _ arguments: StatementArguments = StatementArguments(),
@@ -204,7 +212,7 @@ extension StoreAccess {
         }
     }
 
-    /// The column as an integer, 0 where it is none, where Row's own conversions trap.
+    /// Returns the column as an integer, or 0 if it is none; Row's own conversions would trap.
     func integer(_ row: Row, _ index: Int) -> Int64 {
         let value: DatabaseValue = row[index]
         return Int64.fromDatabaseValue(value) ?? 0

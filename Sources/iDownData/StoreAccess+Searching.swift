@@ -4,14 +4,15 @@ import GRDB
 package import iDownState
 
 extension StoreAccess {
-    /// The tasks of one page, one by one, those with the intent to remove left out.
+    /// Calls `body` with each task on one page of a search, without those with the intent to
+    /// remove.
     ///
     /// A row that cannot be read is left out.
     ///
     /// - Parameters:
-    ///   - search: which tasks, in which order.
-    ///   - body: called for each; answers whether the walk goes on.
-    /// - Returns: how many the search finds in all.
+    ///   - search: selects, orders and pages the tasks.
+    ///   - body: receives each task; returns whether to go on.
+    /// - Returns: how many tasks match the search on all pages together.
     /// - Throws: `StoreFailure.database`.
     package func forEachFound(
         _ search: TaskSearch,
@@ -48,7 +49,7 @@ extension StoreAccess {
     private func arguments(of search: TaskSearch) -> StatementArguments {
         guard let text = search.text else { return StatementArguments() }
         let (name, url) = (FoldedText.fold(text), FoldedText.foldURL(text))
-        // The empty text, which `%00` comes to, is found everywhere.
+        // A text such as `%00` folds to the empty text, which would match every URL.
         return [name, url.isEmpty ? name : url]
     }
 }

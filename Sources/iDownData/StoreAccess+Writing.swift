@@ -5,30 +5,30 @@ import GRDB
 package import iDownState
 
 extension StoreAccess where Right == ReadWrite {
-    /// A number that no task ever had; it is taken only if the change is committed.
+    /// Returns an id that no task ever had; it is taken only if the change is committed.
     package func makeID() throws(StoreFailure) -> TaskID {
         let number = try integer(.takeNextID)
         guard let number, let id = TaskID(rawValue: number) else { throw .idsExhausted }
         do {
-            try ids.cover(number)
+            try ids.reserve(through: number)
         } catch {
             throw .file(error)
         }
         return id
     }
 
-    /// Stores a new task; its id comes from `makeID`.
+    /// Stores a new task, whose id comes from ``makeID()``.
     package func insert(_ record: TaskRecord) throws(StoreFailure) {
         let (sql, arguments) = TaskColumn.insert(record)
         try execute(sql, arguments)
         try execute(Query.insertText.rawValue, texts(of: record))
     }
 
-    /// Stores what has changed in the task; nothing happens where there is no such task.
+    /// Stores the changed fields of a task; does nothing if the task does not exist.
     ///
     /// - Parameters:
-    ///   - record: as it is to be.
-    ///   - before: as it was read in this transaction.
+    ///   - record: the task as it should be.
+    ///   - before: the task as it was read in this transaction.
     /// - Throws: `StoreFailure.database`.
     package func update(
         _ record: TaskRecord,
@@ -50,20 +50,20 @@ extension StoreAccess where Right == ReadWrite {
         ]
     }
 
-    /// Stores a checkpoint: only the map and the count of bytes.
+    /// Stores a checkpoint: the segment map and the number of bytes.
     package func saveSegments(_ id: TaskID, _ segments: SegmentMap) throws(StoreFailure) {
         let bytes = Data(segments.bytes)
         try execute(Query.saveSegments.rawValue, [bytes, segments.byteCount, id.rawValue])
     }
 
-    /// Forgets the task, whose id is not given again; nothing happens where there is none.
+    /// Deletes the task, whose id is not given again; does nothing if it does not exist.
     package func delete(_ id: TaskID) throws(StoreFailure) {
         try execute(Query.delete.rawValue, [id.rawValue])
     }
 
-    /// Has a task count as failed if it cannot be read, and nothing else can become of it.
+    /// Marks a task as failed if its record cannot be read.
     ///
-    /// - Returns: whether it is such a one.
+    /// - Returns: whether the task was unreadable.
     package func failIfUnreadable(_ id: TaskID) throws(StoreFailure) -> Bool {
         do {
             _ = try task(id)
@@ -74,17 +74,18 @@ extension StoreAccess where Right == ReadWrite {
         return try execute(Query.fail.rawValue, [id.rawValue]) > 0
     }
 
-    /// Keeps the answer to a call with this token, for ever.
+    /// Stores the answer to a call with this token, for ever.
     ///
-    /// - Throws: SQLite's constraint failure where the token is known: look first.
+    /// - Throws: SQLite's constraint error if the token is known already; call
+    ///   ``taskIDs(forToken:)`` first.
     package func remember(token: String, ids: [TaskID]) throws(StoreFailure) {
-        try execute(Query.remember.rawValue, [token, Data(TaskIDList.bytes(ids))])
+        try execute(Query.insertToken.rawValue, [token, Data(TaskIDList.bytes(ids))])
     }
 }
 
 // The counter of ids.
 extension StoreAccess {
-    /// The number of the task that is added next.
+    /// Returns the id of the next task that is added.
     func nextID() throws(StoreFailure) -> Int64 {
         guard let number = try integer(.nextID) else {
             throw .corruptRecord(id: 0, column: "nextID")
@@ -96,11 +97,11 @@ extension StoreAccess {
         try execute(Query.setNextID.rawValue, [number])
     }
 
-    /// The one integer that a statement answers; nil where it answers none.
+    /// Returns the integer that a statement results in; nil if there is none.
     private func integer(_ query: Query) throws(StoreFailure) -> Int64? {
         try translatingErrors {
             let statement = try database.cachedStatement(sql: query.rawValue)
-            // By way of DatabaseValue, since a direct conversion traps on another type.
+            // Fetched as DatabaseValue, because GRDB's direct conversion traps on another type.
             let value = try DatabaseValue.fetchOne(statement)
             return value.flatMap(Int64.fromDatabaseValue)
         }

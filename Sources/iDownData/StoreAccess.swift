@@ -3,26 +3,26 @@
 import GRDB
 import iDownState
 
-/// The right to read only.
+/// Marks access that only reads.
 package enum ReadOnly {}
 
-/// The right to read and to write.
+/// Marks access that reads and writes.
 package enum ReadWrite {}
 
-/// One consistent view of the store, without changes made by others meanwhile.
+/// A consistent view of the store that later commits do not change.
 package typealias Snapshot = StoreAccess<ReadOnly>
 
-/// A view of the store in which changes are made, and seen at once by its own reads.
+/// A transaction in the store, whose own reads see its changes at once.
 package typealias Transaction = StoreAccess<ReadWrite>
 
-/// What a body given to the store works on: the same reads for both rights.
+/// Access to the store inside of a body; reads work the same for both rights.
 ///
-/// Valid only inside the body; not Sendable, so that it stays there.
+/// It is valid only inside the body, and not Sendable so that it cannot leave it.
 package struct StoreAccess<Right> {
     let database: Database
     let ids: IDReservation
 
-    /// Runs a statement that is prepared once a connection; rows come one by one.
+    /// Runs a statement, which each connection prepares only once; the rows come one by one.
     func rows(
         _ sql: String,
         _ arguments: StatementArguments = StatementArguments()
@@ -31,7 +31,7 @@ package struct StoreAccess<Right> {
         return try Row.fetchCursor(statement, arguments: arguments)
     }
 
-    /// Runs a statement that answers nothing; how many rows it changed.
+    /// Runs a statement without a result, and returns how many rows it changed.
     @discardableResult
     func execute(
         _ sql: String,

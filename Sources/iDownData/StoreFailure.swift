@@ -2,21 +2,25 @@
 
 import GRDB
 
-/// Why the store did not do what was asked; nothing has changed then.
+/// Why the store did not carry out a call; nothing has changed then.
 package enum StoreFailure: Error, Hashable, Sendable {
-    /// The database was written by a newer idown. It was not touched.
+    /// The database was written by a newer idown.
+    ///
+    /// It was not changed.
     case newerSchema
-    /// A row holds what no idown writes; `id` is its number, `column` the first at fault.
+    /// A row holds a value that idown never writes; `id` is the row's number, `column` its first
+    /// such column.
     case corruptRecord(id: Int64, column: String)
-    /// SQLite's extended result code and text, which never holds a stored value.
+    /// An error of SQLite: its extended result code and its message, which never contains a stored
+    /// value.
     case database(code: Int32, message: String)
     case file(FileFailure)
     /// The store was closed.
     case closed
-    /// There is no number left for another task.
+    /// All task ids have been given.
     case idsExhausted
 
-    /// Translates what GRDB throws; what is ours already stays as it is.
+    /// Translates an error of GRDB; a `StoreFailure` stays as it is.
     init(_ error: any Error) {
         switch error {
         case let failure as StoreFailure:
@@ -24,10 +28,10 @@ package enum StoreFailure: Error, Hashable, Sendable {
         case let failure as FileFailure:
             self = .file(failure)
         case let failure as DatabaseError where failure.resultCode == .SQLITE_MISUSE:
-            // GRDB's answer for a closed connection.
+            // GRDB reports a closed connection with this code.
             self = .closed
         case let failure as DatabaseError:
-            // Not its description, which may show SQL with its values.
+            // Not the error's description, which may show SQL with values.
             self = .database(
                 code: failure.extendedResultCode.rawValue,
                 message: failure.message ?? ""
@@ -40,7 +44,8 @@ package enum StoreFailure: Error, Hashable, Sendable {
         }
     }
 
-    /// A read-only look met what a crash left of a change; sqlite.org/rescode.html.
+    /// Whether a read-only connection met an unfinished change that a crash left:
+    /// sqlite.org/rescode.html.
     var needsRecovery: Bool {
         guard case .database(let code, _) = self else { return false }
         let codes: [ResultCode] = [
@@ -49,13 +54,13 @@ package enum StoreFailure: Error, Hashable, Sendable {
         return codes.contains { $0.rawValue == code }
     }
 
-    /// Somebody else holds the database at this moment.
+    /// Whether another connection holds a lock on the database at this moment.
     var isBusy: Bool {
         guard case .database(let code, _) = self else { return false }
         return ResultCode(rawValue: code & 0xff) == .SQLITE_BUSY
     }
 
-    /// The content of the file is damaged: the one kind of trouble that moves it aside.
+    /// Whether the file's content is damaged, the only kind of error for which it is moved aside.
     var isCorruption: Bool {
         guard case .database(let code, _) = self else { return false }
         let primary = ResultCode(rawValue: code & 0xff)
@@ -76,7 +81,7 @@ extension StoreFailure: CustomStringConvertible {
     }
 }
 
-/// Runs `body`; what it throws comes out as a `StoreFailure`.
+/// Runs `body`, and throws its errors as `StoreFailure`.
 func translatingErrors<R>(_ body: () throws -> R) throws(StoreFailure) -> R {
     do {
         return try body()

@@ -8,13 +8,13 @@ package struct TaskCounts: Hashable, Sendable {
 
     package init() {}
 
-    /// 0 or more.
+    /// The number of tasks in a state, 0 or more.
     package subscript(kind: TaskState.Kind) -> Int {
         get { counts[kind, default: 0] }
         set { counts[kind] = newValue }
     }
 
-    /// A damaged list may count to anything.
+    /// The number of all tasks; it does not overflow, whatever counts a damaged list has.
     package var total: Int {
         counts.values.reduce(0) { total, count in
             let (sum, overflow) = total.addingReportingOverflow(count)

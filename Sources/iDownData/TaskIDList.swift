@@ -2,8 +2,8 @@
 
 import iDownState
 
-/// A list of ids in a few bytes each: a call may add 100,000 tasks under one token, and a metalink
-/// may list 10,000 files.
+/// Stores a list of ids in a few bytes each, because a call may add 100,000 tasks under one token,
+/// and a metalink may list 10,000 files.
 enum TaskIDList {
     static func bytes(_ ids: [TaskID]) -> [UInt8] {
         var bytes: [UInt8] = []
@@ -11,7 +11,7 @@ enum TaskIDList {
         return bytes
     }
 
-    /// Nil for bytes that are no list.
+    /// Returns the ids; nil for bytes that are not valid.
     static func ids(_ bytes: [UInt8]) -> [TaskID]? {
         var ids: [TaskID] = []
         var rest = bytes[...]

@@ -2,38 +2,38 @@
 
 package import iDownState
 
-/// Which tasks are looked for, in which order, and which part of them is wanted.
+/// A search in the list of tasks: which tasks, in which order, and which page of them.
 package struct TaskSearch: Hashable, Sendable {
-    /// By what tasks are ordered; equal ones stand in the order of adding.
+    /// The key by which tasks are ordered; equal ones are ordered by the time of adding.
     package enum Order: String, CaseIterable, Sendable {
         case added, name, size, state, progress, priority
     }
 
-    /// Tasks in one of these states.
+    /// The states of the tasks to find.
     package var states = Set(TaskState.Kind.allCases)
-    /// What the name or the URL holds; nil for anything.
+    /// The text that the name or the URL must contain; nil matches all tasks.
     package var text: String?
-    /// Whether the text is looked for in the URL as well, its query included.
+    /// Whether the URL is searched too, including its query.
     package var searchesURLs = true
     package var order = Order.added
     package var isDescending = false
-    /// So many of those found are passed over.
+    /// How many of the matching tasks to skip.
     package var offset = 0
-    /// The most tasks that are wanted.
+    /// Return at most this many tasks.
     package var limit = 1_000
 
     package init() {}
 }
 
 extension TaskSearch {
-    /// The tables, the one to walk through first.
+    /// The tables to read, the one to scan first.
     private var tables: String {
         needsText ? "taskText CROSS JOIN task ON task.id = taskText.id" : "task"
     }
 
     private var needsText: Bool { text != nil || order == .name }
 
-    /// `?1` is the text as a name is folded, `?2` as a URL is.
+    /// The condition; `?1` is the text folded like a name, `?2` folded like a URL.
     private var condition: String {
         var conditions = ["intent IS NOT 'remove'"]
         if states.count < TaskState.Kind.allCases.count {
@@ -64,11 +64,11 @@ extension TaskSearch {
         }
     }
 
-    /// As the property Progress has it.
+    /// The same value as the D-Bus property Progress.
     private static let progress =
         "CASE WHEN total IS NULL THEN -1.0 WHEN total = 0 THEN 1.0 ELSE bytesOnDisk * 1.0 / total END"
 
-    /// One page of ids.
+    /// The statement for the ids of one page.
     var pageStatement: String {
         """
         SELECT task.id FROM \(tables) WHERE \(condition)
@@ -76,14 +76,14 @@ extension TaskSearch {
         """
     }
 
-    /// One page of whole rows.
+    /// The statement for the rows of one page.
     ///
-    /// Only ids are sorted; SQLite walks through a limited subquery in its order, and CROSS JOIN
-    /// keeps it the outer one.
+    /// Only ids are sorted. SQLite scans a limited subquery in its order, and CROSS JOIN keeps it
+    /// the outer loop.
     var recordsStatement: String {
         "\(TaskColumn.selectJoined) FROM (\(pageStatement)) AS page CROSS JOIN task ON task.id = page.id"
     }
 
-    /// How many there are in all.
+    /// The statement that counts the tasks on all pages.
     var countStatement: String { "SELECT count(*) FROM \(tables) WHERE \(condition)" }
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A short stand-in for a URL in the index, since URLs may be 64 KiB long: 64-bit FNV-1a.
+/// A URL's hash for the index, because URLs may be 64 KiB long: 64-bit FNV-1a.
 ///
-/// It is stored, so it never changes; Swift's own hashes differ in every process. Two URLs may
-/// share a hash: whoever finds a row by it compares the URL as well.
+/// The hash is stored, so it must never change; Swift's own hashes differ in every process. Two
+/// URLs may have the same hash: compare the URLs of rows that are found by it.
 enum URLHash {
     static func value(of url: String) -> Int64 {
         var hash: UInt64 = 0xcbf2_9ce4_8422_2325

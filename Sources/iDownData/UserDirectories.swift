@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The file `user-dirs.dirs` of xdg-user-dirs: shell assignments `XDG_…_DIR="$HOME/…"`.
+/// The folders in the file `user-dirs.dirs` of xdg-user-dirs: shell assignments
+/// `XDG_…_DIR="$HOME/…"`.
 ///
-/// Only the form that user-dirs.dirs(5) allows is read: a value in double quotes that begins
-/// with `$HOME/` or `/`, with backslashes before what the shell would take otherwise.
+/// Only the form that user-dirs.dirs(5) allows is read: a value in double quotes that begins with
+/// `$HOME/` or `/`, with backslashes before characters that are special in a shell.
 struct UserDirectories {
     private var folders: [String: String] = [:]
 
@@ -12,13 +13,13 @@ struct UserDirectories {
             guard let line = String(validating: line, as: UTF8.self),
                 let (name, value) = Self.assignment(line[...])
             else { continue }
-            // The later one counts, as in a shell.
+            // A later assignment replaces an earlier one, as in a shell.
             folders[name] = Self.folder(value, home: home)
         }
     }
 
-    /// The folder, absolute; nil where it is not set, or set to the home folder itself, which
-    /// means that the user wants none.
+    /// The folder, absolute; nil if it is not set, or set to the home folder itself, which means
+    /// that the user wants none.
     subscript(name: String) -> String? { folders[name] }
 
     private static func assignment(_ line: Substring) -> (name: String, value: Substring)? {
@@ -39,7 +40,7 @@ struct UserDirectories {
         return text.hasPrefix("/") && text != home ? text : nil
     }
 
-    /// What stands between the double quotes, with the backslashes taken away.
+    /// Returns the text between the double quotes, without escaping backslashes.
     private static func unquoted(_ value: Substring) -> String? {
         guard value.first == "\"" else { return nil }
         var text = ""

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Numbers in few bytes: unsigned LEB128, seven bits a byte, the lowest first.
+/// Stores small numbers in few bytes: unsigned LEB128, seven bits per byte, the lowest first.
 enum VariableLengthInteger {
     /// Appends a number, 0 or more.
     static func append(_ number: Int64, to bytes: inout [UInt8]) {
@@ -12,7 +12,7 @@ enum VariableLengthInteger {
         bytes.append(UInt8(truncatingIfNeeded: rest))
     }
 
-    /// Takes a number off the front; nil where there is none, or none below 2⁶³.
+    /// Removes a number from the front; nil if there is none, or it is not below 2⁶³.
     static func removeFirst(from bytes: inout ArraySlice<UInt8>) -> Int64? {
         var number: Int64 = 0
         var shift: Int64 = 0

@@ -17,7 +17,7 @@ struct Admission {
     private let surroundings: Surroundings
     private let date: WallTime
     /// Those that get no slot in this transaction.
-    private(set) var passedOver = PassedOver()
+    private(set) var passedOver = QueueExclusions()
     /// How many more tasks may be told; nil until somebody has to be.
     private var room: Int?
 

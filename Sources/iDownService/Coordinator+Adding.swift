@@ -44,7 +44,7 @@ extension Coordinator {
 extension Coordinator {
     /// What a call with this token was answered; nil for a new one.
     package func ids(forToken token: String) async throws -> [TaskID]? {
-        try await store.look { snapshot throws(StoreFailure) in
+        try await store.readNow { snapshot throws(StoreFailure) in
             try snapshot.taskIDs(forToken: token)
         }
     }

@@ -146,7 +146,7 @@ extension Coordinator {
             custody.note(logins, at: key.id)
         }
         try await commit { transaction in
-            let changes = try transaction.lockedOut().flatMap { id in
+            let changes = try transaction.tasksWithUnreadableLogins().flatMap { id in
                 try transaction.changeIfReadable(id) { try $0.apply(.retry) }
             }
             return ((), changes)

@@ -10,7 +10,7 @@ extension Coordinator {
     ///
     /// - Throws: `ServiceRefusal.noSuchTask`.
     package func task(_ id: TaskID) async throws -> TaskSnapshot {
-        let record = try await store.lookAt(id)
+        let record = try await store.committedTask(id)
         guard let record, record.intent != .remove else {
             throw ServiceRefusal.noSuchTask(id.description)
         }
@@ -92,7 +92,7 @@ extension Coordinator {
     }
 
     package func counts() async throws -> TaskCounts {
-        try await store.lookAtCounts()
+        try await store.committedCounts()
     }
 }
 

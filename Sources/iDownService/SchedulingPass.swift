@@ -90,7 +90,7 @@ final class SchedulingPass: Sendable {
             let free = slots - running.count - started
             let candidates = try transaction.nextWaiting(
                 limit: max(0, free),
-                passingOver: admission.passedOver
+                excluding: admission.passedOver
             )
             let decisions = Scheduler.decide(
                 slots: slots - started,
@@ -147,11 +147,11 @@ final class SchedulingPass: Sendable {
     private func next(
         _ count: Int,
         _ transaction: Transaction,
-        _ passedOver: PassedOver
+        _ passedOver: QueueExclusions
     ) throws -> [Next] {
         guard count > 0 else { return [] }
         let surroundings = surroundings()
-        return try transaction.nextWaiting(limit: count, passingOver: passedOver)
+        return try transaction.nextWaiting(limit: count, excluding: passedOver)
             .compactMap { candidate in
                 let obstacle = surroundings.obstacle(
                     for: candidate.origin,

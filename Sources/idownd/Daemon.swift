@@ -148,7 +148,7 @@ struct Daemon {
 
         let presence = Task {
             await bus.stay(with: manager, announcer, coordinator) { [folders] in
-                LockWish.isThere(folder: folders.state)
+                LockRequest.exists(folder: folders.state)
             }
             end.send()
         }
@@ -186,7 +186,7 @@ struct Daemon {
     /// The lock comes before the store is touched, so that two services never share one.
     private func acquireLock(_ connection: Connection) async throws(Exit) -> StateLock {
         // One whose bus has gone makes room where it is asked to.
-        var wish: LockWish?
+        var wish: LockRequest?
         defer { withExtendedLifetime(wish) {} }
         // An older service that comes back to a new bus, or is just ending, gets ten seconds.
         for _ in 0..<100 {
@@ -198,7 +198,7 @@ struct Daemon {
             if let owner = try? await connection.owner(of: Contract.busName) {
                 throw .alreadyRunning("idownd runs already on this bus, as \(owner)")
             }
-            if wish == nil { wish = try? LockWish.tryMake(folder: folders.state) }
+            if wish == nil { wish = try? LockRequest.tryMake(folder: folders.state) }
             try? await Task.sleep(for: .milliseconds(100))
         }
         throw .locked("another idownd holds \(folders.state)/lock and does not end")

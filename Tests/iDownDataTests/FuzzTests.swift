@@ -4,9 +4,9 @@ import Testing
 import iDownData
 import iDownTesting
 
-/// What people and programs leave in the settings file, changed at random.
+/// Settings files as people and programs write them, changed at random.
 @Suite struct FuzzTests {
-    @Test func `a settings file`() async throws {
+    @Test func `reading a random settings file does not trap`() async throws {
         let fuzzer = Fuzzer("settings", test: #filePath)
         #expect(fuzzer.hasCorpus)
         try await withTemporaryFolder { folder throws in

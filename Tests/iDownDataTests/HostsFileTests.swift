@@ -18,7 +18,7 @@ import iDownTesting
         HostKnowledge(host: "sftp://[::1]:22", limit: nil, useful: .init(4), age: .seconds(3600)),
     ]
 
-    @Test func `what is written is read, and is older by then`() async throws {
+    @Test func `knowledge that is written is read again, with its age`() async throws {
         try await withTemporaryFolder { folder in
             let file = HostsFile(folder: folder)
             #expect(file.read(now: .someTime).isEmpty)
@@ -30,14 +30,14 @@ import iDownTesting
     }
 
     @Test(arguments: ["", "[", "{}", "[{}]", "[{\"host\":1,\"learned\":2}]", "null"])
-    func `what is no such file says nothing`(text: String) async throws {
+    func `a file that is not valid is read as empty`(text: String) async throws {
         try await withTemporaryFolder { folder in
             try TestFile.write(text, to: folder + "/hosts.json")
             #expect(HostsFile(folder: folder).read(now: .someTime).isEmpty)
         }
     }
 
-    @Test func `times from nowhere do no harm`() async throws {
+    @Test func `impossible times do no harm`() async throws {
         try await withTemporaryFolder { folder in
             let text = "[{\"host\":\"a\",\"limit\":2,\"learned\":-9223372036854775808}]"
             try TestFile.write(text, to: folder + "/hosts.json")
@@ -49,7 +49,7 @@ import iDownTesting
         }
     }
 
-    @Test func `a disk that fails leaves the old file`() async throws {
+    @Test func `a failing disk leaves the old file`() async throws {
         try await withTemporaryFolder { folder in
             try HostsFile(folder: folder).write(Self.known, now: .someTime)
             for call in 1...8 {

@@ -16,7 +16,7 @@ import iDownTesting
         }
     }
 
-    @Test func `the id of the last task does not come again when it is deleted`() async throws {
+    @Test func `the id of a deleted last task is not given again`() async throws {
         try await withTemporaryFolder { folder in
             let first = try await addTasks(1, folder)
             let store = try Store.open(folder: folder, now: .someTime).store
@@ -28,7 +28,7 @@ import iDownTesting
         }
     }
 
-    @Test func `a change that is undone takes no id`() async throws {
+    @Test func `a change that is rolled back takes no id`() async throws {
         struct Refused: Error {}
         try await withStore { store in
             await #expect(throws: Refused.self) {
@@ -42,7 +42,7 @@ import iDownTesting
         }
     }
 
-    @Test func `a lost database brings no id back`() async throws {
+    @Test func `no id is given again after the database is lost`() async throws {
         try await withTemporaryFolder { folder async throws in
             #expect(try await addTasks(5, folder) == [1, 2, 3, 4, 5])
             #expect(unlink(folder + "/tasks.sqlite") == 0)
@@ -50,7 +50,7 @@ import iDownTesting
         }
     }
 
-    @Test func `an older copy of the database brings no id back`() async throws {
+    @Test func `no id is given again with an older copy of the database`() async throws {
         try await withTemporaryFolder { folder in
             _ = try await addTasks(1, folder)
             let old = try #require(try Files().read(folder + "/tasks.sqlite", limit: 1 << 30))
@@ -60,13 +60,13 @@ import iDownTesting
         }
     }
 
-    @Test func `after a crash no id comes again, and few are skipped`() async throws {
+    @Test func `after a crash no id is given again, and few are skipped`() async throws {
         try await withTemporaryFolder { folder in
             let store = try Store.open(folder: folder, now: .someTime).store
             let last = try await store.commit { try $0.addTask("http://a/1").id.rawValue }
             let bound = try #require(try Files().read(folder + "/next-id", limit: 100))
             try store.close()
-            // The file as it was when the process died.
+            // Restores the file as a crash would leave it.
             try Files().replace(folder + "/next-id", with: bound)
             let next = try await addTasks(1, folder)[0]
             #expect(next > last)
@@ -75,7 +75,7 @@ import iDownTesting
     }
 
     @Test(arguments: ["", "nonsense\n", "-5\n", "99999999999999999999\n"])
-    func `a lost or broken file is made again from the database`(content: String) async throws {
+    func `a missing or invalid file is rebuilt from the database`(content: String) async throws {
         try await withTemporaryFolder { folder in
             _ = try await addTasks(2, folder)
             try Files().replace(folder + "/next-id", with: Array(content.utf8))
@@ -97,7 +97,7 @@ import iDownTesting
             try await store.commit { transaction in
                 for _ in 1...20_000 { _ = try transaction.makeID() }
             }
-            // Eight calls a write, eleven writes.
+            // Eight system calls per write, eleven writes.
             #expect(faults.calls - before <= 100)
             try store.close()
         }
@@ -123,7 +123,7 @@ import iDownTesting
         }
     }
 
-    /// Opens the store, adds tasks and closes it; their ids.
+    /// Opens the store, adds tasks and closes it; returns their ids.
     private func addTasks(_ count: Int, _ folder: String) async throws -> [Int64] {
         let store = try Store.open(folder: folder, now: .someTime).store
         let ids = try await store.commit { transaction in

@@ -11,7 +11,7 @@ import iDownState
         return try #require(PieceHashes(.sha256, length: 1 << 40, digests: digests))
     }
 
-    @Test func `the hashes of a task's pieces are kept for as long as the task is`() async throws {
+    @Test func `piece hashes are kept as long as their task`() async throws {
         let pieces = try pieces()
         try await withStore { store in
             let id = try await store.commit { transaction in
@@ -32,7 +32,7 @@ import iDownState
         }
     }
 
-    @Test func `there are none of a task without`() async throws {
+    @Test func `a task without piece hashes has none`() async throws {
         try await withStore { store in
             let found = try await store.commit { transaction in
                 try transaction.pieceHashes(of: try transaction.addTask("http://a/f").id)

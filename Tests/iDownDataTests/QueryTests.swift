@@ -6,9 +6,9 @@ import iDownState
 @testable import iDownData
 
 @Suite struct QueryTests {
-    /// With as many tasks as the index of each query leaves out, and with fresh statistics.
+    /// The table has many tasks that the index of each query leaves out, and fresh statistics.
     @Test(arguments: Query.allCases.filter { $0.rawValue.contains(" task ") })
-    func `no query walks through the table`(query: Query) async throws {
+    func `no query scans the table`(query: Query) async throws {
         try await withStore { store in
             let plan = try await store.commit { transaction in
                 for number in 1...200 {
@@ -20,8 +20,8 @@ import iDownState
             }
             #expect(!plan.isEmpty)
             for step in plan {
-                // A scan of a partial index reads just the rows that are asked for; a list that
-                // is given with the query is short.
+                // Scanning a partial index reads only the rows that the query selects; a list that
+                // is passed with the query is short.
                 let isAside = ["USE TEMP B-TREE", "LIST SUBQUERY", "SCAN json_each"]
                     .contains { step.hasPrefix($0) }
                 let reads =
@@ -32,8 +32,8 @@ import iDownState
         }
     }
 
-    @Test(arguments: [Query.inQueue, .inQueueBeside, .held, .inState, .running, .unfinished])
-    func `the index gives the order as well`(query: Query) async throws {
+    @Test(arguments: [Query.inQueue, .inQueueExcluding, .held, .inState, .running, .unfinished])
+    func `the index also gives the order`(query: Query) async throws {
         try await withStore { store in
             let plan = try await store.commit { transaction in
                 let sql = query.rawValue.replacing("?", with: "1")

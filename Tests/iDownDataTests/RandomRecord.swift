@@ -2,7 +2,7 @@
 
 import iDownState
 
-/// Records with everything that a field may hold, and often with nothing.
+/// Random records: each field may have any value, and often has none.
 struct RandomRecord {
     private var generator: SeededGenerator
 
@@ -116,7 +116,7 @@ struct RandomRecord {
         )
     }
 
-    /// What URLs in normal form may hold.
+    /// Characters that normalized URLs may contain.
     private mutating func oneLine() -> String {
         pick(["", "a", "%00%0A", "e\u{301}", "\u{301}"])
     }
@@ -132,7 +132,7 @@ struct RandomRecord {
         WallTime(microseconds: .random(in: .min ... .max, using: &generator))
     }
 
-    /// 0 to 2⁶², small numbers as often as large ones.
+    /// A number from 0 to 2⁶²; small numbers are as frequent as large ones.
     private mutating func size() -> Int64 {
         let bits = Int.random(in: 0...62, using: &generator)
         return Int64.random(in: 0...(1 << bits), using: &generator)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The same numbers for the same seed, so that a failing test can be run again: SplitMix64.
+/// Generates the same numbers for the same seed, so that a failing test can be repeated: SplitMix64.
 struct SeededGenerator: RandomNumberGenerator {
     private var state: UInt64
 

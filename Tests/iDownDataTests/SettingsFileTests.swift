@@ -17,7 +17,7 @@ import iDownTesting
         allowsHiddenFolders: true
     )
 
-    @Test func `without a file the defaults hold, and none is made`() async throws {
+    @Test func `without a file the defaults are used, and reading makes no file`() async throws {
         try await withTemporaryFolder { folder async throws in
             let (settings, failure) = SettingsFile(folder: folder + "/idown").read()
             #expect(settings == Settings())
@@ -28,7 +28,7 @@ import iDownTesting
         }
     }
 
-    @Test func `what was written is read, and is the user's alone`() async throws {
+    @Test func `settings that are written are read again, from a private file`() async throws {
         try await withTemporaryFolder { folder in
             let file = SettingsFile(folder: folder + "/c/idown")
             try file.write(chosen, now: .someTime)
@@ -51,7 +51,7 @@ import iDownTesting
         #expect(described.sorted() == SettingsFile.keys.sorted())
     }
 
-    @Test func `a pipe in its place holds nobody up`() async throws {
+    @Test func `a pipe in place of the file does not block reading`() async throws {
         try await withTemporaryFolder { folder in
             try #require(mkfifo(folder + "/settings.json", 0o600) == 0)
             let (settings, failure) = SettingsFile(folder: folder).read()
@@ -60,7 +60,7 @@ import iDownTesting
         }
     }
 
-    @Test func `keys that are not known stay`() async throws {
+    @Test func `unknown keys are kept`() async throws {
         try await withTemporaryFolder { folder in
             try write(
                 """
@@ -98,7 +98,7 @@ import iDownTesting
         }
     }
 
-    @Test func `what is the user's alone is read and never written`() async throws {
+    @Test func `keys without a D-Bus property are read and never written`() async throws {
         try await withTemporaryFolder { folder in
             let content = """
                 {"Notifications": false, "StayAwake": true, "WhenDoneCommand": ["mv", "{path}"]}
@@ -130,7 +130,7 @@ import iDownTesting
         "{\"WhenDoneCommand\": [\"sh\", null]}", "{\"WhenDoneCommand\": [\"a\\u0000b\"]}",
         "{\"AllowHiddenFolders\": true, \"MaxConcurrentDownloads\": 65}",
     ])
-    func `a wrong file is told, left alone by reading, and moved aside by writing`(
+    func `an invalid file is reported, left alone by reading, and moved aside by writing`(
         content: String
     ) async throws {
         try await withTemporaryFolder { folder in
@@ -147,7 +147,7 @@ import iDownTesting
         }
     }
 
-    @Test func `what a wrong file does not change stays in force, and strange keys stay`()
+    @Test func `replacing an invalid file keeps the current settings and unknown keys`()
         async throws
     {
         try await withTemporaryFolder { folder in
@@ -165,7 +165,7 @@ import iDownTesting
         }
     }
 
-    @Test func `a file that is a symbolic link stays one, and where it leads is written to`()
+    @Test func `a file that is a symbolic link stays one, and its target is written`()
         async throws
     {
         try await withTemporaryFolder { folder in
@@ -175,7 +175,7 @@ import iDownTesting
             let link = folder + "/idown/settings.json"
             #expect(symlink("../own/idown.json", link) == 0)
             let file = SettingsFile(folder: folder + "/idown")
-            // There is nothing there yet.
+            // The target does not exist yet.
             try file.write(Settings(speedLimit: 5), now: .someTime)
             #expect(try Files().target(of: link) == folder + "/idown/../own/idown.json")
             #expect(try Files().status(own) != nil)
@@ -190,7 +190,7 @@ import iDownTesting
         }
     }
 
-    @Test func `a value out of its range is not written`() async throws {
+    @Test func `a value out of range is not written`() async throws {
         try await withTemporaryFolder { folder in
             let file = SettingsFile(folder: folder)
             try file.write(chosen, now: .someTime)

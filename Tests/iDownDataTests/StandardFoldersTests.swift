@@ -6,7 +6,7 @@ import iDownTesting
 @testable import iDownData
 
 @Suite struct StandardFoldersTests {
-    @Test func `without variables all stands below the home folder`() {
+    @Test func `without variables all folders are below the home folder`() {
         let folders = StandardFolders(environment: [:], home: "/nowhere/me/")
         #expect(folders.home == "/nowhere/me")
         #expect(folders.config == "/nowhere/me/.config/idown")
@@ -17,7 +17,7 @@ import iDownTesting
         #expect(folders.download == "/nowhere/me/Downloads")
     }
 
-    @Test func `variables count`() {
+    @Test func `the variables set the folders`() {
         let folders = StandardFolders(
             environment: [
                 "HOME": "/nowhere/you", "XDG_CONFIG_HOME": "/c/", "XDG_STATE_HOME": "/s",
@@ -41,7 +41,7 @@ import iDownTesting
         #expect(folders == StandardFolders(environment: [:], home: "/nowhere/me"))
     }
 
-    @Test func `the download folder is read from the user's list`() async throws {
+    @Test func `the download folder is read from user-dirs.dirs`() async throws {
         try await withTemporaryFolder { home in
             try Files().makePrivateFolder(home + "/.config")
             let list = "XDG_DOWNLOAD_DIR=\"$HOME/Loads\"\n"
@@ -62,12 +62,12 @@ import iDownTesting
         ("XDG_DOWNLOAD_DIR=\"$HOME/open", nil), ("XDG_DOWNLOAD_DIR=\"$HOME/x\\", nil),
         ("#XDG_DOWNLOAD_DIR=\"$HOME/x\"", nil), ("XDG_MUSIC_DIR=\"$HOME/x\"", nil), ("", nil),
     ])
-    func `the list is read as user-dirs.dirs says`(list: String, folder: String?) {
+    func `the file is read as user-dirs.dirs(5) describes`(list: String, folder: String?) {
         let directories = UserDirectories(content: Array(list.utf8), home: "/h")
         #expect(directories["XDG_DOWNLOAD_DIR"] == folder)
     }
 
-    @Test func `a line that is not UTF-8 is passed over`() {
+    @Test func `a line that is not UTF-8 is ignored`() {
         let list =
             Array("XDG_DOWNLOAD_DIR=\"$HOME/a\"\nXDG_DOWNLOAD_DIR=\"$HOME/".utf8) + [0xff, 0x22]
         #expect(UserDirectories(content: list, home: "/h")["XDG_DOWNLOAD_DIR"] == "/h/a")

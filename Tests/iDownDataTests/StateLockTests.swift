@@ -7,7 +7,7 @@ import iDownTesting
 @testable import iDownData
 
 @Suite struct StateLockTests {
-    @Test func `only one holds it, until it lets go`() async throws {
+    @Test func `only one process holds the lock, until it releases it`() async throws {
         try await withTemporaryFolder { folder in
             var first = try StateLock.tryAcquire(folder: folder + "/idown")
             #expect(first != nil)
@@ -34,7 +34,7 @@ import iDownTesting
         }
     }
 
-    @Test func `its file and folder are the user's alone`() async throws {
+    @Test func `the lock's file and folder are private`() async throws {
         try await withTemporaryFolder { folder in
             let lock = try StateLock.tryAcquire(folder: folder + "/a/idown")
             let file = try #require(try Files().status(folder + "/a/idown/lock"))

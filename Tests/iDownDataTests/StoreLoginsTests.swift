@@ -14,7 +14,7 @@ import iDownTesting
         { $0.withoutLogins(keptAt: LoginKey(id: id, isForURL: true)) }
     }
 
-    @Test func `tasks with logins are found, and those whose logins were moved are not`()
+    @Test func `tasks with logins in their URLs are found, tasks with moved logins are not`()
         async throws
     {
         try await withStore { store in
@@ -41,7 +41,7 @@ import iDownTesting
         }
     }
 
-    @Test func `a task whose login was moved is found by its URL, and only by that login`()
+    @Test func `a task with a moved login is found by its URL with that login only`()
         async throws
     {
         try await withStore { store in
@@ -69,7 +69,7 @@ import iDownTesting
         }
     }
 
-    @Test func `nothing of a moved login is left in the files`() async throws {
+    @Test func `a moved login leaves no trace in the files`() async throws {
         try await withTemporaryFolder { folder in
             let store = try Store.open(folder: folder, now: .someTime).store
             let long = "https://me:geheim77\(String(repeating: "x", count: 9_000))@e.org/x"
@@ -102,7 +102,7 @@ import iDownTesting
         }
     }
 
-    @Test func `a list of the first version is taken over, and its logins are found`()
+    @Test func `a list of the first version is migrated, and its logins are found`()
         async throws
     {
         try await withTemporaryFolder { folder in

@@ -7,9 +7,11 @@ import iDownTesting
 
 @testable import iDownData
 
-// What is carried over from a list that is damaged.
+// Recovery of tasks from a damaged database.
 extension StoreOpeningTests {
-    @Test func `garbage is moved aside, and a new database begins`() async throws {
+    @Test func `a file that is no database is moved aside, and a new database is made`()
+        async throws
+    {
         try await withTemporaryFolder { folder in
             try await fill(folder, tasks: 3)
             let garbage = [UInt8](repeating: 0x5a, count: 20_000)
@@ -21,7 +23,7 @@ extension StoreOpeningTests {
             #expect(recovery.lostTasks == nil)
             #expect(try files.read(recovery.brokenPath, limit: 1 << 30) == garbage)
             #expect(try mode(recovery.brokenPath) == 0o600)
-            // The ids of the three that are lost do not come again.
+            // The ids of the three lost tasks are not given again.
             let next = try await store.commit { try $0.addTask("http://a/new").id.rawValue }
             #expect(next == 4)
             try store.close()
@@ -29,16 +31,16 @@ extension StoreOpeningTests {
     }
 
     @Test(arguments: 2...12)
-    func `of a torn database all that can be read is carried over`(page: Int) async throws {
+    func `all readable tasks are recovered from a torn database`(page: Int) async throws {
         try await withTemporaryFolder { folder in
             let path = folder + "/tasks.sqlite"
-            // The pages of an empty list hold the header, the schema and where each table begins:
-            // without one of these nothing could be read.
+            // The pages of an empty list hold the header, the schema and the roots of the tables:
+            // without one of them nothing can be read.
             try Store.open(folder: folder, now: .someTime).store.close()
             let first = try #require(try files.read(path, limit: 1 << 30)).count / 4_096
             try await fill(folder, tasks: 300)
             var content = try #require(try files.read(path, limit: 1 << 30))
-            // A page of another file, as a failing disk leaves it.
+            // A page of another file, as a failing disk may write it.
             let torn = first + (content.count / 4_096 - first) * page / 13
             content.replaceSubrange(
                 torn * 4_096..<(torn + 1) * 4_096,
@@ -52,7 +54,7 @@ extension StoreOpeningTests {
                 try snapshot.tasks()
             }
             #expect(tasks.count == recovery.carriedTasks)
-            // One page holds about a dozen tasks, or part of an index.
+            // A page holds about a dozen tasks, or a part of an index.
             #expect(tasks.count >= 250)
             for task in tasks { #expect(task.request.url == "http://a/\(task.id)") }
             if let lost = recovery.lostTasks { #expect(lost == 300 - tasks.count) }
@@ -65,14 +67,13 @@ extension StoreOpeningTests {
         }
     }
 
-    /// What may stand where the schema stood: nothing, another file's page, or ours but for a part.
+    /// Damage to the schema: zeros, another file's page, or our page with a part destroyed.
     enum SchemaDamage: CaseIterable, Sendable {
         case zeros, strange, noHeader, noCells, noLeaves
     }
 
     @Test(arguments: SchemaDamage.allCases)
-    func `without a schema all tasks and tokens are carried over`(damage: SchemaDamage) async throws
-    {
+    func `without a schema all tasks and tokens are recovered`(damage: SchemaDamage) async throws {
         try await withTemporaryFolder { folder in
             try await fill(folder, tasks: 300)
             let path = folder + "/tasks.sqlite"
@@ -85,7 +86,7 @@ extension StoreOpeningTests {
             }
             try store.close()
             var content = try #require(try files.read(path, limit: 1 << 30))
-            // The schema is longer than a page: the first leads to others, which hold the SQL.
+            // The schema is longer than a page: the first page refers to others, which hold the SQL.
             #expect(content[100] == 5)
             let leaves = content.indices.filter { index in
                 index % 4_096 == 0 && index > 0 && content[index] == 13
@@ -118,7 +119,7 @@ extension StoreOpeningTests {
         }
     }
 
-    @Test func `a token whose row has lost its type costs itself alone`() async throws {
+    @Test func `a token with a wrong type is lost, and nothing else`() async throws {
         try await withTemporaryFolder { folder in
             try await fill(folder, tasks: 3)
             let store = try Store.open(folder: folder, now: .someTime).store
@@ -156,7 +157,7 @@ extension StoreOpeningTests {
         }
     }
 
-    @Test func `a truncated database keeps what stands before the cut`() async throws {
+    @Test func `a truncated database keeps the tasks before the cut`() async throws {
         try await withTemporaryFolder { folder in
             try await fill(folder, tasks: 2_000)
             let path = folder + "/tasks.sqlite"
@@ -171,7 +172,7 @@ extension StoreOpeningTests {
         }
     }
 
-    @Test func `tokens and a log that was not yet written back are carried over`() async throws {
+    @Test func `tokens and commits that are only in the log are recovered`() async throws {
         try await withTemporaryFolder { folder in
             let store = try Store.open(folder: folder + "/a", now: .someTime).store
             try await store.commit { transaction in
@@ -201,10 +202,10 @@ extension StoreOpeningTests {
         }
     }
 
-    /// Where the root of `task` stands, and how the database is left: with all in one file, or with
-    /// changes in the log that are not in the file yet.
+    /// Cases of a damaged root of `task`: with all content in the database file, or with
+    /// changes that are only in the log.
     @Test(arguments: [false, true])
-    func `without the root of the table the pages of the tasks are found all the same`(
+    func `without the root of the table the tasks' pages are found`(
         hasLog: Bool
     ) async throws {
         try await withTemporaryFolder { folder in
@@ -262,15 +263,14 @@ extension StoreOpeningTests {
         }
     }
 
-    /// What stands in the log is newer; the first page may stand there as well, and then nothing is
-    /// lost.
+    /// The log's content is newer than the file's; if the log has the first page too, nothing is lost.
     @Test(arguments: [false, true])
-    func `without a header the log that was not yet written back is read too`(
+    func `without a header commits that are only in the log are recovered too`(
         logHasHeader: Bool
     ) async throws {
         try await withTemporaryFolder { folder in
             try await fill(folder + "/a", tasks: 20)
-            // A log begins with the first page, until it has once been written back.
+            // A log begins with the first page until its content was first written to the database.
             let store = try Store.open(folder: folder + "/a", now: .someTime).store
             if !logHasHeader {
                 try await store.emptyLog()
@@ -298,7 +298,7 @@ extension StoreOpeningTests {
     }
 
     @Test(arguments: [false, true])
-    func `where a task's logins are kept is carried over, and a list that has none`(
+    func `login keys are recovered, also from a list of a version without them`(
         isOld: Bool
     ) async throws {
         try await withTemporaryFolder { folder in
@@ -357,7 +357,7 @@ extension StoreOpeningTests {
         }
     }
 
-    /// Breaks the database in a way that only a look at its content finds.
+    /// Damages the database so that only a check of its content finds it.
     private func tearARow(_ folder: String) async throws {
         let program = """
             import sqlite3, sys

@@ -7,11 +7,11 @@ import iDownTesting
 
 @testable import iDownData
 
-// Damaged lists whose recovery is cut short.
+// Recoveries of damaged databases that are interrupted.
 extension StoreOpeningTests {
     private static let brokenName = "tasks.sqlite.broken-20260131-235959"
 
-    /// The files of a list without a header, the newest commit of which stands in its log alone.
+    /// The files of a database without a header, whose newest commit is only in the log.
     private func damagedList(madeIn folder: String) async throws -> [String: [UInt8]] {
         try await fill(folder, tasks: 5)
         let store = try Store.open(folder: folder, now: .someTime).store
@@ -62,7 +62,7 @@ extension StoreOpeningTests {
                 try store.close()
                 let names = TestFile.names(in: place)
                 #expect(!names.contains { $0.hasPrefix("tasks.sqlite.new") }, "call \(number)")
-                // What belongs together still does.
+                // A moved database and its log have matching names.
                 let kept = names.filter { $0.hasPrefix("tasks.sqlite.broken") }
                 let parts = ["", "-wal", "-shm"].map { Self.brokenName + $0 }
                 #expect(kept.contains(Self.brokenName), "call \(number)")
@@ -71,7 +71,7 @@ extension StoreOpeningTests {
         }
     }
 
-    @Test func `a recovery that was cut short between two names is brought to its end, and told`()
+    @Test func `a recovery that was interrupted between two renames is finished and reported`()
         async throws
     {
         try await withTemporaryFolder { folder in
@@ -79,7 +79,7 @@ extension StoreOpeningTests {
             let path = folder + "/b/tasks.sqlite"
             try put(list, in: folder + "/b")
             try Store.open(folder: folder + "/b", now: .someTime).store.close()
-            // The database has been moved, and nothing else.
+            // Only the database has been moved.
             let broken = "\(folder)/b/\(Self.brokenName)"
             try files.rename(path, to: path + ".new")
             for suffix in ["-wal", "-shm"] { try files.remove(broken + suffix) }
@@ -99,7 +99,7 @@ extension StoreOpeningTests {
         }
     }
 
-    @Test func `what was never complete is not taken for the list`() async throws {
+    @Test func `an incomplete new database is not used`() async throws {
         try await withTemporaryFolder { folder in
             let list = try await damagedList(madeIn: folder + "/list")
             let path = folder + "/b/tasks.sqlite"

@@ -10,7 +10,7 @@ import iDownTesting
 @Suite struct StoreOpeningTests {
     let files = Files()
 
-    @Test func `all files are the user's alone, whatever the umask`() async throws {
+    @Test func `all files are private, whatever the umask`() async throws {
         try await withTemporaryFolder { parent in
             let folder = parent + "/state/idown"
             #expect(mkdir(parent + "/state", 0o755) == 0)
@@ -24,7 +24,7 @@ import iDownTesting
         }
     }
 
-    @Test func `rights that somebody has loosened are tightened`() async throws {
+    @Test func `permissions that were loosened are tightened`() async throws {
         try await withTemporaryFolder { folder in
             try await fill(folder, tasks: 1)
             #expect(chmod(folder, 0o755) == 0)
@@ -39,14 +39,14 @@ import iDownTesting
         }
     }
 
-    @Test func `what was acknowledged is in the files, without any closing`() async throws {
+    @Test func `a commit is in the files even if the store is not closed`() async throws {
         try await withTemporaryFolder { folder in
             let store = try Store.open(folder: folder + "/a", now: .someTime).store
             #expect(mkdir(folder + "/b", 0o700) == 0)
             for number in 1...20 {
                 _ = try await store.commit { try $0.addTask("http://a/\(number)") }
             }
-            // What a kill leaves behind: the files as they are now.
+            // A kill would leave the files as they are now.
             for name in ["tasks.sqlite", "tasks.sqlite-wal", "next-id"] {
                 let content = try #require(try files.read("\(folder)/a/\(name)", limit: 1 << 30))
                 try files.replace("\(folder)/b/\(name)", with: content)
@@ -87,9 +87,9 @@ import iDownTesting
         }
     }
 
-    // MARK: What is left alone
+    // MARK: Databases that are not changed
 
-    @Test func `a newer schema is refused and nothing touched`() async throws {
+    @Test func `a newer schema is refused, and the database is not changed`() async throws {
         try await withTemporaryFolder { folder in
             let store = try Store.open(folder: folder, now: .someTime).store
             _ = try await store.commit { transaction in
@@ -106,7 +106,7 @@ import iDownTesting
         }
     }
 
-    @Test func `another trouble than damage moves nothing`() async throws {
+    @Test func `an error other than damage moves nothing`() async throws {
         try await withTemporaryFolder { folder async throws in
             #expect(mkdir(folder + "/tasks.sqlite", 0o700) == 0)
             #expect(throws: StoreFailure.self) { try Store.open(folder: folder, now: .someTime) }
@@ -136,7 +136,7 @@ import iDownTesting
         }
     }
 
-    // MARK: Means
+    // MARK: Helpers
 
     func mode(_ path: String) throws -> mode_t {
         try #require(try files.status(path)).st_mode & 0o777

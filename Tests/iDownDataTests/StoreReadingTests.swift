@@ -6,9 +6,9 @@ import iDownState
 @testable import iDownData
 
 @Suite struct StoreReadingTests {
-    // MARK: The merging look-up
+    // MARK: Finding the unfinished task
 
-    @Test func `the same URL and folder mean the oldest unfinished task`() async throws {
+    @Test func `the same URL and folder find the oldest unfinished task`() async throws {
         try await withStore { store in
             let found = try await store.commit { transaction in
                 _ = try transaction.addTask("http://a/f") { $0.state = .completed }
@@ -55,7 +55,7 @@ import iDownState
         }
     }
 
-    @Test func `a name given must be the task's`() async throws {
+    @Test func `a given file name must match the task's`() async throws {
         try await withStore { store in
             let found = try await store.commit { transaction in
                 let file = LocalFile(name: "served.iso", fileSystem: 1, mark: 2)
@@ -70,7 +70,7 @@ import iDownState
         }
     }
 
-    @Test func `a new URL is found, the old one no more`() async throws {
+    @Test func `a task is found by its new URL, not by its old one`() async throws {
         try await withStore { store in
             let found = try await store.commit { transaction in
                 let old = try transaction.addTask("http://a/old")
@@ -85,9 +85,9 @@ import iDownState
         }
     }
 
-    // MARK: The scheduler's questions
+    // MARK: Queries of the scheduler
 
-    @Test func `the queue is by priority, then by id`() async throws {
+    @Test func `the queue is ordered by priority, then by id`() async throws {
         try await withStore { store in
             let (all, some) = try await store.commit { transaction in
                 for priority in [0, 5, -1, 5, 0] as [Int32] {
@@ -98,12 +98,12 @@ import iDownState
                 _ = try transaction.addTask("http://a/f") {
                     $0.state = .waiting(.retry(at: .someTime))
                 }
-                // Its next try looks whether the file has its name already.
+                // Its next try checks whether the file has its final name already.
                 _ = try transaction.addTask("http://a/f") { $0.intent = .publish(name: "f") }
                 let all = try transaction.nextWaiting(limit: 10)
-                var passedOver = PassedOver()
-                passedOver.ids = [try #require(all.first).id]
-                let some = try transaction.nextWaiting(limit: 2, passingOver: passedOver)
+                var exclusions = QueueExclusions()
+                exclusions.ids = [try #require(all.first).id]
+                let some = try transaction.nextWaiting(limit: 2, excluding: exclusions)
                 return (all.map(\.id.rawValue), some.map(\.id.rawValue))
             }
             #expect(all == [2, 4, 1, 5, 9, 3])
@@ -111,7 +111,7 @@ import iDownState
         }
     }
 
-    @Test func `hosts, folders and other computers can be passed over`() async throws {
+    @Test func `origins, folders and other computers can be excluded`() async throws {
         try await withStore { store in
             let found = try await store.commit { transaction in
                 let file = LocalFile(name: "a", fileSystem: 1, mark: 2)
@@ -120,10 +120,10 @@ import iDownState
                 _ = try transaction.addTask("http://b.example/f", in: "/full") { $0.file = file }
                 _ = try transaction.addTask("http://127.0.0.1:8/f")
                 _ = try transaction.addTask("http://a.example/f")
-                func ids(_ change: (inout PassedOver) -> Void) throws -> [Int64] {
-                    var passedOver = PassedOver()
-                    change(&passedOver)
-                    return try transaction.nextWaiting(limit: 10, passingOver: passedOver)
+                func ids(_ change: (inout QueueExclusions) -> Void) throws -> [Int64] {
+                    var exclusions = QueueExclusions()
+                    change(&exclusions)
+                    return try transaction.nextWaiting(limit: 10, excluding: exclusions)
                         .map(\.id.rawValue)
                 }
                 let origin = try #require(Origin(url: "https://a.example/"))
@@ -143,7 +143,7 @@ import iDownState
         }
     }
 
-    @Test func `candidates tell what decides about their start`() async throws {
+    @Test func `candidates have the facts that decide whether they may start`() async throws {
         try await withStore { store in
             let candidates = try await store.commit { transaction in
                 _ = try transaction.addTask("http://a.example/f", in: "/x", priority: 3)
@@ -159,7 +159,8 @@ import iDownState
     }
 
     @Test(arguments: [Hold.metered, .battery])
-    func `what waits for a cheap network or power is found`(hold: Hold) async throws {
+    func `tasks that wait for an unmetered network or for power are found`(hold: Hold) async throws
+    {
         try await withStore { store in
             let (held, count) = try await store.commit { transaction in
                 _ = try transaction.addTask("http://a/f") { $0.state = .waiting(hold) }
@@ -170,19 +171,20 @@ import iDownState
         }
     }
 
-    @Test func `where everything is passed over nothing starts`() async throws {
+    @Test func `nothing starts if everything is excluded`() async throws {
         try await withStore { store in
             let candidates = try await store.commit { transaction in
                 _ = try transaction.addTask("http://a/f")
-                var passedOver = PassedOver()
-                passedOver.all = true
-                return try transaction.nextWaiting(limit: 9, passingOver: passedOver)
+                var exclusions = QueueExclusions()
+                exclusions.all = true
+                return try transaction.nextWaiting(limit: 9, excluding: exclusions)
             }
             #expect(candidates.isEmpty)
         }
     }
 
-    @Test func `what waits for the network or for room comes by priority`() async throws {
+    @Test func `tasks that wait for the network or for space are ordered by priority`() async throws
+    {
         try await withStore { store in
             let (space, offline, count) = try await store.commit { transaction in
                 for (priority, hold) in [(1, Hold.space), (2, .space), (0, .offline), (9, .queue)] {
@@ -205,7 +207,7 @@ import iDownState
         }
     }
 
-    @Test func `running tasks come in the order of their starts`() async throws {
+    @Test func `running tasks are ordered by their starts`() async throws {
         try await withStore { store in
             let running = try await store.commit { transaction in
                 for order in [7, 3, 5] as [Int64] {
@@ -223,7 +225,7 @@ import iDownState
         }
     }
 
-    @Test func `back-off times come in their order`() async throws {
+    @Test func `tasks in back-off are ordered by time`() async throws {
         try await withStore { store in
             let retrying = try await store.commit { transaction in
                 for microseconds in [30, 10, 20] as [Int64] {
@@ -309,7 +311,7 @@ import iDownState
         }
     }
 
-    @Test func `ids by state come in order`() async throws {
+    @Test func `ids of a state are in order`() async throws {
         try await withStore { store in
             let ids = try await store.commit { transaction in
                 for state in [TaskState.failed, .paused, .completed, .failed, .downloading] {
@@ -321,7 +323,7 @@ import iDownState
         }
     }
 
-    @Test func `a walk over the list can begin behind an id and end early`() async throws {
+    @Test func `iterating the list can start after an id and end early`() async throws {
         try await withStore { store in
             let ids = try await store.commit { transaction in
                 for number in 1...5 { _ = try transaction.addTask("http://a/\(number)") }
@@ -336,7 +338,7 @@ import iDownState
         }
     }
 
-    @Test func `a token is known for ever, also when its tasks are gone`() async throws {
+    @Test func `a token is known for ever, even when its tasks are gone`() async throws {
         try await withStore { store in
             let (unknown, known) = try await store.commit { transaction in
                 let first = try transaction.addTask("http://a/1").id

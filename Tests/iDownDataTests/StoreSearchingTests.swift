@@ -6,7 +6,7 @@ import iDownState
 @testable import iDownData
 
 @Suite struct StoreSearchingTests {
-    /// Six tasks, one a state, with names, sizes and priorities of all kinds.
+    /// Six tasks, one in each state, with various names, sizes and priorities.
     private func withTasks(
         _ body: (_ found: (TaskSearch) async throws -> (ids: [Int64], total: Int)) async throws ->
             Void
@@ -52,7 +52,7 @@ import iDownState
         return search
     }
 
-    @Test func `all tasks come in the order of adding, but those that are being removed`()
+    @Test func `all tasks are found in the order of adding, except those being removed`()
         async throws
     {
         try await withTasks { found async throws in
@@ -72,7 +72,7 @@ import iDownState
             (.priority, [3, 1, 4, 5, 2, 6], [2, 6, 1, 4, 5, 3]),
         ] as [(TaskSearch.Order, [Int64], [Int64])]
     )
-    func `each order, both ways; equal ones in the order of adding`(
+    func `tasks are ordered by each key, both ways, equal ones by adding`(
         order: TaskSearch.Order,
         ascending: [Int64],
         descending: [Int64]
@@ -96,7 +96,7 @@ import iDownState
             ("http://b/", [3, 4, 5, 6]),
         ] as [(String, [Int64])]
     )
-    func `a text is found however it is written, and stands for itself`(
+    func `a text is found in any spelling, and has no wildcards`(
         text: String,
         ids: [Int64]
     ) async throws {
@@ -107,7 +107,7 @@ import iDownState
         }
     }
 
-    @Test func `names alone are searched where URLs are not to be`() async throws {
+    @Test func `only names are searched if URLs are not to be`() async throws {
         try await withTasks { found async throws in
             let names = search {
                 $0.text = "strasse"
@@ -122,7 +122,7 @@ import iDownState
         }
     }
 
-    @Test func `states and text hold together, and the total counts all pages`() async throws {
+    @Test func `states and text both apply, and the total counts all pages`() async throws {
         try await withTasks { found async throws in
             let page = search {
                 $0.states = [.paused, .cancelled, .waiting]
@@ -140,7 +140,7 @@ import iDownState
         }
     }
 
-    @Test func `what is searched follows the record`() async throws {
+    @Test func `the searched text follows the record`() async throws {
         try await withStore { store in
             try await store.commit { transaction in
                 var record = try transaction.addTask("http://a/x", name: "old")
@@ -157,7 +157,7 @@ import iDownState
         }
     }
 
-    @Test func `a page by name and one by adding need not sort the list`() async throws {
+    @Test func `a page by name or by adding needs no sorting of the list`() async throws {
         try await withStore { store in
             for order in [TaskSearch.Order.name, .added] {
                 let statement = search { $0.order = order }.pageStatement

@@ -7,7 +7,7 @@ import iDownTesting
 @testable import iDownData
 
 @Suite struct StoreTests {
-    @Test func `what was committed is there after opening again`() async throws {
+    @Test func `commits are there after opening again`() async throws {
         try await withTemporaryFolder { folder in
             let (store, report) = try Store.open(folder: folder, now: .someTime)
             #expect(report == OpeningReport(isNew: true, recovery: nil))
@@ -25,7 +25,7 @@ import iDownTesting
         }
     }
 
-    @Test func `the writer syncs every commit and overwrites what is deleted`() async throws {
+    @Test func `the writer syncs every commit and overwrites deleted content`() async throws {
         try await withStore { store in
             let pragmas = try await store.commit { transaction in
                 try ["synchronous", "secure_delete", "journal_mode"].map {
@@ -56,7 +56,7 @@ import iDownTesting
         }
     }
 
-    @Test func `a failing commit fails every body and changes nothing`() async throws {
+    @Test func `a commit that fails fails every body and changes nothing`() async throws {
         let faults = CommitFaults(failing: [2])
         try await withStore(commitFaults: faults) { store in
             _ = try await store.commit { try $0.addTask("http://a/1") }
@@ -81,7 +81,7 @@ import iDownTesting
         try await withStore(commitFaults: faults) { store in
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for number in 1...500 {
-                    // Runs at once, up to the point where it waits for the commit.
+                    // Runs immediately until it waits for the commit.
                     group.addImmediateTask {
                         _ = try await store.commit { try $0.addTask("http://a/\(number)") }
                     }
@@ -94,7 +94,7 @@ import iDownTesting
         }
     }
 
-    @Test func `a closed store refuses, with its own error`() async throws {
+    @Test func `a closed store throws its own error`() async throws {
         try await withTemporaryFolder { folder in
             let store = try Store.open(folder: folder, now: .someTime).store
             try store.close()
@@ -108,12 +108,12 @@ import iDownTesting
         }
     }
 
-    @Test func `who looks sees each commit`() async throws {
+    @Test func `quick reads see each commit`() async throws {
         try await withStore { store in
             let id = try await store.commit { transaction in
                 try transaction.addTask("http://a/x", name: "x").id
             }
-            #expect(try await store.lookAtCounts().total == 1)
+            #expect(try await store.committedCounts().total == 1)
             for priority in Int32(1)...3 {
                 try await store.commit { transaction in
                     let before = try #require(try transaction.task(id))
@@ -122,12 +122,12 @@ import iDownTesting
                     try transaction.update(record, from: before)
                 }
                 for _ in 0..<2 {
-                    #expect(try await store.lookAt(id)?.priority == priority)
+                    #expect(try await store.committedTask(id)?.priority == priority)
                 }
             }
             try await store.commit { try $0.delete(id) }
-            #expect(try await store.lookAt(id) == nil)
-            #expect(try await store.lookAtCounts().total == 0)
+            #expect(try await store.committedTask(id) == nil)
+            #expect(try await store.committedCounts().total == 0)
         }
     }
 }

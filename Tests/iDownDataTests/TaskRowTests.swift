@@ -78,7 +78,7 @@ import iDownState
         ("headers", "'[[\"a\"]]'"), ("headers", "'{'"), ("fileName", "'name only'"),
         ("entityTag", "'\"tag only\"'"), ("listedTasks", "x'80'"), ("listedTasks", "x'00'"),
     ])
-    func `a row that no idown would write is told, and hides no other`(
+    func `an invalid row is reported and hides no other`(
         column: String,
         value: String
     ) async throws {
@@ -107,7 +107,7 @@ import iDownState
     }
 
     @Test(arguments: [0, 1, 127, 128, 16_384, Int64.max - 1, .max])
-    func `a number survives its short form`(number: Int64) {
+    func `a number survives its variable-length form`(number: Int64) {
         var bytes: [UInt8] = []
         VariableLengthInteger.append(number, to: &bytes)
         var rest = bytes[...]

@@ -7,7 +7,7 @@ import iDownTesting
 @testable import iDownData
 
 @Suite struct TemporaryFolderTests {
-    @Test func `a temporary folder is private, and goes with all that it holds`() async throws {
+    @Test func `a temporary folder is private, and is removed with its content`() async throws {
         let files = Files()
         let path = try await withTemporaryFolder { path in
             let status = try #require(try files.status(path))
@@ -19,7 +19,7 @@ import iDownTesting
         #expect(try files.status(path) == nil)
     }
 
-    @Test func `it goes when the body throws, too`() async throws {
+    @Test func `a temporary folder is removed when the body throws`() async throws {
         struct Thrown: Error {
             let path: String
         }

@@ -3,19 +3,23 @@
 import GRDB
 import Synchronization
 
-/// Changes that wait for the writer: all that have gathered meanwhile share one transaction, and
-/// so one fsync.
-final class CommitQueue: Sendable {
+/// Queues changes for the database's writer.
+///
+/// All changes that gather while it is busy share one transaction, and so one fsync.
+final class WriteQueue: Sendable {
     /// The changes of one call.
     struct Entry: Sendable {
-        /// Makes the changes; what it returns answers the caller, once they are durable.
+        /// Makes the changes.
+        ///
+        /// The returned closure answers the caller once the changes are durable.
         let run: @Sendable (Transaction) throws -> @Sendable () -> Void
-        /// Answers the caller when they could not be made durable.
+        /// Answers the caller if the changes could not be made durable.
         let fail: @Sendable (StoreFailure) -> Void
     }
 
-    /// So many rows changed in one commit have filled SQLite's cache with what is not needed soon.
-    private static let manyChanges = 5_000
+    /// After a commit that changes more rows than this, SQLite's cache is released: it is full of
+    /// pages that are not needed soon.
+    private static let cacheReleaseThreshold = 5_000
 
     private let pool: DatabasePool
     private let ids: IDReservation
@@ -31,16 +35,18 @@ final class CommitQueue: Sendable {
         self.faults = faults
     }
 
-    /// Another number after each commit, failed ones too; what was read under this one is still so.
+    /// The number of commits so far, including failed ones.
+    ///
+    /// While it stays the same, what was read stays true.
     var lastCommit: Int { commits.load(ordering: .acquiring) }
 
-    /// Queues an entry; entries are carried out in the order of these calls.
+    /// Queues an entry; entries run in the order of these calls.
     func submit(_ entry: Entry) {
         let isFirst = waiting.withLock { waiting in
             waiting.append(entry)
             return waiting.count == 1
         }
-        // Whoever finds the queue empty calls the writer, which takes all that is there by then.
+        // Only the call that finds the queue empty starts the writer, which then takes all entries.
         guard isFirst else { return }
         if blocks {
             pool.writeWithoutTransaction { commitAll(in: $0) }
@@ -59,7 +65,8 @@ final class CommitQueue: Sendable {
             var answers: [@Sendable () -> Void] = []
             var changes = 0
             try database.inTransaction(.immediate) {
-                // Not before: SQLite must not be asked about a connection that is closed.
+                // Read inside the transaction, because it fails on a closed connection, which must
+                // not be asked.
                 let before = database.totalChangesCount
                 let transaction = Transaction(database: database, ids: ids)
                 for entry in entries { answers.append(try entry.run(transaction)) }
@@ -69,7 +76,7 @@ final class CommitQueue: Sendable {
             }
             commits.add(1, ordering: .acquiringAndReleasing)
             for answer in answers { answer() }
-            if changes > Self.manyChanges { database.releaseMemory() }
+            if changes > Self.cacheReleaseThreshold { database.releaseMemory() }
         } catch {
             commits.add(1, ordering: .acquiringAndReleasing)
             let failure = StoreFailure(error)
