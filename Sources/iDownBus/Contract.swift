@@ -70,6 +70,8 @@ extension Contract {
         public static let addURLWithOptions: MemberName = "AddURLWithOptions"
         /// Adds several downloads together or none.
         public static let addURLs: MemberName = "AddURLs"
+        /// Adds the files that a local metalink lists, or none.
+        public static let addMetalink: MemberName = "AddMetalink"
         /// Stops a task and keeps its bytes.
         public static let pause: MemberName = "Pause"
         /// Puts a task back into the queue.

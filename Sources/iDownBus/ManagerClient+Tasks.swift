@@ -45,6 +45,22 @@ extension ManagerClient {
         try await call(Name.addURLs, urls, options.dictionary, returning: [String].self)
     }
 
+    /// Adds all files that a metalink of this machine lists, or none.
+    ///
+    /// - Parameters:
+    ///   - path: The absolute path of the metalink, whose name ends in `.meta4` or `.metalink`.
+    ///   - options: The options for every file. `filename`, `checksum`, `mirrors` and
+    ///     `expected-size` are refused, because the metalink has its own.
+    /// - Returns: One id per file, in the order of the metalink.
+    /// - Throws: `InvalidURL` if the file cannot be read or is not a metalink; `AccessDenied` from a
+    ///   sandbox; otherwise as ``addURLs(_:options:)``.
+    public func addMetalink(
+        at path: String,
+        options: AddOptions = AddOptions()
+    ) async throws(ManagerError) -> [String] {
+        try await call(Name.addMetalink, path, options.dictionary, returning: [String].self)
+    }
+
     /// Stops a waiting or downloading task; the bytes on disk are kept.
     ///
     /// - Throws: `NoSuchTask`; `InvalidState` for a failed, completed or cancelled task.

@@ -39,6 +39,20 @@ public protocol ManagerHandling: Sendable {
         call: Call
     ) async throws(ManagerError) -> [String]
 
+    /// Adds all files that a metalink of this machine lists, or none.
+    ///
+    /// - Parameters:
+    ///   - path: The path as the client gave it.
+    ///   - options: The options for every file, without those for a single file.
+    ///   - call: The call.
+    /// - Returns: One id per file, in the order of the metalink.
+    /// - Throws: `AccessDenied` for a sandboxed caller, and what `addURLs` throws.
+    func addMetalink(
+        at path: String,
+        options: AddOptions,
+        call: Call
+    ) async throws(ManagerError) -> [String]
+
     /// Adds what a person opened, all of it or nothing: URLs, `idown:` links and local metalinks.
     func open(_ uris: [String], call: Call) async throws(ManagerError)
 

@@ -50,6 +50,19 @@ extension ManagerInterface {
                 (call: Call, urls: [String], options: [String: Value]) async throws -> [String] in
                 try await add(urls, options, call)
             },
+            .method(Name.addMetalink, in: ["path", "options"], out: ["ids"]) {
+                (call: Call, path: String, options: [String: Value]) async throws -> [String] in
+                try await answer { () throws(ManagerError) in
+                    let options = try AddOptions(options)
+                    if let key = options.keysOfOneFile.first {
+                        throw ManagerError(
+                            .invalidOption,
+                            "\(key.rawValue) is for one file; a metalink says it of each of its files"
+                        )
+                    }
+                    return try await handler.addMetalink(at: path, options: options, call: call)
+                }
+            },
         ]
     }
 

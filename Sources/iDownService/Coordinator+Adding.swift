@@ -126,7 +126,8 @@ extension Transaction {
 
     /// The unfinished task that already stands for a wish, resumed unless it is to stay paused.
     ///
-    /// One that may not use the user's logins never sets another going that may.
+    /// A wish that may not use the user's logins resumes no task that may, unless the wish is the
+    /// user's own.
     fileprivate func resume(_ wish: NewTask) throws -> (TaskID, Change?)? {
         let request = wish.request
         let id = try unfinishedTask(
@@ -142,12 +143,13 @@ extension Transaction {
             return (
                 id,
                 try change(id) { record in
-                    guard request.usesStoredLogins || !record.request.usesStoredLogins else {
+                    let usesLogins = record.request.usesStoredLogins
+                    guard request.usesStoredLogins || wish.isUsersOwn || !usesLogins else {
                         return []
                     }
                     // The user's own wish may do more than the link's that came before.
-                    let isLent = request.usesStoredLogins && !record.request.usesStoredLogins
-                    record.request.usesStoredLogins = request.usesStoredLogins
+                    let isLent = request.usesStoredLogins && !usesLogins
+                    if isLent { record.request.usesStoredLogins = true }
                     let effects = try record.apply(.resume)
                     return isLent && !effects.contains(.persist) ? [.persist] + effects : effects
                 }

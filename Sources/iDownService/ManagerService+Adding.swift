@@ -10,12 +10,15 @@ import iDownloader
 struct AddCall: Sendable {
     enum Wish: Sendable {
         /// In a list each has a place, by which an error names it.
-        case urls([String], AddOptions, isList: Bool)
+        case urls([String], isList: Bool)
+        /// The path of a metalink of this machine.
+        case metalink(String)
         /// What a person opened.
         case opened([String])
     }
 
     let wish: Wish
+    let options: AddOptions
     let call: Call
     /// Called once.
     let answer: @Sendable (Result<[TaskID], any Error>) -> Void
@@ -34,7 +37,7 @@ extension ManagerService {
     ) {
         coordinator.executor.run {
             self.assumeIsolated { service in
-                service.add(.urls([url], options, isList: false), call) { result in
+                service.add(.urls([url], isList: false), options, call) { result in
                     answer(self.named(result.flatMap(Self.onlyID)))
                 }
             }
@@ -47,24 +50,40 @@ extension ManagerService {
         call: Call
     ) async throws(ManagerError) -> [String] {
         try await named {
-            try await add(.urls(urls, options, isList: true), call).map(\.description)
+            try await add(.urls(urls, isList: true), options, call).map(\.description)
+        }
+    }
+
+    package func addMetalink(
+        at path: String,
+        options: AddOptions,
+        call: Call
+    ) async throws(ManagerError) -> [String] {
+        try await named {
+            try await permit(call, butOthersMay: "add URLs, but no metalink of this machine")
+            return try await add(.metalink(path), options, call).map(\.description)
         }
     }
 
     /// Adds what a call wants, behind what its sender wanted before.
-    func add(_ wish: AddCall.Wish, _ call: Call) async throws -> [TaskID] {
+    func add(
+        _ wish: AddCall.Wish,
+        _ options: AddOptions,
+        _ call: Call
+    ) async throws -> [TaskID] {
         try await withCheckedThrowingContinuation { continuation in
-            add(wish, call) { continuation.resume(with: $0) }
+            add(wish, options, call) { continuation.resume(with: $0) }
         }
     }
 
     private func add(
         _ wish: AddCall.Wish,
+        _ options: AddOptions,
         _ call: Call,
         answer: @escaping @Sendable (Result<[TaskID], any Error>) -> Void
     ) {
         let client = call.sender?.rawValue ?? ""
-        let asked = AddCall(wish: wish, call: call, answer: answer)
+        let asked = AddCall(wish: wish, options: options, call: call, answer: answer)
         guard adding.append(asked, from: client) else { return }
         adders[client] = Task { await serve(client) }
     }
@@ -101,35 +120,29 @@ extension ManagerService {
         _ look: inout FolderLook?
     ) async throws {
         var wishes = await wishes(for: callers.caller(of: asked.call).owner)
-        switch asked.wish {
-        case .opened(let uris):
-            let tasks = try await wishes.judge(opened: uris)
-            await coordinator.add(tasks, token: nil, answer: asked.answer)
-        case .urls(let urls, let options, let isList):
-            // A token means one thing to one application.
-            let token = options.token.map { token in
-                wishes.owner.map { "\($0) \(token)" } ?? token
-            }
-            // A blind repeat is answered as the first call was, whatever has changed since.
-            if let token, let ids = try await coordinator.ids(forToken: token) {
-                return asked.answer(.success(ids))
-            }
-            let path = options.directory ?? directory
-            if let look, look.path.utf8.elementsEqual(path.utf8), look.rules == wishes.rules {
-                wishes.look = look
-            }
-            let last = adding.last(of: client)
-            let tasks = try await wishes.judge(urls, options, isList: isList)
-            if wishes.look == nil, let directory = tasks.first?.request.directory {
-                look = FolderLook(
-                    path: path,
-                    rules: wishes.rules,
-                    directory: directory,
-                    last: last
-                )
-            }
-            await coordinator.add(tasks, token: token, answer: asked.answer)
+        let options = asked.options
+        // A token means one thing to one application.
+        let token = options.token.map { token in wishes.owner.map { "\($0) \(token)" } ?? token }
+        // A blind repeat is answered as the first call was, whatever has changed since.
+        if let token, let ids = try await coordinator.ids(forToken: token) {
+            return asked.answer(.success(ids))
         }
+        let path = options.directory ?? directory
+        if let look, look.path.utf8.elementsEqual(path.utf8), look.rules == wishes.rules {
+            wishes.look = look
+        }
+        let last = adding.last(of: client)
+        let tasks =
+            switch asked.wish {
+            case .urls(let urls, let isList):
+                try await wishes.judge(urls, options, isList: isList)
+            case .metalink(let path): try await wishes.judge(metalinkAt: path, options)
+            case .opened(let uris): try await wishes.judge(opened: uris)
+            }
+        if wishes.look == nil, let directory = tasks.first?.request.directory {
+            look = FolderLook(path: path, rules: wishes.rules, directory: directory, last: last)
+        }
+        await coordinator.add(tasks, token: token, answer: asked.answer)
     }
 
     /// Judges what a caller wants, by its rights.

@@ -11,7 +11,7 @@ extension ManagerService {
 
     package func open(_ uris: [String], call: Call) async throws(ManagerError) {
         try await named {
-            let ids = try await add(.opened(uris), call)
+            let ids = try await add(.opened(uris), AddOptions(), call)
             for id in ids.prefix(Self.mostToldOfHandOver) {
                 if let task = try? await coordinator.task(id) { handedOver(task) }
             }

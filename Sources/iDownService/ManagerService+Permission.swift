@@ -8,13 +8,16 @@ import iDownState
 extension ManagerService {
     /// Lets only the user's own programs go on.
     ///
+    /// - Parameters:
+    ///   - call: The call.
+    ///   - right: What others may do; it completes "A sandboxed application may only".
     /// - Throws: `AccessDenied`.
-    func permit(_ call: Call) async throws(ManagerError) {
+    func permit(
+        _ call: Call,
+        butOthersMay right: String = "add downloads and control those that it added"
+    ) async throws(ManagerError) {
         guard await callers.caller(of: call).isRestricted else { return }
-        throw ManagerError(
-            .accessDenied,
-            "A sandboxed application may only add downloads and control those that it added."
-        )
+        throw ManagerError(.accessDenied, "A sandboxed application may only \(right).")
     }
 
     /// Lets the user's own programs go on, and an application from a sandbox if it added the tasks.

@@ -13,6 +13,9 @@ package struct NewTask: Sendable {
     package var takenName: String?
     /// Hashes of the file's pieces, to be kept beside the task.
     package var pieces: PieceHashes?
+    /// Whether a program of the user's own asked for it: then it also resumes a task that may use the
+    /// user's logins, although it may not use them itself.
+    var isUsersOwn = false
     /// Where logins are kept that are those of its URL.
     var keptLogins: Set<String> = []
 

@@ -44,23 +44,50 @@ extension Wishes {
             }
         }
         // Only now, when nothing is refused any more.
-        let directory = try await engine.prepareFolder(downloadDirectory, rules: rules)
-        return opened.enumerated().flatMap { index, item in
-            switch item {
-            case .reference(let reference, let isUsersOwn):
-                let request = TaskRequest(
-                    url: reference.text,
-                    directory: directory,
-                    usesStoredLogins: isUsersOwn && owner == nil,
-                    owner: owner
-                )
-                return [NewTask(request: request)]
-            case .metalink:
-                return (listed[index] ?? []).map { file in
-                    let file = ListedFile(file, into: directory)
-                    return NewTask(request: file.request, pieces: file.pieces)
+        return try await tasks(with: AddOptions()) { directory in
+            opened.enumerated().flatMap { index, item in
+                switch item {
+                case .reference(let reference, let isUsersOwn):
+                    let request = TaskRequest(
+                        url: reference.text,
+                        directory: directory,
+                        usesStoredLogins: isUsersOwn && owner == nil,
+                        owner: owner
+                    )
+                    return [NewTask(request: request)]
+                case .metalink:
+                    return Self.tasks(for: listed[index] ?? [], in: directory)
                 }
             }
+        }
+    }
+
+    /// Reads a metalink of this machine and judges the options; the folder is made on the way.
+    ///
+    /// - Throws: `InvalidURL` for a path that is no metalink's, and for a file that cannot be read or
+    ///   is no metalink.
+    func judge(metalinkAt path: String, _ options: AddOptions) async throws -> [NewTask] {
+        guard path.utf8.first == UInt8(ascii: "/") else {
+            throw ManagerError(
+                .invalidURL,
+                "\(Self.shown(path)) is not an absolute path such as /home/me/a.meta4."
+            )
+        }
+        try Self.checkIsMetalink(path, "")
+        let files = try await Self.files(in: path, "", engine)
+        return try await tasks(with: options) { directory in
+            Self.tasks(for: files, in: directory).map { task in
+                var task = task
+                task.isUsersOwn = true
+                return task
+            }
+        }
+    }
+
+    private static func tasks(for files: [Metalink.File], in directory: String) -> [NewTask] {
+        files.map { file in
+            let file = ListedFile(file, into: directory)
+            return NewTask(request: file.request, pieces: file.pieces)
         }
     }
 
@@ -89,15 +116,19 @@ extension Wishes {
             case .link(let url):
                 return .reference(try reference(url, place: place), isUsersOwn: false)
             case .file(let path):
-                guard Metalink.isMeant(mimeType: "", name: path) else {
-                    throw ManagerError(
-                        .invalidURL,
-                        "\(place)Of local files idown opens metalinks only: their names end in"
-                            + " .meta4 or .metalink."
-                    )
-                }
+                try checkIsMetalink(path, place)
                 return .metalink(path: path, place: place)
             }
+        }
+    }
+
+    private static func checkIsMetalink(_ path: String, _ place: String) throws(ManagerError) {
+        guard Metalink.isMeant(mimeType: "", name: path) else {
+            throw ManagerError(
+                .invalidURL,
+                "\(place)Of local files idown opens metalinks only: their names end in .meta4 or"
+                    + " .metalink."
+            )
         }
     }
 

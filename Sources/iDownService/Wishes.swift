@@ -36,14 +36,45 @@ struct Wishes: Sendable {
     ) async throws -> [NewTask] {
         let references = try await Self.references(urls, isList)
         if let name = options.filename { try Self.check(name) }
+        let mirrors = try Self.mirrors(options.mirrors)
+        let checksum = try Self.checksum(options.checksum)
+        return try await tasks(with: options) { directory in
+            references.map { reference in
+                NewTask(
+                    request: TaskRequest(
+                        url: reference.text,
+                        directory: directory,
+                        fileName: options.filename,
+                        mirrors: mirrors,
+                        checksum: checksum,
+                        expectedSize: options.expectedSize.map { Int64(clamping: $0) },
+                        // What the user has stored is not for a sandbox to use.
+                        usesStoredLogins: owner == nil,
+                        owner: owner
+                    )
+                )
+            }
+        }
+    }
+
+    /// Judges the options that are for every task alike, and applies them; the folder is made on the
+    /// way.
+    ///
+    /// - Parameters:
+    ///   - options: as the client gave them.
+    ///   - make: makes the tasks; called with the folder, its links resolved.
+    /// - Returns: the tasks, with the options applied to each.
+    /// - Throws: `ManagerError`, or what is wrong with the folder.
+    func tasks(
+        with options: AddOptions,
+        _ make: (_ directory: String) -> [NewTask]
+    ) async throws -> [NewTask] {
         if options.whenDone != nil, owner != nil {
             throw ManagerError(
                 .invalidOption,
                 "when-done must not be given by a sandboxed application."
             )
         }
-        let mirrors = try Self.mirrors(options.mirrors)
-        let checksum = try Self.checksum(options.checksum)
         let directory: String
         if let look {
             directory = look.directory
@@ -53,44 +84,35 @@ struct Wishes: Sendable {
                 rules: rules
             )
         }
+        let headers = options.headers.map {
+            iDownState.HeaderField(name: $0.name, value: $0.value)
+        }
+        // No server gets to see a login in it, so the list need not either. An empty one is none,
+        // and no empty field is sent for it.
+        let referrer = options.referrer.flatMap {
+            $0.isEmpty ? nil : TaskRequest.withoutLogin($0)
+        }
         let onExisting = OnExisting(rawValue: options.onExisting?.rawValue ?? "") ?? .rename
-        var takenName: String?
-        if onExisting == .fail, let name = options.filename,
-            await engine.isTaken(name, in: directory)
-        {
-            takenName = name
+        var tasks = make(directory)
+        for index in tasks.indices {
+            tasks[index].request.headers = headers
+            tasks[index].request.referrer = referrer
+            tasks[index].request.userAgent = options.userAgent
+            tasks[index].request.connections = options.connections.map(Int.init)
+            tasks[index].request.onExisting = onExisting
+            tasks[index].request.whenDone = options.whenDone.flatMap {
+                WhenDone(rawValue: $0.rawValue)
+            }
+            tasks[index].priority = options.priority
+            tasks[index].speedLimit = Int64(clamping: options.speedLimit ?? 0)
+            tasks[index].isPaused = options.paused ?? false
+            if onExisting == .fail, let name = tasks[index].request.fileName,
+                await engine.isTaken(name, in: directory)
+            {
+                tasks[index].takenName = name
+            }
         }
-        return references.map { reference in
-            NewTask(
-                request: TaskRequest(
-                    url: reference.text,
-                    directory: directory,
-                    fileName: options.filename,
-                    headers: options.headers.map {
-                        iDownState.HeaderField(name: $0.name, value: $0.value)
-                    },
-                    // No server gets to see a login in it, so the list need not either. An empty
-                    // one is none, and no empty field is sent for it.
-                    referrer: options.referrer.flatMap {
-                        $0.isEmpty ? nil : TaskRequest.withoutLogin($0)
-                    },
-                    userAgent: options.userAgent,
-                    connections: options.connections.map(Int.init),
-                    onExisting: onExisting,
-                    mirrors: mirrors,
-                    checksum: checksum,
-                    expectedSize: options.expectedSize.map { Int64(clamping: $0) },
-                    // What the user has stored is not for a sandbox to use.
-                    usesStoredLogins: owner == nil,
-                    whenDone: options.whenDone.flatMap { WhenDone(rawValue: $0.rawValue) },
-                    owner: owner
-                ),
-                priority: options.priority,
-                speedLimit: Int64(clamping: options.speedLimit ?? 0),
-                isPaused: options.paused ?? false,
-                takenName: takenName
-            )
-        }
+        return tasks
     }
 
     /// More than a few are read away from the bus, which has others to serve meanwhile.

@@ -88,6 +88,25 @@ struct CallerTests {
         }
     }
 
+    @Test func `gdbus adds the files of a metalink`() async throws {
+        try await arrives { url, service in
+            let path = service.home.path + "/a.meta4"
+            try TestFile.write(
+                "<metalink xmlns=\"urn:ietf:params:xml:ns:metalink\">"
+                    + "<file name=\"file.bin\"><url>\(url)</url></file></metalink>",
+                to: path
+            )
+            return try await call(
+                "gdbus",
+                [
+                    "call", "--session", "--dest", Self.name, "--object-path", Self.path,
+                    "--method", "\(Self.name).AddMetalink", path, "{'connections': <uint32 4>}",
+                ],
+                service
+            )
+        }
+    }
+
     @Test func `busctl shows the object and its members`() async throws {
         try await withService { service in
             let bus = "--address=\(service.bus.address)"

@@ -104,6 +104,47 @@ struct MetalinkDownloadTests {
         }
     }
 
+    @Test func `a metalink of this machine gives ids, and its files go where the call says`()
+        async throws
+    {
+        let server = try FaultServer(script: .init { Self.answer($0) })
+        defer { server.stop() }
+        try await withService { service in
+            let path = service.home.path + "/two list.metalink"
+            let host = server.url("/").dropFirst("http://".count).dropLast()
+            try TestFile.write(String(decoding: Self.two(String(host)), as: UTF8.self), to: path)
+            var options = AddOptions()
+            options.directory = service.home.path + "/here"
+            options.token = "once"
+            let ids = try await service.client.addMetalink(at: path, options: options)
+            #expect(ids.count == 2)
+            // The reply comes after the change is durable, and a call may be repeated blindly.
+            try await service.restartAfterKill()
+            #expect(try await service.client.addMetalink(at: path, options: options) == ids)
+            #expect(try await service.client.listTasks().map(\.id) == ids)
+            for id in ids { try await service.waitForState("completed", of: id) }
+            let tasks = try await service.client.listTasks()
+            #expect(tasks.map(\.path) == ["one", "two"].map { service.home.path + "/here/" + $0 })
+            #expect(tasks.map(\.listedTasks) == [[], []])
+        }
+    }
+
+    @Test func `what is no metalink of this machine is refused in a sentence`() async throws {
+        try await withService { service in
+            let folder = service.home.path
+            try TestFile.write("<html></html>", to: folder + "/page.meta4")
+            try TestFile.write("", to: folder + "/list.txt")
+            let before = try await Traces.of(service)
+            for path in ["/page.meta4", "/list.txt", "/gone.meta4"].map({ folder + $0 }) + ["a"] {
+                let code = await refusal(path) {
+                    _ = try await service.client.addMetalink(at: path)
+                }
+                #expect(code == .invalidURL, "\(path)")
+            }
+            #expect(try await Traces.of(service) == before)
+        }
+    }
+
     /// Whoever follows the signals knows the list when the metalink is completed.
     private func expectListIsTold(
         _ list: [String],

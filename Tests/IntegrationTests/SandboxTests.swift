@@ -54,6 +54,7 @@ struct SandboxTests {
         uris = lambda *list: dbus.Array(list, signature='s')
         show('open', lambda: application.Open(uris(own + '/3'), signature({})))
         show('open-file', lambda: application.Open(uris('file:///a.meta4'), signature({})))
+        show('add-metalink', lambda: manager.AddMetalink('/a.meta4', signature({})))
         show(
             'action',
             lambda: application.ActivateAction(
@@ -101,6 +102,7 @@ struct SandboxTests {
         up InvalidDestination
         open done
         open-file AccessDenied
+        add-metalink AccessDenied
         action AccessDenied
         pause done
         priority done

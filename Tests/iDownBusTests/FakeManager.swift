@@ -89,6 +89,14 @@ final class FakeManager: ManagerHandling {
         urls.map { add($0, options, call) }
     }
 
+    func addMetalink(
+        at path: String,
+        options: AddOptions,
+        call: Call
+    ) async throws(ManagerError) -> [String] {
+        [add("metalink \(path)", options, call)]
+    }
+
     func open(_ uris: [String], call: Call) async throws(ManagerError) {
         note("open \(uris)", call)
         if uris.contains("") { throw ManagerError(.invalidURL, "the URL is empty") }

@@ -11,6 +11,8 @@ import iDownTesting
             let client = scene.client
             #expect(try await client.addURL("https://a.org/") == "1")
             #expect(try await client.addURLs(["https://b.org/", "https://c.org/"]) == ["2", "3"])
+            #expect(try await client.addMetalink(at: "/a.meta4") == ["4"])
+            try await client.remove("4")
             try await client.pause("1")
             try await client.resume("1")
             try await client.retry("1")
@@ -25,7 +27,8 @@ import iDownTesting
             #expect(try await client.listTasks().map(\.id) == ["1", "2"])
             #expect(
                 scene.manager.asked == [
-                    "add https://a.org/", "add https://b.org/", "add https://c.org/", "pause 1",
+                    "add https://a.org/", "add https://b.org/", "add https://c.org/",
+                    "add metalink /a.meta4", "remove 4", "pause 1",
                     "resume 1", "retry 1", "remove 3", "start-all", "pause-all", "clear",
                     "set https://d.org/ 1", "limit 5 2", "connections 3 2", "get 2",
                 ]

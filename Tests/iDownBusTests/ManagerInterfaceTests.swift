@@ -160,6 +160,12 @@ import iDownTesting
             }
             #expect(error?.code == .invalidOption)
             #expect(error?.message.contains(key) == true)
+            let listed = await #expect(throws: ManagerError.self) {
+                try await scene.client.addMetalink(at: "/a.meta4", options: options)
+            }
+            #expect(listed?.code == .invalidOption)
+            #expect(listed?.message.contains(key) == true)
+            #expect(scene.manager.asked == ["add https://e.org/"])
         }
     }
 

@@ -34,6 +34,25 @@ import iDownTesting
         }
     }
 
+    @Test func `the user's own metalink resumes a task that may use logins, and lends it none`()
+        async throws
+    {
+        try await withHub(slots: 0) { hub in
+            var listed = hub.wish(url) { $0.usesStoredLogins = false }
+            listed.isUsersOwn = true
+            let id = try await hub.add(url, isPaused: true)
+            let other = hub.wish(url + "2", isPaused: true) { $0.usesStoredLogins = false }
+            let lesser = try #require(try await hub.coordinator.add([other], token: nil).first)
+            var again = listed
+            again.request.url = url + "2"
+            #expect(try await hub.coordinator.add([listed, again], token: nil) == [id, lesser])
+            #expect(try await hub.record(id)?.state == .waiting(.queue))
+            #expect(try await hub.record(id)?.request.usesStoredLogins == true)
+            #expect(try await hub.record(lesser)?.state == .waiting(.queue))
+            #expect(try await hub.record(lesser)?.request.usesStoredLogins == false)
+        }
+    }
+
     @Test func `who adds what a link has added before lends it the logins`() async throws {
         try await withHub(slots: 0) { hub in
             let link = hub.wish(url) { $0.usesStoredLogins = false }

@@ -269,6 +269,74 @@ import iDownloader
         }
     }
 
+    /// Writes a metalink of files on port 9, where nobody answers.
+    private func writeMetalink(of names: [String], to path: String) throws {
+        let files = names.map { name in
+            "<file name=\"\(name)\"><url>http://127.0.0.1:9/\(name)</url></file>"
+        }
+        try TestFile.write(
+            "<metalink xmlns=\"urn:ietf:params:xml:ns:metalink\">\(files.joined())</metalink>",
+            to: path
+        )
+    }
+
+    @Test func `AddMetalink gives the ids of the files in their order, also those that are there`()
+        async throws
+    {
+        try await withService { scene in
+            let client = scene.client
+            let path = scene.home.path + "/a.meta4"
+            try writeMetalink(of: ["b", "a", "b"], to: path)
+            var options = AddOptions()
+            options.paused = true
+            let first = try await client.addMetalink(at: path, options: options)
+            #expect(first.count == 3)
+            #expect(first[0] == first[2])
+            #expect(try await client.listTasks().map(\.fileName) == ["b", "a"])
+            #expect(try await client.listTasks().map(\.state) == [.paused, .paused])
+            #expect(try await client.addMetalink(at: path, options: options) == first)
+            options.directory = scene.home.download("inside")
+            options.token = "one"
+            let second = try await client.addMetalink(at: path, options: options)
+            #expect(Set(second).isDisjoint(with: first))
+            #expect(
+                try await client.getTask(second[1]).directory == scene.home.download("inside")
+            )
+            // A blind repeat, the metalink of which is gone.
+            #expect(try await client.addMetalink(at: "/a.meta4", options: options) == second)
+        }
+    }
+
+    @Test func `AddMetalink is all or nothing`() async throws {
+        try await withService { scene in
+            let client = scene.client
+            let path = scene.home.path + "/a.meta4"
+            try writeMetalink(of: ["a", "taken"], to: path)
+            var options = AddOptions()
+            options.directory = scene.home.download("inside")
+            options.paused = true
+            options.onExisting = .fail
+            _ = mkdir(scene.home.downloads, 0o700)
+            #expect(mkdir(scene.home.download("inside"), 0o700) == 0)
+            try TestFile.write("", to: scene.home.download("inside/taken"))
+            #expect(
+                await code { _ = try await client.addMetalink(at: path, options: options) }
+                    == .fileExists
+            )
+            options.directory = scene.home.config + "/autostart"
+            #expect(
+                await code { _ = try await client.addMetalink(at: path, options: options) }
+                    == .invalidDestination
+            )
+            try TestFile.write("<html/>", to: path)
+            #expect(await code { _ = try await client.addMetalink(at: path) } == .invalidURL)
+            scene.faults.failNext()
+            try writeMetalink(of: ["a", "b"], to: path)
+            #expect(await code { _ = try await client.addMetalink(at: path) } == .storeFailed)
+            #expect(try await client.taskCount() == 0)
+        }
+    }
+
     @Test(arguments: ["nonsense", "gopher://e.org/", "ftp://e.org/folder/"])
     func `AddURLs names a bad URL by its place, also the only one; AddURL has no places`(
         url: String

@@ -20,10 +20,11 @@ import iDownloader
         </metalink>
         """
 
+    /// Runs `judge` with the wishes of a caller whose folder is `folder/downloads`.
     private func judge(
-        _ uris: [String],
         in folder: String,
-        owner: String? = nil
+        owner: String? = nil,
+        _ judge: (Wishes) async throws -> [NewTask]
     ) async throws -> [NewTask] {
         let pool = try TransferPool()
         let wishes = Wishes(
@@ -34,7 +35,7 @@ import iDownloader
         )
         let result: Result<[NewTask], any Error>
         do {
-            result = .success(try await wishes.judge(opened: uris))
+            result = .success(try await judge(wishes))
         } catch {
             result = .failure(error)
         }
@@ -42,13 +43,25 @@ import iDownloader
         return try result.get()
     }
 
+    private func judge(
+        _ uris: [String],
+        in folder: String,
+        owner: String? = nil
+    ) async throws -> [NewTask] {
+        try await judge(in: folder, owner: owner) { try await $0.judge(opened: uris) }
+    }
+
     private func refusal(
         _ uris: [String],
         in folder: String,
         owner: String? = nil
     ) async -> ManagerError? {
+        await refusal { try await judge(uris, in: folder, owner: owner) }
+    }
+
+    private func refusal(_ judge: () async throws -> [NewTask]) async -> ManagerError? {
         do {
-            let tasks = try await judge(uris, in: folder, owner: owner)
+            let tasks = try await judge()
             Issue.record("accepted: \(tasks.map(\.request.url))")
             return nil
         } catch {
@@ -152,6 +165,73 @@ import iDownloader
         await withTemporaryFolder { folder in
             let uris = Array(repeating: "file:///nowhere/a.meta4", count: 101)
             #expect(await refusal(uris, in: folder)?.code == .limitExceeded)
+        }
+    }
+
+    // MARK: A metalink with options
+
+    @Test func `the options of a metalink go to each of its files`() async throws {
+        try await withTemporaryFolder { folder in
+            try TestFile.write(Self.metalink, to: folder + "/a.meta4")
+            var options = AddOptions()
+            options.directory = folder + "/elsewhere"
+            options.paused = true
+            options.priority = 3
+            options.connections = 2
+            options.speedLimit = 9
+            options.referrer = "http://me:SECRET@e.org/page"
+            options.userAgent = "me/1"
+            options.headers = [.init(name: "X-A", value: "b")]
+            options.whenDone = .open
+            let tasks = try await judge(in: folder) {
+                try await $0.judge(metalinkAt: folder + "/a.meta4", options)
+            }
+            let requests = tasks.map(\.request)
+            #expect(requests.map(\.url) == ["https://e.org/1", "https://f.org/2"])
+            #expect(requests.map(\.fileName) == ["a.iso", "b.iso"])
+            #expect(requests.map(\.expectedSize) == [7, nil])
+            #expect(requests.map(\.mirrors) == [[], ["https://g.org/2"]])
+            #expect(requests.allSatisfy { $0.directory == folder + "/elsewhere" })
+            #expect(requests.allSatisfy { $0.headers == [.init(name: "X-A", value: "b")] })
+            #expect(requests.allSatisfy { $0.referrer == "http://e.org/page" })
+            #expect(requests.allSatisfy { $0.userAgent == "me/1" && $0.connections == 2 })
+            #expect(requests.allSatisfy { $0.whenDone == .open && !$0.usesStoredLogins })
+            #expect(tasks.allSatisfy { $0.isPaused && $0.priority == 3 && $0.speedLimit == 9 })
+            #expect(TestFile.exists(folder + "/elsewhere"))
+            #expect(!TestFile.exists(folder + "/downloads"))
+        }
+    }
+
+    @Test func `of a metalink's files the name that is taken is known`() async throws {
+        try await withTemporaryFolder { folder in
+            try TestFile.write(Self.metalink, to: folder + "/a.meta4")
+            try TestFile.write("", to: folder + "/b.iso")
+            var options = AddOptions()
+            options.directory = folder
+            for taken in ["b.iso", nil] {
+                options.onExisting = taken == nil ? .rename : .fail
+                let tasks = try await judge(in: folder) {
+                    try await $0.judge(metalinkAt: folder + "/a.meta4", options)
+                }
+                #expect(tasks.map(\.takenName) == [nil, taken])
+            }
+        }
+    }
+
+    @Test(arguments: [
+        ("", "absolute"), ("a.meta4", "absolute"), ("/a.txt", ".meta4"),
+        ("/nowhere/a.meta4", "a.meta4"), ("file:///a.meta4", "absolute"),
+    ])
+    func `a path that is no metalink's is refused in words`(path: String, word: String) async {
+        await withTemporaryFolder { folder in
+            let error = await refusal {
+                try await judge(in: folder) {
+                    try await $0.judge(metalinkAt: path, AddOptions())
+                }
+            }
+            #expect(error?.code == .invalidURL)
+            #expect(error?.message.contains(word) == true, "\(error?.message ?? "")")
+            #expect(!TestFile.exists(folder + "/downloads"))
         }
     }
 }
