@@ -16,7 +16,8 @@ package final class TmuxTerminal: Sendable {
     ///
     /// - Parameters:
     ///   - script: What the shell runs; the terminal ends with it.
-    ///   - folder: Where the socket stands; short, see unix(7).
+    ///   - folder: The folder in which the shell starts. The socket is made there, so its path has to
+    ///     be short: unix(7).
     ///   - size: Cells and lines.
     ///   - environment: The script's whole environment, but for TERM.
     /// - Returns: The terminal; stop it in any case.
@@ -41,7 +42,9 @@ package final class TmuxTerminal: Sendable {
         let size = ["-x", "\(size.width)", "-y", "\(size.height)"]
         try await within("tmux to start") {
             // Its socket comes some time after the process.
-            while try await !terminal.tmux(["new-session", "-d"] + size + [script]).succeeded {
+            while try await !terminal.tmux(["new-session", "-d", "-c", folder] + size + [script])
+                .succeeded
+            {
                 await Task.yield()
             }
         }

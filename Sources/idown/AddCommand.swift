@@ -4,30 +4,31 @@ import ArgumentParser
 import iDownBus
 import iDownView
 
-/// `idown add`: hands URLs over and prints their ids.
+/// `idown add`: adds downloads and prints their IDs.
 struct AddCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "add",
         abstract: "Adds downloads and prints their IDs.",
         discussion: """
-            The service downloads in the background; follow it with: idown list. Of several URLs \
-            on the command line all are added or none; of a list what can be added is. An \
-            unfinished download of the same URL into the same folder goes on instead of being \
-            added again.
+            The service downloads in the background into its download folder; see the folder with: \
+            idown config download-directory. URLs on the command line are added together or not at \
+            all. An unfinished download of the same URL into the same folder is continued instead \
+            of being added again. A metalink file (.meta4, .metalink) of this machine adds the \
+            files that it lists.
 
-            A list holds a URL a line, mirrors of it behind tabs, and its options in indented \
-            lines below, as aria2's input files do: out=, dir=, checksum=, referer=, header=, \
-            user-agent=, split=, max-connection-per-server=, max-download-limit=, pause=, and \
-            priority=. Lines that start with # are comments. What idown export --json writes is \
-            read as well. An option of the list goes before the same one of the command line. The \
-            list is read wholly before anything is added; the lines that the service refuses then \
-            are named.
+            A list (--input-file) holds a URL a line, its mirrors after it with tabs between them, \
+            and its options in indented lines below it, as in aria2's input files: out=, dir=, \
+            checksum=, referer=, header=, user-agent=, split=, max-connection-per-server=, \
+            max-download-limit=, pause=, priority= and token=. Lines that start with # are \
+            comments. What idown export writes can be read, with or without --json. An option in \
+            the list overrides the same option on the command line. From a list, URLs that the \
+            service refuses are reported and the rest is added.
 
             Examples:
               idown add https://example.org/disk.iso
               idown add -d ~/Music --paused https://example.org/1.ogg https://example.org/2.ogg
-              idown add -H "Authorization: Bearer $TOKEN" https://example.org/private.zip
-              idown add -i urls.txt
+              idown add -H @headers.txt https://example.org/private.zip
+              idown wait $(idown add -i urls.txt)
               ssh other idown export | idown add -i -
             """
     )
@@ -36,48 +37,64 @@ struct AddCommand: AsyncParsableCommand {
 
     @Option(
         name: [.customShort("i"), .long],
-        help: ArgumentHelp(
-            "A list of downloads; - is standard input.",
-            valueName: "file"
-        ),
+        help: ArgumentHelp("List of downloads; - is standard input.", valueName: "file"),
         completion: .file()
     )
     var inputFile: String?
 
-    @Flag(help: "Adds without starting.")
+    @Flag(help: "Add without starting.")
     var paused = false
 
-    @Flag(help: "Prints the IDs as a JSON array.")
+    @Flag(help: "Print the IDs as a JSON array.")
     var json = false
 
-    @Argument(help: ArgumentHelp("http, https, ftp, ftps and sftp URLs.", valueName: "url"))
+    @Argument(
+        help: ArgumentHelp(
+            "http, https, ftp, ftps and sftp URLs, and metalink files.",
+            valueName: "url"
+        ),
+        completion: .file(extensions: ["meta4", "metalink"])
+    )
     var urls: [String] = []
 
     func validate() throws {
         if inputFile == nil, urls.isEmpty {
             throw ValidationError("give URLs, or a list of them with --input-file")
         }
-        if inputFile != nil, adding.token != nil {
+        if inputFile != nil, let option = adding.optionOfOneFile {
             throw ValidationError(
-                "--token is not for a list: there it stands below its URL, token="
+                "\(option) is for one file; in a list it stands below its URL:"
+                    + " out=, checksum=, and mirrors after the URL"
             )
         }
-        // With a list there may be many.
-        try adding.check(urlCount: inputFile == nil ? urls.count : 2)
+        if inputFile != nil, adding.token != nil {
+            throw ValidationError(
+                "--token is for one call; in a list it stands below its URL: token="
+            )
+        }
+        try adding.check(urlCount: urls.count)
     }
 
     func run() async throws {
-        try URLArgument.check(urls)
         let options = try adding.options(isPaused: paused)
-        let list = try inputFile.map { try ListImport(ListFile.read($0), defaults: options) }
+        let cookies = try adding.cookieFile()
+        let addition = try Addition(
+            try DownloadArgument.read(urls),
+            adding,
+            options: options,
+            cookies: cookies
+        )
+        let list = try inputFile.map {
+            try ListImport.read($0, defaults: options, cookies: cookies)
+        }
         try await Service.use { client in
             var ids: [String] = []
             var failure: ExitStatus?
             do {
-                if !urls.isEmpty { ids = try await add(options, client) }
+                try await addition.run(client, into: &ids)
                 failure = try await list?.run(client, into: &ids)
             } catch {
-                // What was added is told, whatever came after it.
+                // The IDs of what was added are printed whatever came after it.
                 if !ids.isEmpty { try print(ids) }
                 throw error
             }
@@ -88,16 +105,5 @@ struct AddCommand: AsyncParsableCommand {
 
     private func print(_ ids: [String]) throws {
         if json { try Output.json(ids) } else { try Output.data(lines: ids) }
-    }
-
-    /// A single URL goes by its own method, whose errors need not name a place.
-    private func add(
-        _ options: AddOptions,
-        _ client: ManagerClient
-    ) async throws(ManagerError) -> [String] {
-        guard urls.count == 1, let url = urls.first else {
-            return try await client.addURLs(urls, options: options)
-        }
-        return [try await client.addURL(url, options: options)]
     }
 }

@@ -1,40 +1,51 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
+import Glibc
 import iDownBus
 import iDownView
 
-/// The options that every command has which adds downloads.
+/// The options of the commands that add downloads.
 struct AddingArguments: ParsableArguments {
     @Option(
         name: [.short, .long],
-        help: ArgumentHelp(
-            "The folder to save into; made if it is missing.",
-            discussion: "Default: the service's download folder.",
-            valueName: "folder"
-        ),
+        help: ArgumentHelp("Folder to save into; created if missing.", valueName: "folder"),
         completion: .directory
     )
     var directory: String?
 
     @Option(
         name: [.short, .long],
-        help: ArgumentHelp("The file's name, without a folder.", valueName: "name")
+        help: ArgumentHelp("File name to save as, without a folder.", valueName: "name")
     )
     var output: String?
 
+    @Flag(
+        name: [.customShort("c"), .customLong("continue")],
+        help: ArgumentHelp(
+            "Do not download again what was completed.",
+            discussion: """
+                A file that idown completed from this URL in this folder, and that is still there \
+                with its full size, counts as done. Unfinished downloads continue with or without \
+                this option.
+                """
+        )
+    )
+    var continues = false
+
     @Option(
         parsing: .unconditional,
-        help: ArgumentHelp("Higher goes first; 0 if not given.", valueName: "number")
+        help: ArgumentHelp("Higher starts first (default: 0).", valueName: "number")
     )
     var priority: Int32?
 
-    @Option(help: ArgumentHelp("The most connections at once, 1 to 16.", valueName: "number"))
+    @Option(help: ArgumentHelp("Maximum number of connections, 1 to 16.", valueName: "number"))
     var connections: UInt32?
 
     @Option(
+        name: [.long, .customLong("limit-rate")],
         help: ArgumentHelp(
-            "The most bytes a second, such as 500k, 2M or 1.5MiB/s; off for none.",
+            "Maximum bytes per second: 500k, 2M, 1.5MiB/s; off for no limit.",
             valueName: "rate"
         )
     )
@@ -42,89 +53,117 @@ struct AddingArguments: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "The digest that the file must have: sha-256=hex, also sha-512, sha-1 and md5.",
+            "Digest that the file must have: sha-256=HEX, or sha-512, sha-1, md5.",
             valueName: "digest"
         )
     )
     var checksum: String?
 
     @Option(
-        help: ArgumentHelp(
-            "Another URL of the same file; may be given several times.",
-            valueName: "url"
-        )
+        help: ArgumentHelp("Another URL of the same file; repeatable.", valueName: "url")
     )
     var mirror: [String] = []
 
     @Option(
         name: [.customShort("H"), .long],
         help: ArgumentHelp(
-            "A request header; may be given several times.",
+            "Request header; repeatable. @FILE reads headers from a file, a line each.",
+            discussion: """
+                Other users of this machine can see the arguments of a command: give a header that \
+                holds a secret by @FILE, or by @- from standard input.
+                """,
             valueName: "name: value"
         )
     )
     var header: [String] = []
 
-    @Option(help: ArgumentHelp("The page that the link stands on.", valueName: "url"))
+    @Option(
+        name: [.customShort("b"), .long],
+        help: ArgumentHelp(
+            "Cookies to send: name=value; name=value. Without an = it is a cookie file.",
+            valueName: "cookies"
+        )
+    )
+    var cookie: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "Cookie file in Netscape's format, as for wget and curl.",
+            valueName: "file"
+        ),
+        completion: .file()
+    )
+    var loadCookies: String?
+
+    @Option(
+        name: [.customShort("e"), .customLong("referer"), .customLong("referrer")],
+        help: ArgumentHelp("URL of the page with the link.", valueName: "url")
+    )
     var referrer: String?
 
-    @Option(help: ArgumentHelp("Whom to pretend to be.", valueName: "text"))
+    @Option(
+        name: [.customShort("A"), .long],
+        help: ArgumentHelp("User-Agent header to send.", valueName: "text")
+    )
     var userAgent: String?
 
     @Option(
         help: ArgumentHelp(
-            "A text of your own: the same token adds only once, for ever.",
+            "Text of your own; the same token never adds a second download.",
             valueName: "text"
         )
     )
     var token: String?
 
-    @Option(
-        help: ArgumentHelp(
-            "What to do when the name is taken: rename or fail.",
-            valueName: "choice"
-        ),
-        completion: .list(AddOptions.OnExisting.allCases.map(\.rawValue)),
-        transform: Self.onExisting
-    )
+    @Option(help: ArgumentHelp("What to do when the name is taken.", valueName: "choice"))
     var onExisting: AddOptions.OnExisting?
 
-    @Option(
-        help: ArgumentHelp(
-            "What to do with the finished file: open or reveal.",
-            valueName: "choice"
-        ),
-        completion: .list(AddOptions.WhenDone.allCases.map(\.rawValue)),
-        transform: Self.whenDone
-    )
+    @Option(help: ArgumentHelp("What to do with the finished file.", valueName: "choice"))
     var whenDone: AddOptions.WhenDone?
 
     func validate() throws {
         if let connections, !Contract.connections.contains(connections) {
             throw ValidationError("--connections is 1 to 16, not \(connections)")
         }
-        _ = try headers()
+        if cookie != nil, loadCookies != nil {
+            throw ValidationError("give cookies by --cookie or by --load-cookies, not by both")
+        }
+        var names: Set<String> = []
+        for line in header where !line.hasPrefix("@") {
+            let name = try Self.header(line, "--header").name
+            guard names.insert(name.lowercased()).inserted else {
+                throw ValidationError("--header names \(name) twice; join the values in one header")
+            }
+        }
     }
 
-    /// Refuses what says something of one file where there are several.
-    func check(urlCount: Int) throws {
-        guard urlCount > 1, let option = optionOfOneFile else { return }
-        throw ValidationError("\(option) is for one URL, and \(urlCount) are given")
-    }
-
-    /// The option given that says something of one file, and so goes with one URL only.
-    private var optionOfOneFile: String? {
+    /// The option that names one file, and so can go with a single URL only.
+    var optionOfOneFile: String? {
         if output != nil { return "--output" }
         if checksum != nil { return "--checksum" }
         return mirror.isEmpty ? nil : "--mirror"
     }
+
+    /// Refuses an option of one file where several URLs are given.
+    func check(urlCount: Int) throws {
+        guard urlCount > 1, let optionOfOneFile else { return }
+        throw ValidationError("\(optionOfOneFile) is for one URL, not for \(urlCount)")
+    }
 }
 
 extension AddingArguments {
-    /// The options as the service takes them.
-    func options(isPaused: Bool = false) throws -> AddOptions {
+    /// The options as the service takes them, but for the cookies of a file, which depend on the
+    /// URL.
+    ///
+    /// - Parameters:
+    ///   - usual: The folder where none is given; nil leaves it to the service.
+    ///   - isPaused: Whether the downloads are added without starting them.
+    /// - Returns: The options.
+    /// - Throws: `ValidationError` for a header that is not valid; `ExitCode` after telling that a
+    ///   file cannot be read.
+    func options(folder usual: String? = nil, isPaused: Bool = false) throws -> AddOptions {
         var options = AddOptions()
-        options.directory = try directory.map(WorkingFolder.absolute)
+        options.directory = try (directory ?? usual).map(WorkingFolder.absolute)
         options.filename = output
         options.paused = isPaused ? true : nil
         options.priority = priority
@@ -138,34 +177,75 @@ extension AddingArguments {
         options.token = token
         options.onExisting = onExisting
         options.whenDone = whenDone
+        if let cookie, cookie.contains("=") {
+            options.headers = try Self.adding(cookie, to: options.headers)
+        }
         return options
     }
 
-    /// Splits `name: value`; a message never repeats the line, which may hold a secret.
+    /// The cookie file that is named; nil for none.
+    func cookieFile() throws -> CookieFile? {
+        guard let path = loadCookies ?? cookie.flatMap({ $0.contains("=") ? nil : $0 }) else {
+            return nil
+        }
+        guard let file = CookieFile(try InputFile.text(of: path)) else {
+            Output.complain("\(InputFile.name(of: path)) is not a cookie file in Netscape's format")
+            throw ExitStatus.refusedOption.exit
+        }
+        return file
+    }
+
+    /// Puts the cookies of a file that belong to a URL into its options.
+    static func fill(
+        _ options: AddOptions,
+        from file: CookieFile?,
+        for url: String
+    ) throws -> AddOptions {
+        guard let file, let value = file.header(for: url, now: UInt64(max(0, time(nil)))) else {
+            return options
+        }
+        var options = options
+        options.headers = try adding(value, to: options.headers)
+        return options
+    }
+
+    private static func adding(
+        _ cookies: String,
+        to headers: [AddOptions.Header]
+    ) throws -> [AddOptions.Header] {
+        guard !headers.contains(where: { $0.name.lowercased() == "cookie" }) else {
+            throw ValidationError("cookies are given twice: by --header and by another option")
+        }
+        return headers + [AddOptions.Header(name: "Cookie", value: cookies)]
+    }
+
+    /// The headers of the command line and of the files that it names.
+    ///
+    /// A header of the command line takes the place of one with the same name in a file.
     private func headers() throws -> [AddOptions.Header] {
-        var names: Set<String> = []
-        return try header.map { line in
-            guard let header = RequestHeader(line)?.header else {
-                throw ValidationError("--header takes \"Name: value\"")
-            }
-            guard names.insert(header.name.lowercased()).inserted else {
-                throw ValidationError("--header names \(header.name) twice; join the values in one")
-            }
-            return header
+        var headers: [AddOptions.Header] = []
+        for line in header where !line.hasPrefix("@") {
+            headers.append(try Self.header(line, "--header"))
         }
+        for path in header where path.hasPrefix("@") {
+            let path = String(path.dropFirst())
+            let given = Set(headers.map { $0.name.lowercased() })
+            for line in try InputFile.text(of: path).split(whereSeparator: \.isNewline) {
+                let header = try Self.header(String(line), InputFile.name(of: path))
+                if !given.contains(header.name.lowercased()) { headers.append(header) }
+            }
+        }
+        return headers
     }
 
-    private static func whenDone(_ word: String) throws -> AddOptions.WhenDone {
-        guard let choice = AddOptions.WhenDone(rawValue: word) else {
-            throw ValidationError("it is open or reveal")
+    /// Splits `name: value`; a message never repeats the line, which may hold a secret.
+    private static func header(
+        _ line: String,
+        _ place: String
+    ) throws -> AddOptions.Header {
+        guard let header = RequestHeader(line)?.header else {
+            throw ValidationError("a header in \(place) is not of the form \"Name: value\"")
         }
-        return choice
-    }
-
-    private static func onExisting(_ word: String) throws -> AddOptions.OnExisting {
-        guard let choice = AddOptions.OnExisting(rawValue: word) else {
-            throw ValidationError("it is rename or fail")
-        }
-        return choice
+        return header
     }
 }

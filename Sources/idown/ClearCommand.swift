@@ -3,13 +3,13 @@
 import ArgumentParser
 import iDownBus
 
-/// `idown clear`: takes all completed tasks off the list.
+/// `idown clear`: removes all completed downloads from the list.
 struct ClearCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "clear",
-        abstract: "Takes completed downloads off the list, and prints how many that were.",
+        abstract: "Removes completed downloads from the list, and prints their number.",
         discussion: """
-            Their files stay where they are.
+            The files stay where they are.
 
             Examples:
               idown clear

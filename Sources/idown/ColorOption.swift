@@ -3,10 +3,10 @@
 import ArgumentParser
 import iDownView
 
-/// Whether output is coloured.
+/// Whether output is colored.
 struct ColorOption: ParsableArguments {
     enum When: String, CaseIterable, ExpressibleByArgument {
-        /// On a terminal, unless NO_COLOR or CLICOLOR_FORCE say otherwise.
+        /// On a terminal, unless NO_COLOR or CLICOLOR_FORCE say something else.
         case auto
         case always
         case never
@@ -14,8 +14,8 @@ struct ColorOption: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Colours: auto, always or never.",
-            discussion: "auto heeds NO_COLOR and CLICOLOR_FORCE."
+            "When to use colors.",
+            discussion: "auto follows NO_COLOR and CLICOLOR_FORCE."
         )
     )
     var color = When.auto

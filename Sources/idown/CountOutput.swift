@@ -2,9 +2,9 @@
 
 import ArgumentParser
 
-/// How the commands that change all tasks at once tell how many those were.
+/// How the commands that change all downloads at once print the number that changed.
 struct CountOutput: ParsableArguments {
-    @Flag(help: "Prints a JSON object with the key count.")
+    @Flag(help: "Print a JSON object with the key count.")
     var json = false
 
     func print(_ count: UInt32) throws {

@@ -4,14 +4,15 @@ import ArgumentParser
 import iDownBus
 import iDownView
 
-/// `idown edit`: changes what can be changed of tasks that are in the list.
+/// `idown edit`: changes properties of downloads in the list.
 struct EditCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "edit",
-        abstract: "Changes priority, speed limit, connections or URL of downloads.",
+        abstract: "Changes the priority, speed limit, connections or URL of downloads.",
         discussion: """
-            Each value is looked at before anything is changed. What runs is held to a new limit \
-            at once.
+            All values are checked before the first one is changed. A running download follows a \
+            new limit at once. With a fresh URL in place of one that expired, the download \
+            continues if the file behind it is the same, and starts from the beginning if not.
 
             Examples:
               idown edit 7 --priority 10
@@ -23,13 +24,14 @@ struct EditCommand: AsyncParsableCommand {
 
     @Option(
         parsing: .unconditional,
-        help: ArgumentHelp("Higher goes first; 0 is usual.", valueName: "number")
+        help: ArgumentHelp("Higher starts first; 0 is the default.", valueName: "number")
     )
     var priority: Int32?
 
     @Option(
+        name: [.long, .customLong("limit-rate")],
         help: ArgumentHelp(
-            "The most bytes a second, such as 500k or 2M; off for none.",
+            "Maximum bytes per second: 500k, 2M, 1.5MiB/s; off for no limit.",
             valueName: "rate"
         )
     )
@@ -37,24 +39,25 @@ struct EditCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "The most connections at once, 1 to 16; default takes max-connections-per-download.",
+            "Maximum number of connections, 1 to 16, or default.",
+            discussion: "The default is the setting max-connections-per-download.",
             valueName: "number"
         ),
         completion: .list(["default"] + Contract.connections.map(String.init))
     )
     var connections: ConnectionsArgument?
 
-    @Option(help: ArgumentHelp("A fresh link; of one download only.", valueName: "url"))
+    @Option(help: ArgumentHelp("Fresh URL; for a single download.", valueName: "url"))
     var url: String?
 
-    @OptionGroup var selection: SelectionArguments
+    @OptionGroup var change: ChangeArguments
 
     func validate() throws {
         guard priority != nil || limit != nil || connections != nil || url != nil else {
             throw ValidationError("give --priority, --limit, --connections or --url")
         }
-        if url != nil, try selection.selection().plainIDs?.count != 1 {
-            throw ValidationError("--url is for one download, named by its ID")
+        if url != nil, try change.selected.selection().plainIDs?.count != 1 {
+            throw ValidationError("--url is for a single download, named by its ID")
         }
         if let limit, !Contract.speedLimit.contains(limit.bytesPerSecond) {
             throw ValidationError("--limit is too high")
@@ -65,15 +68,16 @@ struct EditCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        if let url { try URLArgument.check([url]) }
+        let url = try url.map(DownloadArgument.checkedURL)
         try await Service.use { client in
-            // Asked for first: of an ID that is not there nothing is changed.
-            let selection = try selection.selection()
+            // Read first: if an ID does not exist, nothing is changed.
+            let selection = try change.selected.selection()
             let tasks = try await selection.tasks(client)
+            guard !change.dryRun else { return try change.preview(tasks, "changed") { _ in true } }
             if let url, let task = tasks.first { try await client.setURL(task.id, to: url) }
             for task in tasks {
                 do throws(ManagerError) {
-                    try await change(task.id, client)
+                    try await apply(to: task.id, client)
                 } catch {
                     guard selection.passesOver(error, of: task.id) else { throw error }
                 }
@@ -81,7 +85,7 @@ struct EditCommand: AsyncParsableCommand {
         }
     }
 
-    private func change(_ id: String, _ client: ManagerClient) async throws(ManagerError) {
+    private func apply(to id: String, _ client: ManagerClient) async throws(ManagerError) {
         if let priority { try await client.setPriority(priority, of: id) }
         if let limit { try await client.setSpeedLimit(limit.bytesPerSecond, of: id) }
         if let connections { try await client.setMaxConnections(connections.count, of: id) }

@@ -4,11 +4,11 @@ import ArgumentParser
 import iDownBus
 import iDownView
 
-/// The exit codes of every command; part of the interface, and never renumbered.
+/// The exit codes of every command: part of the interface, and never renumbered.
 enum ExitStatus: Int32, CaseIterable {
-    /// All done.
+    /// Success.
     case done = 0
-    /// Something that has no code of its own.
+    /// An error without a code of its own.
     case failed = 1
     case noSuchTask = 3
     case invalidState = 4
@@ -31,34 +31,37 @@ enum ExitStatus: Int32, CaseIterable {
     /// 128 + SIGPIPE, as a shell counts it.
     case closedPipe = 141
 
-    /// A line for the help.
+    /// What the code means, for the help.
     private var meaning: String {
         switch self {
-        case .done: "done"
-        case .failed: "something else went wrong"
+        case .done: "success"
+        case .failed: "another error"
         case .noSuchTask: "no download has this ID"
-        case .invalidState: "the download's state does not allow it"
-        case .refusedURL: "the URL is not one, or its scheme is not downloaded"
+        case .invalidState: "the download's state does not allow this"
+        case .refusedURL: "the URL is not valid, or its scheme is not supported"
         case .refusedOption: "an option, a folder or a file name was refused"
-        case .serviceFailed: "the service could not do or keep it"
+        case .serviceFailed: "the service could not carry this out or record it"
         case .networkFailure: "the download failed: network"
         case .serverFailure: "the download failed: server"
         case .fileFailure: "the download failed: file or folder"
         case .integrityFailure: "the download failed: wrong content"
-        case .abandoned: "the download was cancelled or removed meanwhile"
-        case .usage: "wrong use of this command"
-        case .unreachable: "the service cannot be reached or started"
+        case .abandoned: "the download was cancelled or removed"
+        case .usage: "wrong usage"
+        case .unreachable: "the service does not run, or cannot be reached or started"
         case .outputFailed: "the output could not be written"
-        case .interrupted: "interrupted; the download goes on"
-        case .closedPipe: "nobody reads the output any more"
+        case .interrupted: "interrupted by Ctrl-C; the download goes on"
+        case .closedPipe: "the reader of the output has ended"
         }
     }
 
+    static let heading = "Exit codes:"
+
+    /// All codes, for the help.
     static var documentation: String {
         let lines = allCases.map { status in
             "\(CellText("\(status.rawValue)").paddedLeft(to: 5))  \(status.meaning)"
         }
-        return "Exit codes:\n" + lines.joined(separator: "\n")
+        return heading + "\n" + lines.joined(separator: "\n")
     }
 }
 
@@ -81,7 +84,8 @@ extension ExitStatus {
             }
     }
 
-    /// The code for the ErrorCode of a failed task; unknown codes count as their group.
+    /// The code for the ErrorCode of a failed task; a code that this version does not
+    /// know counts as its group.
     init(errorCode: String) {
         self =
             switch FailureGroup(errorCode: errorCode) {
@@ -93,6 +97,6 @@ extension ExitStatus {
             }
     }
 
-    /// What ends the command without a further word.
+    /// The error that ends the command with this code and prints nothing.
     var exit: ExitCode { ExitCode(rawValue) }
 }

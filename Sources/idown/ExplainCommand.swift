@@ -4,15 +4,15 @@ import ArgumentParser
 import iDownBus
 import iDownView
 
-/// `idown explain`: why tasks do not move.
+/// `idown explain`: why downloads do not move.
 struct ExplainCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "explain",
         abstract: "Tells why downloads do not move.",
         discussion: """
-            Prints a line a reason, such as "queue: 3 of 3 running" or "retry in 12 s (HTTP 503)", \
-            and nothing for what moves or is completed. Of several downloads each line begins \
-            with the ID and a tab.
+            Prints a reason a line, such as "queue: 3 of 3 running" or "retry in 12 s (HTTP 503)". \
+            For several downloads each line begins with the ID and a tab. A download that nothing \
+            holds up is told on standard error.
 
             Examples:
               idown explain 7
@@ -20,7 +20,7 @@ struct ExplainCommand: AsyncParsableCommand {
             """
     )
 
-    @Flag(help: "Prints a JSON object: the reasons by IDs.")
+    @Flag(help: "Print a JSON object: the reasons by ID.")
     var json = false
 
     @OptionGroup var selection: SelectionArguments
@@ -28,30 +28,40 @@ struct ExplainCommand: AsyncParsableCommand {
     func run() async throws {
         try await Service.use { client in
             let selection = try selection.selection()
-            let ids: [String]
-            if let plain = selection.plainIDs {
-                ids = plain.map { TaskPath.id(meantBy: $0) }
-            } else {
-                ids = try await selection.tasks(client).map(\.id)
-            }
+            let tasks = try await selection.tasks(client)
             var reasons: [String: [String]] = [:]
-            for id in ids {
+            for task in tasks {
                 do throws(ManagerError) {
-                    reasons[id] = try await client.explain(id)
+                    reasons[task.id] = try await client.explain(task.id)
                 } catch {
-                    guard selection.passesOver(error, of: id) else { throw error }
+                    guard selection.passesOver(error, of: task.id) else { throw error }
                 }
             }
             guard !json else { return try Output.json(reasons) }
-            let isAlone = ids.count == 1
+            let isAlone = tasks.count == 1
             try Output.data(
-                lines: ids.flatMap { id in
-                    (reasons[id] ?? []).map { reason in
+                lines: tasks.flatMap { task in
+                    (reasons[task.id] ?? []).map { reason in
                         let text = CellText(reason).description
-                        return isAlone ? text : "\(id)\t\(text)"
+                        return isAlone ? text : "\(task.id)\t\(text)"
                     }
                 }
             )
+            let healthy = tasks.filter { reasons[$0.id] == [] }
+            guard healthy.count <= Self.mostTold else {
+                return Output.talk("Nothing holds up \(healthy.count) downloads.")
+            }
+            for task in healthy {
+                Output.talk("Nothing holds up download \(task.id): it is \(Self.doing(task)).")
+            }
         }
+    }
+
+    /// More downloads are counted instead of told one by one.
+    private static let mostTold = 10
+
+    /// What a healthy download does, as in "it is transferring".
+    private static func doing(_ task: TaskProperties) -> String {
+        task.activity == .none ? task.state.rawValue : task.activity.rawValue
     }
 }

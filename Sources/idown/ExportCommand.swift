@@ -4,16 +4,16 @@ import ArgumentParser
 import iDownBus
 import iDownView
 
-/// `idown export`: the list of downloads as a text that `idown add -i` reads.
+/// `idown export`: downloads as a text that `idown add -i` reads.
 struct ExportCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "export",
-        abstract: "Writes downloads as a list for: idown add -i.",
+        abstract: "Writes downloads as a list that idown add -i reads.",
         discussion: """
-            Without a selection it is everything unfinished: waiting, downloading, paused and \
-            failed. The form is that of aria2's input files; --json gives whole tasks. Mirrors, \
-            request headers, user names and passwords are not told by the service, and so are \
-            not in the list.
+            Without a selection it writes all unfinished downloads: waiting, downloading, paused \
+            and failed. The format is that of aria2's input files; --json writes all properties. \
+            Mirrors, request headers, user names and passwords are left out, because the service \
+            does not give them away.
 
             Examples:
               idown export > downloads.txt
@@ -24,28 +24,24 @@ struct ExportCommand: AsyncParsableCommand {
 
     @Argument(
         help: ArgumentHelp(
-            "IDs, ranges such as 3-7, states, or all.",
+            "IDs (7), ranges (3-7), states (failed), or all.",
             valueName: "selection"
         ),
         completion: TaskCompletion.selections
     )
     var words: [String] = []
 
-    @Flag(help: "Writes JSON; its keys are the names of the D-Bus properties.")
+    @Flag(help: "Write JSON; the keys are the names of the D-Bus properties.")
     var json = false
 
     func validate() throws {
-        do {
-            _ = try TaskSelection(words)
-        } catch {
-            throw ValidationError(error.description)
-        }
+        _ = try TaskSelection(typed: words)
     }
 
     func run() async throws {
         try await Service.use { client in
             let words = words.isEmpty ? Self.unfinished : words
-            let tasks = try await TaskSelection(words).tasks(client)
+            let tasks = try await TaskSelection(typed: words).tasks(client)
             guard !json else { return try Output.json(tasks.map { TaskJSON($0) }) }
             try Output.data(lines: DownloadList.lines(of: tasks, for: Terminal.output.reader))
         }

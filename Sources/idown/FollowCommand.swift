@@ -4,18 +4,19 @@ import ArgumentParser
 import iDownBus
 import iDownView
 
-/// `idown follow`: each change as a line of JSON.
+/// `idown follow`: every change as a line of JSON.
 struct FollowCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "follow",
-        abstract: "Prints each change of the downloads as a line of JSON.",
+        abstract: "Prints every change of the downloads as a line of JSON.",
         discussion: """
-            The key Event is added, changed, removed, or service when the service comes or goes; \
-            with --list the downloads that are there already come first, as listed. A change \
-            holds what is new in Changed, under the names of the D-Bus properties. URLs stand \
-            without what follows a ?, but for those that are listed. It goes on until it is \
-            interrupted; with IDs, until these have ended. An end of theirs that came while the \
-            service restarted is told once it is back, with nothing in Changed.
+            The key Event is added, changed or removed, or service when the service starts or \
+            ends. With --list the downloads that exist come first, with the event listed. A change \
+            has its new values in Changed, by the names of the D-Bus properties. URLs have no query \
+            (the part from the ? on), except for listed ones. \
+            Without IDs it runs until Ctrl-C; with IDs until these downloads have ended. An end \
+            that happens while the service restarts is printed after the restart, with an empty \
+            Changed.
 
             Examples:
               idown follow
@@ -24,18 +25,18 @@ struct FollowCommand: AsyncParsableCommand {
             """
     )
 
-    @Flag(help: "Begins with the downloads that are there.")
+    @Flag(help: "Begin with the downloads that exist.")
     var list = false
 
     @Argument(
-        help: ArgumentHelp("Only these, until they have ended.", valueName: "id"),
+        help: ArgumentHelp("Only these downloads, until they have ended.", valueName: "id"),
         completion: TaskCompletion.ids
     )
     var ids: [String] = []
 
     func validate() throws {
         guard try plainIDs() != nil else {
-            throw ValidationError("only IDs such as 7 can be followed, or everything")
+            throw ValidationError("give IDs such as 7, or nothing to follow all downloads")
         }
     }
 
@@ -45,7 +46,7 @@ struct FollowCommand: AsyncParsableCommand {
             let presence = try await client.presence()
             var open = Set(try plainIDs() ?? [])
             let followsAll = open.isEmpty
-            // Asking also starts the service.
+            // The first call starts the service.
             let tasks =
                 followsAll
                 ? (list ? try await client.allTasks() : [])
@@ -65,7 +66,7 @@ struct FollowCommand: AsyncParsableCommand {
                 case .service(let isRunning):
                     try Output.jsonLine(line)
                     guard isRunning else { continue }
-                    // What ends as the service comes back nobody may have been told.
+                    // What ended while the service restarted was perhaps not signalled.
                     for id in open.sorted() {
                         guard let end = await Self.end(of: id, client) else { continue }
                         try Output.jsonLine(EventJSON.event(end))
@@ -80,8 +81,8 @@ struct FollowCommand: AsyncParsableCommand {
         }
     }
 
-    /// The change that a task's end would have been told as; nil as long as it goes on, and where
-    /// the service has gone again: it will tell when it is back.
+    /// The event for the end of a task; nil while the task goes on, and where the service has ended
+    /// again: its next start is another chance.
     private static func end(
         of id: String,
         _ client: ManagerClient
@@ -133,7 +134,7 @@ struct FollowCommand: AsyncParsableCommand {
 }
 
 extension ManagerEvent {
-    /// Whether nothing more happens to the task by itself.
+    /// Whether the task goes on by itself no more.
     fileprivate var isEnd: Bool {
         switch self {
         case .added: false

@@ -4,17 +4,17 @@ import ArgumentParser
 import iDownBus
 import iDownView
 
-/// The forms of a list that are not for people.
+/// The formats of a list for programs.
 struct FormatOptions: ParsableArguments {
-    @Flag(help: "Prints JSON; its keys are the names of the D-Bus properties.")
+    @Flag(help: "Print JSON; the keys are the names of the D-Bus properties.")
     var json = false
 
     @Option(
         help: ArgumentHelp(
-            "Prints a line a download, such as '{Id}\\t{State}\\t{Path}'.",
+            "Print a line per download: '{Id}\\t{State}\\t{Path}'.",
             discussion: """
-                In braces stand the names of the D-Bus properties, and Name, Size, Bytes, Percent, \
-                Rate, Left and Reason.
+                Fields are the names of the D-Bus properties (idown show --json 7 shows them), \
+                and Name, Size, Bytes, Percent, Rate, Left and Reason.
                 """,
             valueName: "template"
         )
@@ -22,16 +22,16 @@ struct FormatOptions: ParsableArguments {
     var format: String?
 
     func validate() throws {
-        if json, format != nil { throw ValidationError("--json and --format exclude each other") }
+        if json, format != nil { throw ValidationError("give --json or --format, not both") }
         _ = try template()
     }
 
-    /// Whether nothing was asked for: the list is a person's to read.
+    /// Whether neither format was asked for, so that the list is for a person.
     var isForPeople: Bool { !json && format == nil }
 
-    /// Prints the tasks as was asked for.
+    /// Prints the tasks in the format that was asked for.
     ///
-    /// - Returns: Whether anything was asked for; else they are the caller's to show to people.
+    /// - Returns: False where none was asked for: then nothing is printed.
     func print(_ tasks: [TaskProperties]) throws -> Bool {
         if json {
             try Output.json(tasks.map { TaskJSON($0) })

@@ -4,43 +4,51 @@ import ArgumentParser
 import iDownBus
 import iDownView
 
-/// `idown get`: adds downloads, shows how they go, and waits for their ends.
+/// `idown get`: adds downloads, shows their progress, and waits until they have ended.
 struct GetCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "get",
-        abstract: "Downloads files and waits for them.",
+        abstract: "Downloads files into the current folder and waits for them.",
         discussion: """
             Shows the progress on standard error and prints the paths of the finished files, in \
-            the order of the URLs. Of several URLs all are added or none; the exit code is that of \
-            the first that failed. Ctrl-C ends only this command: the downloads go on in the \
-            service.
+            the order of the URLs. URLs are added together or not at all; the exit code is that of \
+            the first download that failed. Ctrl-C ends only this command: the service goes on \
+            downloading.
 
-            A metalink is through once its files are in the list: they are downloads of their \
-            own. idown wait all waits for them, and idown watch shows them.
+            A URL without a scheme gets https://. Of a metalink (.meta4, .metalink), by its URL or \
+            as a file of this machine, the files that it lists are waited for, and their paths are \
+            printed.
 
             Examples:
               idown get https://example.org/disk.iso
-              idown get -d . -o disk.iso 'https://example.org/download?id=7'
-              idown get --limit 2M https://example.org/1.iso https://example.org/2.iso
+              idown get -d ~/Images -o disk.iso 'https://example.org/download?id=7'
+              idown get --limit 2M example.org/1.iso example.org/2.iso
+              idown get distribution.meta4
               file=$(idown get -q https://example.org/disk.iso) && sha256sum "$file"
             """
     )
 
     @OptionGroup var adding: AddingArguments
 
-    @Flag(name: .shortAndLong, help: "Shows no progress.")
+    @Flag(name: .shortAndLong, help: "Show no progress.")
     var quiet = false
 
     @Flag(
         help: """
-            Prints the finished download as a JSON object, as idown show does; of several an array.
+            Print the finished download as a JSON object, as idown show does; several as an array.
             """
     )
     var json = false
 
     @OptionGroup var color: ColorOption
 
-    @Argument(help: ArgumentHelp("http, https, ftp, ftps and sftp URLs.", valueName: "url"))
+    @Argument(
+        help: ArgumentHelp(
+            "http, https, ftp, ftps and sftp URLs, and metalink files.",
+            valueName: "url"
+        ),
+        completion: .file(extensions: ["meta4", "metalink"])
+    )
     var urls: [String]
 
     func validate() throws {
@@ -48,15 +56,18 @@ struct GetCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        try URLArgument.check(urls)
-        let options = try adding.options()
+        let addition = try Addition(
+            try DownloadArgument.read(urls),
+            adding,
+            options: try adding.options(folder: "."),
+            cookies: try adding.cookieFile()
+        )
         try await Service.use { client in
             let watch = try await TaskWatch.start(over: client, handlesInterrupts: true) {
                 () throws(ManagerError) in
-                guard urls.count == 1, let url = urls.first else {
-                    return try await client.addURLs(urls, options: options)
-                }
-                return [try await client.addURL(url, options: options)]
+                var ids: [String] = []
+                try await addition.run(client, into: &ids)
+                return ids
             }
             var display = ProgressDisplay(
                 .talk,
@@ -64,24 +75,16 @@ struct GetCommand: AsyncParsableCommand {
                 count: watch.ids.count,
                 isQuiet: quiet
             )
-            // Also after an error nothing may stand in the middle of a bar.
+            // After an error, too, the cursor must not stay in the middle of a bar.
             defer { display.end() }
-            let (standings, isInterrupted) = try await watch.run { display.show($0, $1) }
+            let result = try await watch.run { display.show($0, $1) }
             display.end()
-            try finish(watch.ids, standings, isInterrupted)
+            try finish(result)
         }
     }
 
-    private func finish(
-        _ ids: [String],
-        _ standings: [String: TaskWatch.Standing],
-        _ isInterrupted: Bool
-    ) throws {
-        let ends = ids.map { id in
-            guard case .task(let task) = standings[id] else { return TaskEnd(task: nil, id: id) }
-            return TaskEnd(task: task, id: id)
-        }
-        let tasks = ends.compactMap(\.task)
+    private func finish(_ result: TaskWatch.Result) throws {
+        let tasks = result.ends.compactMap(\.task)
         if json {
             try printJSON(tasks.filter(\.hasEnded))
         } else {
@@ -90,17 +93,19 @@ struct GetCommand: AsyncParsableCommand {
                 lines: Terminal.output.isTerminal ? paths.map(LineReader.terminal.line) : paths
             )
         }
-        guard isInterrupted else { return try TaskEnd.conclude(ends) }
-        let left = ends.filter { $0.task?.hasEnded == false }.map(\.id)
+        guard result.isInterrupted else { return try TaskEnd.conclude(result.ends) }
+        let left = result.ends.filter { $0.task?.hasEnded == false }.map(\.id)
         let names = left.joined(separator: " ")
-        Output.talk("In the background \(left.count == 1 ? "goes" : "go") on: \(names)")
-        Output.talk("Follow: idown wait \(names)   Cancel: idown cancel \(names)")
+        Output.talk("The service goes on downloading: \(names)")
+        Output.talk("To wait: idown wait \(names)   To cancel: idown cancel \(names)")
         throw ExitStatus.interrupted.exit
     }
 
-    /// An object for one URL, and nothing where there is none to tell of; an array for several.
+    /// One download is an object, or nothing if there is none; several are an array.
     private func printJSON(_ tasks: [TaskProperties]) throws {
-        guard urls.count == 1 else { return try Output.json(tasks.map { TaskJSON($0) }) }
+        guard urls.count == 1, tasks.count <= 1 else {
+            return try Output.json(tasks.map { TaskJSON($0) })
+        }
         if let task = tasks.first { try Output.json(TaskJSON(task)) }
     }
 }

@@ -3,18 +3,23 @@
 import ArgumentParser
 import DBus
 import Glibc
+import iDownBus
 import iDownView
 
 extension Idown {
-    /// Runs the command that the arguments name; its errors are told in this program's own form.
+    /// Runs the command that the arguments name, and tells its errors in this program's own form.
     static func main() async {
         StandardStreams.fill()
-        // As libdbus does it once it is there: a closed pipe is an error of the writing.
+        // As libdbus does once it is loaded: writing to a closed pipe is an error of the write.
         signal(SIGPIPE, SIG_IGN)
         do {
             try await ByteCount.$decimalSign.withValue(UserLocale.adopt()) {
                 try checkText()
-                try checkHelp(CommandLine.arguments.dropFirst())
+                let words = CommandLine.arguments.dropFirst()
+                guard words != ["--version"] else {
+                    return try Output.data(lines: await versions())
+                }
+                try checkCommand(words)
                 var command = try await asyncParseAsRoot()
                 if var command = command as? any AsyncParsableCommand {
                     try await command.run()
@@ -28,25 +33,103 @@ extension Idown {
         }
     }
 
-    /// What is no text would be taken for another one: another folder, another URL.
+    /// Refuses arguments that are not UTF-8: read as text they would name another folder or URL.
     private static func checkText() throws {
         for place in 1..<max(1, Int(CommandLine.argc)) {
             guard let argument = CommandLine.unsafeArgv[place],
                 String(validatingCString: argument) == nil
             else { continue }
-            throw ValidationError("argument \(place) is no text in UTF-8")
+            throw ValidationError("argument \(place) is not text in UTF-8")
         }
     }
 
-    /// What was asked for goes to standard output, as help, version and completions are.
+    /// Writes help, versions and completion scripts to standard output, and errors to standard
+    /// error.
     private static func tell(_ error: any Error) {
         let text = fullMessage(for: error)
         guard !text.isEmpty else { return }
         guard exitCode(for: error) != .success else {
-            do { try Output.data(text) } catch { Glibc.exit(exitCode(for: error).rawValue) }
+            do { try Output.data(commandsFirst(text)) } catch {
+                Glibc.exit(exitCode(for: error).rawValue)
+            }
             return
         }
         let prefix = "Error: "
         Output.talk("idown: \(text.hasPrefix(prefix) ? text.dropFirst(prefix.count) : text[...])")
+    }
+}
+
+// Help.
+extension Idown {
+    /// Puts the exit codes behind the commands, which most readers of the help look for.
+    private static func commandsFirst(_ help: String) -> String {
+        guard let start = help.firstRange(of: "\n\n" + ExitStatus.heading)?.lowerBound,
+            let end = help[start...].firstRange(of: "\n\nUSAGE:")?.lowerBound
+        else { return help }
+        return String(help[..<start] + help[end...] + help[start..<end])
+    }
+}
+
+// Words that are not commands.
+extension Idown {
+    private static let helpName = "help"
+
+    /// Verbs of earlier versions, and what does their work now.
+    private static let formerVerbs = ["set-url": "edit ID --url URL"]
+
+    /// Refuses a first word that is not a command, and suggests the one that was probably meant.
+    ///
+    /// ArgumentParser calls it an unexpected argument; and `help` with a word that is not a
+    /// command shows the whole help and ends with 0.
+    ///
+    /// - Parameter words: The arguments without the program's name.
+    /// - Throws: ValidationError, which names the word.
+    static func checkCommand(_ words: some Collection<String>) throws {
+        var command: any ParsableCommand.Type = Idown.self
+        let path = words.first == helpName ? Array(words.dropFirst()) : Array(words.prefix(1))
+        for word in path where !word.hasPrefix("-") {
+            if command == Idown.self, word == helpName { return }
+            let known = command.configuration.subcommands
+            let next = known.first {
+                $0._commandName == word || $0.configuration.aliases.contains(word)
+            }
+            guard let next else { throw ValidationError(unknown(word, known)) }
+            command = next
+        }
+    }
+
+    private static func unknown(_ word: String, _ known: [any ParsableCommand.Type]) -> String {
+        let shown = CellText(ShownURL(word).description).cut(to: 60)
+        if let successor = formerVerbs[word] {
+            return "there is no command '\(shown)' any more; use: idown \(successor)"
+        }
+        if word.contains("://") {
+            return "a URL needs a command before it: idown get \(shown)"
+        }
+        let names = known.flatMap { [$0._commandName] + $0.configuration.aliases }
+        let suggestion = Spelling.nearest(to: word, among: names)
+            .map { "; did you mean '\($0)'?" }
+        return "there is no command '\(shown)'" + (suggestion ?? "; see: idown --help")
+    }
+}
+
+// `--version`.
+extension Idown {
+    /// The version of this command, and below it that of the service, which is not started for it.
+    private static func versions() async -> [String] {
+        let own = "idown \(Contract.version)"
+        if let client = try? await ManagerClient.connect(
+            patience: .seconds(5),
+            startsService: false
+        ) {
+            let running =
+                (try? await client.isRunning()) == true ? try? await client.version() : nil
+            await client.close()
+            if let running { return [own, "idownd \(running) (running)"] }
+        }
+        guard let installed = ServiceProgram.ask("--version") else {
+            return [own, "idownd is not installed beside idown or in PATH"]
+        }
+        return [own, "\(installed) (not running)"]
     }
 }

@@ -3,51 +3,60 @@
 import ArgumentParser
 import iDownBus
 
-/// The command line: one subcommand a file, all of them thin clients of the service.
+/// The command line: one subcommand a file, each a thin client of the service.
 @main
 struct Idown: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "idown",
         abstract: "Downloads files with the session's download service.",
         discussion: """
-            The service starts when it is first needed and goes on when this command has ended. \
-            What it prints on standard output is data; everything else goes to standard error.
-            IDOWN_TIMEOUT is how many seconds to wait for an answer of the service, 60 if not \
-            given. NO_COLOR and CLICOLOR_FORCE are heeded.
+            The service, idownd, starts when it is needed and downloads in the background; this \
+            command tells it what to do and shows what it does. Data goes to standard output, \
+            messages go to standard error.
 
-            Downloads are named by IDs such as 7, ranges such as 3-7, states such as failed, \
-            or all.
+            Downloads are named by their IDs (7), ranges of IDs (3-7), states (failed), or all. \
+            The states are waiting, downloading, paused, completed, failed and cancelled.
+
+            IDOWN_TIMEOUT is the number of seconds to wait for an answer of the service (60). \
+            NO_COLOR and CLICOLOR_FORCE switch colors off and on.
+
+            Examples:
+              idown get https://example.org/disk.iso
+              idown add https://example.org/1.ogg https://example.org/2.ogg
+              idown list
+              idown watch
 
             \(ExitStatus.documentation)
             """,
         version: Contract.version,
-        subcommands: [
-            GetCommand.self,
-            AddCommand.self,
-            OpenCommand.self,
-            ListCommand.self,
-            WatchCommand.self,
-            ShowCommand.self,
-            ExplainCommand.self,
-            WaitCommand.self,
-            FollowCommand.self,
-            PauseCommand.self,
-            ResumeCommand.self,
-            RetryCommand.self,
-            CancelCommand.self,
-            RemoveCommand.self,
-            EditCommand.self,
-            SetURLCommand.self,
-            StartAllCommand.self,
-            PauseAllCommand.self,
-            ClearCommand.self,
-            ExportCommand.self,
-            ConfigCommand.self,
-            DoctorCommand.self,
-            LoginCommand.self,
-            LogoutCommand.self,
-            HandlerCommand.self,
-            AutostartCommand.self,
+        groupedSubcommands: [
+            CommandGroup(
+                name: "Download",
+                subcommands: [GetCommand.self, AddCommand.self, OpenCommand.self]
+            ),
+            CommandGroup(
+                name: "Look",
+                subcommands: [
+                    ListCommand.self, WatchCommand.self, ShowCommand.self, ExplainCommand.self,
+                    WaitCommand.self, FollowCommand.self, ExportCommand.self,
+                ]
+            ),
+            CommandGroup(
+                name: "Change",
+                subcommands: [
+                    PauseCommand.self, ResumeCommand.self, RetryCommand.self, CancelCommand.self,
+                    RemoveCommand.self, EditCommand.self, StartAllCommand.self,
+                    PauseAllCommand.self, ClearCommand.self,
+                ]
+            ),
+            CommandGroup(
+                name: "Set Up",
+                subcommands: [
+                    ConfigCommand.self, ServiceCommand.self, DoctorCommand.self,
+                    LoginCommand.self, LogoutCommand.self, HandlerCommand.self,
+                    AutostartCommand.self,
+                ]
+            ),
         ]
     )
 }

@@ -7,7 +7,7 @@ import iDownBus
 
 /// Runs a command's work with the desktop's keyring, and turns its errors into words and codes.
 enum Keyring {
-    /// A keyring that is started by this may take a while.
+    /// Long enough for a keyring that is started by the call.
     private static let patience: Duration = .seconds(25)
 
     static func use<Value: Sendable>(

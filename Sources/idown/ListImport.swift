@@ -4,25 +4,48 @@ import ArgumentParser
 import iDownBus
 import iDownView
 
-/// Hands a list of downloads over, in as few calls as may be.
+/// Adds a list of downloads in as few calls as possible.
 struct ListImport {
     private let batches: [DownloadList.Batch]
 
+    /// Reads a list from a file.
+    ///
     /// - Parameters:
-    ///   - list: What is to be added.
-    ///   - defaults: The command line's own options, for what the list says nothing of.
-    /// - Throws: ``ExitStatus`` over a URL that is none, which has been told.
-    init(_ list: DownloadList, defaults: AddOptions) throws {
-        batches = try Self.complete(list, defaults).batches
+    ///   - path: The file; `-` is standard input.
+    ///   - defaults: The options of the command line, for what the list does not say.
+    ///   - cookies: The cookies of the command line.
+    /// - Returns: The list, ready to be added.
+    /// - Throws: `ExitCode` after telling what is wrong with the list.
+    static func read(
+        _ path: String,
+        defaults: AddOptions,
+        cookies: CookieFile?
+    ) throws -> ListImport {
+        let name = InputFile.name(of: path)
+        let text = try InputFile.text(of: path)
+        let list: DownloadList
+        do {
+            let isJSON = text.first { !$0.isWhitespace } == "["
+            list = isJSON ? try DownloadList(json: text) : try DownloadList(text)
+        } catch {
+            Output.complain("\(name): \(error)")
+            throw ExitStatus.refusedOption.exit
+        }
+        for (option, line) in list.ignored.sorted(by: { $0.value < $1.value }) {
+            Output.complain("\(name): line \(line): idown has no option \(option); ignored")
+        }
+        return ListImport(
+            batches: try complete(list, defaults, cookies).batches
+        )
     }
 
-    /// Adds what can be added, says which lines cannot, and goes on with the others.
+    /// Adds the downloads that the service accepts, and tells the lines of those that it refuses.
     ///
     /// - Parameters:
     ///   - client: The service.
-    ///   - ids: Gets the ids in the order of the list.
+    ///   - ids: Gets the IDs in the order of the list.
     /// - Returns: The code of the first refusal.
-    /// - Throws: ``ManagerError`` where nobody answers any more.
+    /// - Throws: ``ManagerError`` where the service cannot be reached any more.
     func run(_ client: ManagerClient, into ids: inout [String]) async throws -> ExitStatus? {
         var failure: ExitStatus?
         // One after the other: the order of the list is the order of the queue.
@@ -33,8 +56,8 @@ struct ListImport {
         return failure
     }
 
-    /// The service adds all of a batch or none: one that holds a refused URL is halved until that
-    /// URL stands alone and all others are added.
+    /// The service adds a batch as a whole or not at all: a batch with a refused URL is halved until
+    /// that URL stands alone and all others are added.
     private func run(
         _ batch: DownloadList.Batch,
         _ client: ManagerClient,
@@ -72,14 +95,15 @@ struct ListImport {
         return "lines \(first) to \(last)"
     }
 
-    /// The list with the options of the command line filled in and its folders from `/` on.
+    /// The list with the options of the command line filled in and its folders made absolute.
     private static func complete(
         _ list: DownloadList,
-        _ defaults: AddOptions
+        _ defaults: AddOptions,
+        _ cookies: CookieFile?
     ) throws -> DownloadList {
         var list = list
         try list.change { entry in
-            if let mistake = URLArgument.mistake(in: entry.url) {
+            if let mistake = DownloadArgument.mistake(in: entry.url) {
                 Output.complain("line \(entry.line): \(mistake)")
                 throw ExitStatus.refusedURL.exit
             }
@@ -93,17 +117,24 @@ struct ListImport {
                     return folder + "/" + below
                 } ?? folder
             entry.options.fill(from: defaults)
+            if !entry.options.headers.contains(where: { $0.name.lowercased() == "cookie" }) {
+                entry.options = try AddingArguments.fill(
+                    entry.options,
+                    from: cookies,
+                    for: entry.url
+                )
+            }
         }
         return list
     }
 }
 
 extension DownloadList.Batch {
-    /// Whether an error is over one of the URLs, and not over what all have in common.
+    /// Whether an error is about one of the URLs, and not about what all have in common.
     fileprivate func isRefusedForOne(_ error: ManagerError) -> Bool {
         switch error.code {
         case .invalidURL, .unsupportedScheme, .fileExists: true
-        // In the form that the limit is for, a character may take three times its room.
+        // The limit is for the encoded form, in which a character may take three times its bytes.
         case .limitExceeded: urls.contains { $0.utf8.count * 3 > Contract.maximumURLBytes }
         default: false
         }
@@ -111,7 +142,7 @@ extension DownloadList.Batch {
 }
 
 extension AddOptions {
-    /// Takes over what is not given here.
+    /// Takes over the options that are not given here.
     fileprivate mutating func fill(from defaults: AddOptions) {
         paused = paused ?? defaults.paused
         priority = priority ?? defaults.priority

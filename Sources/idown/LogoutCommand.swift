@@ -5,13 +5,13 @@ import DBus
 import Secrets
 import iDownBus
 
-/// `idown logout`: forgets the name and the password for a server.
+/// `idown logout`: deletes the name and the password for a server.
 struct LogoutCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "logout",
-        abstract: "Forgets the name and the password for a server.",
+        abstract: "Deletes the name and password for a server from the keyring.",
         discussion: """
-            Only what idown login keeps is forgotten, not what stands in ~/.netrc.
+            Only what idown login stored is deleted; ~/.netrc stays as it is.
 
             Examples:
               idown logout https://example.org/
@@ -27,9 +27,11 @@ struct LogoutCommand: AsyncParsableCommand {
             try await logins.forget(place.server)
         }
         if locked > 0 {
-            Output.complain("the keyring is locked and keeps \(locked): unlock it first")
+            Output.complain(
+                "the keyring is locked and still has \(locked) of them; unlock it and try again"
+            )
             throw ExitStatus.failed.exit
         }
-        if forgotten == 0 { Output.talk("nothing was kept for \(place.server)") }
+        if forgotten == 0 { Output.talk("Nothing was stored for \(place.server).") }
     }
 }

@@ -10,7 +10,7 @@ enum OpenArgument {
     static func uri(for text: String) throws -> String {
         guard !hasScheme(text) else { return text }
         guard looksLikeMetalink(text) else {
-            let mistake = URLArgument.mistake(in: text) ?? "\(ShownURL(text)) is no URL"
+            let mistake = DownloadArgument.mistake(in: text) ?? "\(ShownURL(text)) is no URL"
             Output.complain(mistake)
             throw ExitStatus.refusedURL.exit
         }

@@ -3,13 +3,13 @@
 import ArgumentParser
 import iDownBus
 
-/// `idown pause-all`: pauses all that waits or downloads.
+/// `idown pause-all`: pauses all waiting and running downloads.
 struct PauseAllCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "pause-all",
-        abstract: "Pauses everything that waits or downloads, and prints how many that were.",
+        abstract: "Pauses all waiting and running downloads, and prints their number.",
         discussion: """
-            The bytes are kept; idown start-all goes on with them.
+            What is on disk is kept. To continue all of them, use: idown start-all
 
             Examples:
               idown pause-all

@@ -2,14 +2,15 @@
 
 import ArgumentParser
 import iDownBus
+import iDownView
 
 /// `idown pause`: stops tasks and keeps their bytes.
 struct PauseCommand: TaskVerb {
     static let configuration = CommandConfiguration(
         commandName: "pause",
-        abstract: "Pauses downloads; their bytes are kept.",
+        abstract: "Pauses downloads and keeps what is on disk.",
         discussion: """
-            A failed, completed or cancelled download cannot be paused.
+            A download that is waiting or downloading can be paused. Continue it with: idown resume
 
             Examples:
               idown pause 7
@@ -18,7 +19,10 @@ struct PauseCommand: TaskVerb {
             """
     )
 
-    @OptionGroup var selection: SelectionArguments
+    static let verb = ListVerb.pause
+    static let participle = "paused"
+
+    @OptionGroup var change: ChangeArguments
 
     func apply(to id: String, _ client: ManagerClient) async throws(ManagerError) -> ExitStatus? {
         try await client.pause(id)

@@ -3,18 +3,18 @@
 import ArgumentParser
 import Glibc
 
-/// Asks the person at the terminal, or takes a line of standard input where nobody is there.
+/// Asks the user at the terminal; where standard input is not a terminal, reads a line of it.
 enum Prompt {
-    /// Longer ones are no names and no passwords.
+    /// Longer lines are neither names nor passwords.
     private static let longest = 4096
 
-    /// Asks for a line that may be seen.
+    /// Asks for a line, which is shown while it is typed.
     static func line(_ question: String) throws -> String {
         guard isatty(STDIN_FILENO) == 1 else { return try readLine(STDIN_FILENO) }
         return try onTerminal(question, hiding: false)
     }
 
-    /// Asks for a line that nobody may see.
+    /// Asks for a line, which is not shown while it is typed.
     static func secret(_ question: String) throws -> String {
         guard isatty(STDIN_FILENO) == 1 else { return try readLine(STDIN_FILENO) }
         return try onTerminal(question, hiding: true)

@@ -2,26 +2,39 @@
 
 import ArgumentParser
 import iDownBus
+import iDownView
 
 /// `idown remove`: takes tasks off the list.
 struct RemoveCommand: TaskVerb {
     static let configuration = CommandConfiguration(
         commandName: "remove",
-        abstract: "Takes downloads off the list.",
+        abstract: "Removes downloads from the list.",
         discussion: """
-            Partial data is deleted; a finished file stays where it is, or goes to the trash.
+            The partial file of an unfinished download is deleted. A finished file stays where it \
+            is; with --trash it goes to the trash.
+
+            At a terminal it asks before it removes more than one unfinished download.
 
             Examples:
               idown remove 7 8
               idown remove --trash 7
               idown remove completed cancelled
-            """
+              idown rm -y failed
+            """,
+        aliases: ["rm"]
     )
 
-    @Flag(help: "Finished files go to the trash.")
+    static let verb = ListVerb.remove
+    static let participle = "removed"
+
+    @Flag(help: "Move finished files to the trash.")
     var trash = false
 
-    @OptionGroup var selection: SelectionArguments
+    @OptionGroup var change: ChangeArguments
+
+    @OptionGroup var agreement: ConsentArguments
+
+    var consent: ConsentArguments? { agreement }
 
     func apply(to id: String, _ client: ManagerClient) async throws(ManagerError) -> ExitStatus? {
         guard trash else {
@@ -30,11 +43,11 @@ struct RemoveCommand: TaskVerb {
         }
         if try await client.removeTasks([id], options: options) > 0 { return nil }
         guard try await client.hasTask(id) else {
-            Output.complain("somebody else removed download \(id) meanwhile")
+            Output.complain("download \(id) was removed by another program meanwhile")
             return .abandoned
         }
         Output.complain(
-            "the file of download \(id) stays, and so does the download: no trash took it"
+            "the file of download \(id) cannot be moved to a trash: both stay as they are"
         )
         return .fileFailure
     }
@@ -46,8 +59,9 @@ struct RemoveCommand: TaskVerb {
         try await client.removeTasks(tasks.map(\.id), options: options)
     }
 
-    /// What is still in the list could not go; the rest somebody else has removed, and that is no
-    /// fault.
+    /// Tells of tasks that are still in the list, because no trash took their files.
+    ///
+    /// Other programs removed the rest, which is no fault.
     func tellShortfall(
         of tasks: [TaskProperties],
         _ count: Int,
@@ -58,13 +72,13 @@ struct RemoveCommand: TaskVerb {
         let present = Set(list.map(\.id))
         let left = tasks.count { present.contains($0.id) }
         if left < count {
-            Output.talk("Somebody else removed \(count - left) of them meanwhile.")
+            Output.talk("Other programs removed \(count - left) of them meanwhile.")
         }
         guard left > 0 else { return nil }
         Output.complain(
             left == 1
-                ? "a file stays, and so does its download: no trash took it"
-                : "\(left) files stay, and so do their downloads: no trash took them"
+                ? "the file of one download cannot be moved to a trash: both stay as they are"
+                : "the files of \(left) downloads cannot be moved to a trash: all stay as they are"
         )
         return .fileFailure
     }

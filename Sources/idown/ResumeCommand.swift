@@ -2,6 +2,7 @@
 
 import ArgumentParser
 import iDownBus
+import iDownView
 
 /// `idown resume`: puts tasks back into the queue.
 struct ResumeCommand: TaskVerb {
@@ -9,7 +10,8 @@ struct ResumeCommand: TaskVerb {
         commandName: "resume",
         abstract: "Resumes paused, failed and cancelled downloads.",
         discussion: """
-            They wait for a free slot. A completed download cannot be resumed; see idown retry.
+            They join the queue and start when a slot is free. To download a completed file again, \
+            use: idown retry
 
             Examples:
               idown resume 7
@@ -17,7 +19,14 @@ struct ResumeCommand: TaskVerb {
             """
     )
 
-    @OptionGroup var selection: SelectionArguments
+    static let verb = ListVerb.resume
+    static let participle = "resumed"
+
+    @OptionGroup var change: ChangeArguments
+
+    func changes(_ task: TaskProperties) -> Bool {
+        [.paused, .failed, .cancelled].contains(task.state)
+    }
 
     func apply(to id: String, _ client: ManagerClient) async throws(ManagerError) -> ExitStatus? {
         try await client.resume(id)

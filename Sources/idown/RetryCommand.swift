@@ -8,11 +8,11 @@ import iDownView
 struct RetryCommand: TaskVerb {
     static let configuration = CommandConfiguration(
         commandName: "retry",
-        abstract: "Tries downloads again, at once.",
+        abstract: "Tries downloads again now.",
         discussion: """
-            As idown resume; also ends the wait before the next try, and downloads a completed file \
-            again under a free name, leaving the old one alone. Of a range or of all, completed \
-            files are left as they are.
+            Does what idown resume does. It also ends the wait before the next automatic try, and \
+            downloads a completed file again: the new file gets a free name, and the old one stays. \
+            Completed files are downloaded again only if you name their IDs or the state completed.
 
             Examples:
               idown retry 7
@@ -20,43 +20,56 @@ struct RetryCommand: TaskVerb {
             """
     )
 
-    @OptionGroup var selection: SelectionArguments
+    static let verb = ListVerb.retry
+    static let participle = "retried"
+
+    @OptionGroup var change: ChangeArguments
+
+    func changes(_ task: TaskProperties) -> Bool {
+        task.hold == .retry || isResumed(task) || isRepeated(task)
+    }
+
+    private func isResumed(_ task: TaskProperties) -> Bool {
+        [.paused, .failed, .cancelled].contains(task.state)
+    }
+
+    /// Whether a completed file is meant: by its ID, or by its state.
+    private func isRepeated(_ task: TaskProperties) -> Bool {
+        let words = (try? change.selected.selection())?.words ?? []
+        return task.state == .completed
+            && (words.contains(.state(.completed)) || words.contains(.id(task.id)))
+    }
 
     func apply(to id: String, _ client: ManagerClient) async throws(ManagerError) -> ExitStatus? {
         try await client.retry(id)
         return nil
     }
 
-    /// There is no call for many: what Resume does as well goes in one, the rest one by one.
+    /// The bus has no Retry for many tasks: one call resumes those that Resume can start, the others
+    /// are retried one by one.
     func apply(
         to tasks: [TaskProperties],
         _ client: ManagerClient
     ) async throws(ManagerError) -> UInt32 {
-        let resumed = tasks.filter { [.paused, .failed, .cancelled].contains($0.state) }
+        let resumed = tasks.filter(isResumed)
         var count = resumed.isEmpty ? 0 : try await client.startTasks(resumed.map(\.id))
-        let selected = try? selection.selection()
-        let words = selected?.words ?? []
-        let takesCompleted = words.contains(.state(.completed))
-        for task in tasks {
-            let isRetried =
-                task.hold == .retry
-                || task.state == .completed && (takesCompleted || words.contains(.id(task.id)))
-            guard isRetried else { continue }
+        let selection = try? change.selected.selection()
+        for task in tasks where task.hold == .retry || isRepeated(task) {
             do throws(ManagerError) {
                 guard try await isStill(task, client) else { continue }
                 try await client.retry(task.id)
                 count += 1
             } catch {
-                // Others may have taken it off the list, or started it, since it was looked at.
-                let isGone = selected?.passesOver(error, of: task.id) == true
+                // Another program may have removed or started it since the list was read.
+                let isGone = selection?.passesOver(error, of: task.id) == true
                 guard isGone || error.code == .invalidState else { throw error }
             }
         }
         return count
     }
 
-    /// Whether a task still is what it was retried for; one that has completed meanwhile would
-    /// begin from zero.
+    /// Whether a task is still in the state for which it is retried: one that has completed meanwhile
+    /// would be downloaded again from the beginning.
     private func isStill(
         _ task: TaskProperties,
         _ client: ManagerClient

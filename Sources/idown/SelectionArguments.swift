@@ -4,11 +4,11 @@ import ArgumentParser
 import iDownBus
 import iDownView
 
-/// The tasks that a command is about: ids, ranges, states, `all`.
+/// The downloads that a command is about: IDs, ranges, states, `all`.
 struct SelectionArguments: ParsableArguments {
     @Argument(
         help: ArgumentHelp(
-            "IDs such as 7, ranges such as 3-7, states such as failed, or all.",
+            "IDs (7), ranges (3-7), states (failed), or all.",
             valueName: "selection"
         ),
         completion: TaskCompletion.selections
@@ -21,23 +21,82 @@ struct SelectionArguments: ParsableArguments {
 
     /// What the words select.
     func selection() throws -> TaskSelection {
+        try TaskSelection(typed: words)
+    }
+}
+
+/// The downloads that a command changes.
+struct ChangeArguments: ParsableArguments {
+    @OptionGroup var selected: SelectionArguments
+
+    @Flag(help: "Print what would be changed, and change nothing.")
+    var dryRun = false
+
+    /// Prints the tasks that would be changed, a line each: ID, state and name between tabs.
+    ///
+    /// - Parameters:
+    ///   - tasks: All selected tasks.
+    ///   - change: What would be done, as in "would be paused".
+    ///   - isChanged: Whether a task would be changed.
+    /// - Throws: Where the output cannot be written.
+    func preview(
+        _ tasks: [TaskProperties],
+        _ change: String,
+        where isChanged: (TaskProperties) -> Bool
+    ) throws {
+        let changed = tasks.filter(isChanged)
+        try Output.data(
+            lines: changed.map { task in
+                let name = Terminal.output.reader.line(TaskSummary(task).shortName.description)
+                return "\(task.id)\t\(task.state)\t\(name)"
+            }
+        )
+        Output.talk("\(changed.count) of \(tasks.count) downloads would be \(change).")
+    }
+}
+
+/// The answer that is given before a command asks.
+struct ConsentArguments: ParsableArguments {
+    @Flag(name: .shortAndLong, help: "Do not ask.")
+    var yes = false
+
+    /// Asks the user at a terminal before several unfinished downloads are lost.
+    ///
+    /// Where standard input is not a terminal it does not ask.
+    ///
+    /// - Parameters:
+    ///   - verb: What is about to be done, `cancel` or `remove`.
+    ///   - tasks: The downloads that would be changed.
+    /// - Throws: `ExitCode` where the answer is not yes.
+    func ask(_ verb: ListVerb, about tasks: [TaskProperties]) throws {
+        let unfinished = tasks.count { $0.state != .completed && $0.state != .cancelled }
+        guard !yes, unfinished > 1, Terminal.input.isTerminal else { return }
+        let answer = try Prompt.line(
+            "\(verb == .cancel ? "Cancel" : "Remove") \(unfinished) unfinished downloads and delete"
+                + " their partial files? [y/N] "
+        )
+        guard ["y", "yes"].contains(answer.lowercased()) else {
+            Output.talk("Nothing was changed.")
+            throw ExitStatus.failed.exit
+        }
+    }
+}
+
+extension TaskSelection {
+    /// Reads the words of a command line.
+    ///
+    /// - Throws: `ValidationError`, which says what would be right.
+    init(typed words: [String]) throws {
         do {
-            return try TaskSelection(words)
+            try self.init(words)
         } catch {
             throw ValidationError(error.description)
         }
     }
 
-    /// The selected tasks, each once.
-    func tasks(_ client: ManagerClient) async throws -> [TaskProperties] {
-        try await selection().tasks(client)
-    }
-}
-
-extension TaskSelection {
-    /// The selected tasks, each once; what need not be asked for is not.
+    /// Returns the selected tasks, each once, and asks the service for no more than it needs.
     func tasks(_ client: ManagerClient) async throws(ManagerError) -> [TaskProperties] {
-        if let ids = plainIDs, ids.count <= Self.singly {
+        if let ids = plainIDs, ids.count <= Self.mostSingleCalls {
             var tasks: [TaskProperties] = []
             for id in ids where !tasks.contains(where: { $0.id == id }) {
                 tasks.append(try await client.getTask(id))
@@ -47,6 +106,13 @@ extension TaskSelection {
         var query = TaskQuery()
         query.states = plainStates ?? []
         let list = try await client.allTasks(query)
+        return try picked(from: list)
+    }
+
+    /// Returns the selected tasks of a list.
+    ///
+    /// - Throws: `NoSuchTask` where a named ID is not in the list.
+    func picked(from list: [TaskProperties]) throws(ManagerError) -> [TaskProperties] {
         do {
             return try tasks(of: list)
         } catch {
@@ -54,12 +120,12 @@ extension TaskSelection {
         }
     }
 
-    /// Whether an error over one of the tasks is no fault: one that was not named by its id may
-    /// have gone after the list was looked at.
+    /// Whether an error about one of the tasks can be ignored: a task that was not named by its ID
+    /// may have been removed after the list was read.
     func passesOver(_ error: ManagerError, of id: String) -> Bool {
         error.code == .noSuchTask && !words.contains(.id(id))
     }
 
-    /// So many tasks are asked for one by one before the whole list is.
-    private static var singly: Int { 20 }
+    /// More IDs than this are looked up in the whole list instead of one by one.
+    private static var mostSingleCalls: Int { 20 }
 }

@@ -3,13 +3,34 @@
 import ArgumentParser
 import Glibc
 import iDownBus
+import iDownView
 
 /// Runs a command's work with a client of the service, and turns its errors into words and codes.
 enum Service {
-    static func use(_ body: (ManagerClient) async throws -> Void) async throws {
+    /// Connects, runs the work and disconnects.
+    ///
+    /// - Parameters:
+    ///   - startsService: Whether a call starts a service that does not run. Where it may not and
+    ///     no service runs, this says so and ends the command.
+    ///   - body: The work.
+    /// - Throws: `ExitCode` after telling an error of the service; what the work throws.
+    static func use(
+        startsService: Bool = true,
+        _ body: (ManagerClient) async throws -> Void
+    ) async throws {
         do {
-            let client = try await ManagerClient.connect(patience: patience)
+            let client = try await ManagerClient.connect(
+                patience: patience,
+                startsService: startsService
+            )
             do {
+                if !startsService, try await !client.isRunning() {
+                    Output.complain(
+                        "the service does not run, and --no-start leaves it so;"
+                            + " start it with: idown service start"
+                    )
+                    throw ExitStatus.unreachable.exit
+                }
                 try await body(client)
             } catch {
                 await client.close()
@@ -17,16 +38,45 @@ enum Service {
             }
             await client.close()
         } catch let error as ManagerError {
-            Output.complain(error.description)
+            Output.complain(error.code == .noServer ? missingBus : error.description)
             throw ExitStatus(error).exit
         }
     }
 
-    /// How long to wait for an answer: IDOWN_TIMEOUT in seconds, or what is usual.
+    /// How long to wait for an answer: IDOWN_TIMEOUT in seconds, else the client's default.
     static var patience: Duration {
         guard let text = getenv("IDOWN_TIMEOUT"), let seconds = UInt32(String(cString: text)),
             seconds > 0
         else { return ManagerClient.patience }
         return .seconds(seconds)
+    }
+}
+
+// Where there is no session bus: over ssh, in a container, in a cron job.
+extension Service {
+    /// What to say there, with the one command that helps.
+    private static var missingBus: String {
+        "there is no session bus here, and the download service is reached over one. Run: "
+            + remedy(for: CommandLine.arguments.dropFirst().first)
+    }
+
+    /// The command line that reaches a bus.
+    ///
+    /// Its arguments are not repeated: they may hold secrets, and standard error ends up in logs.
+    static func remedy(for verb: String?) -> String {
+        let command = "idown \(verb.map { CellText($0).cut(to: 20).description } ?? "list") …"
+        let path = "/run/user/\(getuid())/bus"
+        let address = "unix:path=\(path)"
+        var status = stat()
+        if stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFSOCK,
+            getenv("DBUS_SESSION_BUS_ADDRESS").map({ String(cString: $0) }) != address
+        {
+            // The user is logged in to a desktop, and this shell does not know it.
+            return "DBUS_SESSION_BUS_ADDRESS=\(address) \(command)"
+        }
+        let hint =
+            ProgramPath.find("dbus-run-session") == nil
+            ? " (dbus-run-session comes with D-Bus; on Debian: apt install dbus-daemon)" : ""
+        return "dbus-run-session -- \(command)\(hint)"
     }
 }

@@ -2,19 +2,19 @@
 
 import Glibc
 
-/// The service's program, which answers what needs its libraries, without being a service.
+/// The service's program, which answers questions that need its libraries, without being a service.
 enum ServiceProgram {
-    /// No server that is asked takes longer: its timeouts are shorter.
+    /// Longer than the timeouts of a server that is asked.
     private static let patience: Duration = .seconds(90)
     /// Answers are a few lines.
     private static let longestAnswer = 64 << 10
 
-    /// Has the program answer a question, posix_spawn(3).
+    /// Asks the program a question: posix_spawn(3).
     ///
     /// - Parameters:
-    ///   - question: its one argument.
-    ///   - input: what it reads from standard input; never an argument, which everybody can see.
-    /// - Returns: what it wrote; nil where there is no such program, or it did not do it.
+    ///   - question: Its one argument.
+    ///   - input: Its standard input, for secrets, since other users can see arguments.
+    /// - Returns: What it wrote; nil where it is not installed, failed, or took too long.
     static func ask(_ question: String, input: String = "") -> String? {
         guard let path, let (inputEnd, questionEnd) = pipe(), let (answerEnd, outputEnd) = pipe()
         else { return nil }
@@ -35,23 +35,43 @@ enum ServiceProgram {
         return text.unicodeScalars.last == "\n" ? String(text.unicodeScalars.dropLast()) : text
     }
 
-    /// Beside this program, as both are installed; else the first in `PATH`.
-    private static var path: String? {
-        var folders: [String] = []
-        if let own = realpath("/proc/self/exe", nil) {
-            defer { free(own) }
-            let path = String(cString: own)
-            folders.append(path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "")
+    /// The program beside this one, as both are installed, else the first in `PATH`; nil if there
+    /// is none.
+    static var path: String? {
+        ProgramPath.find("idownd", in: ProgramPath.ownFolder.map { [$0] } ?? [])
+    }
+
+    /// Runs another program in the foreground, with this program's streams, and waits for it.
+    ///
+    /// - Returns: Its exit status; nil where it was not started or ended by a signal.
+    static func run(_ words: [String]) -> Int32? {
+        var arguments = words.map { strdup($0) } + [nil]
+        defer { for argument in arguments { free(argument) } }
+        // Ctrl-C at an editor is the editor's.
+        let former = signal(SIGINT, SIG_IGN)
+        defer { signal(SIGINT, former) }
+        var attributes = posix_spawnattr_t()
+        posix_spawnattr_init(&attributes)
+        defer { posix_spawnattr_destroy(&attributes) }
+        var defaults = sigset_t()
+        sigemptyset(&defaults)
+        for number in [SIGINT, SIGPIPE] { sigaddset(&defaults, number) }
+        posix_spawnattr_setsigdefault(&attributes, &defaults)
+        posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGDEF))
+        var child: pid_t = 0
+        guard posix_spawnp(&child, words[0], nil, &attributes, &arguments, environ) == 0 else {
+            return nil
         }
-        let variable = getenv("PATH").map { String(cString: $0) } ?? ""
-        folders += variable.split(separator: ":").filter { $0.hasPrefix("/") }.map(String.init)
-        return folders.lazy.map { $0 + "/idownd" }.first { access($0, X_OK) == 0 }
+        var status: CInt = 0
+        while waitpid(child, &status, 0) < 0, errno == EINTR {}
+        // WIFEXITED and WEXITSTATUS: wait(2).
+        return status & 0x7F == 0 ? (status >> 8) & 0xFF : nil
     }
 
     private static func pipe() -> (CInt, CInt)? {
         var ends: [CInt] = [0, 0]
         guard Glibc.pipe(&ends) == 0 else { return nil }
-        // The child is to see the end of its input.
+        // Without a copy of the other end the child sees the end of its input.
         for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
         return (ends[0], ends[1])
     }
@@ -79,7 +99,7 @@ enum ServiceProgram {
         }
     }
 
-    /// All until the end, poll(2) and read(2); nil where it does not come.
+    /// Everything until the end: poll(2), read(2); nil where the end does not come in time.
     private static func read(_ file: CInt) -> [UInt8]? {
         let deadline = ContinuousClock.now + patience
         var bytes: [UInt8] = []

@@ -4,13 +4,14 @@ import ArgumentParser
 import iDownBus
 import iDownView
 
-/// `idown show`: everything about tasks.
+/// `idown show`: everything about downloads.
 struct ShowCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "show",
         abstract: "Shows everything about downloads.",
         discussion: """
-            As JSON a download named by its ID is an object, a selection an array.
+            With --json a single download that is named by its ID is an object, and a selection is \
+            an array.
 
             Examples:
               idown show 7
@@ -22,15 +23,17 @@ struct ShowCommand: AsyncParsableCommand {
 
     @OptionGroup var format: FormatOptions
 
+    @OptionGroup var start: StartArguments
+
     @OptionGroup var color: ColorOption
 
     @OptionGroup var selection: SelectionArguments
 
     func run() async throws {
-        try await Service.use { client in
+        try await Service.use(startsService: start.startsService) { client in
+            let selection = try selection.selection()
             let tasks = try await selection.tasks(client)
-            // One that was named stands alone; a selection is an array, whatever it holds.
-            if format.json, let ids = try selection.selection().plainIDs, ids.count == 1,
+            if format.json, let ids = selection.plainIDs, ids.count == 1,
                 let task = tasks.first
             {
                 return try Output.json(TaskJSON(task))

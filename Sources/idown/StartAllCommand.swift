@@ -3,22 +3,22 @@
 import ArgumentParser
 import iDownBus
 
-/// `idown start-all`: puts all that is paused or failed back into the queue.
+/// `idown start-all`: puts all paused and failed downloads back into the queue.
 struct StartAllCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "start-all",
-        abstract: "Starts everything paused or failed, and prints how many that were.",
+        abstract: "Starts all paused and failed downloads, and prints their number.",
         discussion: """
-            What is cancelled or completed stays as it is. With --if-pending the service is only \
-            started, so that unfinished downloads go on by themselves and what you paused stays \
-            paused; nothing is printed. The session's autostart entry does that after login.
+            Cancelled and completed downloads stay as they are. With --if-pending it only starts \
+            the service, which then resumes what was unfinished and leaves paused downloads \
+            paused; nothing is printed. The autostart entry does this after login.
 
             Examples:
               idown start-all
             """
     )
 
-    @Flag(help: "Only starts the service, for the downloads that go on by themselves.")
+    @Flag(help: "Only start the service, which resumes unfinished downloads by itself.")
     var ifPending = false
 
     @OptionGroup var output: CountOutput

@@ -4,18 +4,19 @@ import ArgumentParser
 import iDownBus
 import iDownView
 
-/// What a command says, and which code it ends with, when tasks that it waited for have ended.
+/// The end of a task that a command waited for: what the command says, and its exit code.
 struct TaskEnd {
-    /// nil once it was taken off the list.
+    /// The task at its end; nil if it was removed from the list.
     let task: TaskProperties?
     let id: String
 
-    /// Nothing for a finished file.
+    /// The message for the user; nil for a completed file.
     var complaint: String? {
         guard let task else { return "download \(id) was removed" }
         switch task.state {
         case .completed: return nil
-        case .cancelled: return "download \(id) was cancelled; idown resume \(id) starts it"
+        case .cancelled:
+            return "download \(id) was cancelled; start it again with: idown resume \(id)"
         default:
             let name = TaskSummary(task, hidesSecrets: true).name
             return "\(name): \(task.errorCode): \(task.errorMessage)"
@@ -32,7 +33,7 @@ struct TaskEnd {
         }
     }
 
-    /// Says what went wrong and ends with the code of the first that did.
+    /// Tells what went wrong, and ends the command with the code of the first that failed.
     static func conclude(_ ends: [TaskEnd]) throws {
         for end in ends { end.complaint.map(Output.complain) }
         if let first = ends.first(where: { $0.status != .done }) { throw first.status.exit }

@@ -4,13 +4,23 @@ import iDownBus
 import iDownView
 
 /// Follows tasks to their ends, over restarts of the service.
+///
+/// A completed metalink gives its place to the tasks that it lists, which are followed in turn.
 struct TaskWatch {
-    /// How one task stands.
+    /// What is known of one task.
     enum Standing {
         /// The task as it is or, once it has ended, as it was at its end.
         case task(TaskProperties)
-        /// Taken off the list.
+        /// The task is no longer in the list.
         case removed
+    }
+
+    /// How a watch ended.
+    struct Result {
+        /// The tasks in the order in which they were asked for, those of a metalink in its place.
+        let ends: [TaskEnd]
+        /// Whether an interrupt came before all had ended.
+        let isInterrupted: Bool
     }
 
     /// The tasks in the order in which they were asked for, each once.
@@ -20,13 +30,13 @@ struct TaskWatch {
     private let presence: ManagerPresence
     private let interrupts: Interrupts?
 
-    /// Listens first and adds or looks then, so that nothing is missed.
+    /// Subscribes to signals first and adds or looks then, so that no change is missed.
     ///
     /// - Parameters:
     ///   - client: The service.
     ///   - handlesInterrupts: Whether Ctrl-C ends the watch rather than the process.
-    ///   - adding: Names the tasks.
-    /// - Returns: The watch, which misses nothing from here on.
+    ///   - adding: Returns the IDs of the tasks.
+    /// - Returns: The watch, which misses no change from here on.
     /// - Throws: What the bus or `adding` throws.
     static func start(
         over client: ManagerClient,
@@ -48,14 +58,14 @@ struct TaskWatch {
         )
     }
 
-    /// Returns once all tasks have ended, or the user does not want to wait any longer.
+    /// Returns once all tasks have ended, or the user interrupts.
     ///
-    /// - Parameter show: Is given each task's id and how it stands, as that changes.
-    /// - Throws: An error that says that nobody can be asked any more.
-    /// - Returns: How they stand, and whether an interrupt came before the end.
+    /// - Parameter show: Gets each task's ID and what is known of it, whenever that changes.
+    /// - Throws: An error that says that the service cannot be reached any more.
+    /// - Returns: How the tasks ended.
     func run(
         show: (String, Standing) -> Void
-    ) async throws(ManagerError) -> (standings: [String: Standing], isInterrupted: Bool) {
+    ) async throws(ManagerError) -> Result {
         let (news, continuation) = AsyncStream.makeStream(of: News.self)
         let sources = [
             Task { await report(to: continuation) },
@@ -63,20 +73,30 @@ struct TaskWatch {
             Task { await reportInterrupts(to: continuation) },
         ]
         defer { for source in sources { source.cancel() } }
+        var ids = ids
         var standings: [String: Standing] = [:]
         var open = Set(ids)
+        func result(isInterrupted: Bool = false) -> Result {
+            let ends = ids.map { id in
+                guard case .task(let task) = standings[id] else {
+                    return TaskEnd(task: nil, id: id)
+                }
+                return TaskEnd(task: task, id: id)
+            }
+            return Result(ends: ends, isInterrupted: isInterrupted)
+        }
         func settle(_ id: String) async throws(ManagerError) {
-            // Signals tell the URL without its query, and somebody may have started it anew.
+            // Signals give the URL without its query, and another program may have restarted it.
             let found: TaskProperties?
             do throws(ManagerError) {
                 found = try await current(id)
             } catch {
-                // It is told when the service has left, and then asking starts it anew.
+                // The bus tells when the service has left, and asking then starts it again.
                 guard error.code == .stopping else { throw error }
                 return
             }
             guard let task = found else {
-                // It may have ended and been cleared since: its end is what was waited for.
+                // It may have been removed after its end, which is what was waited for.
                 var last = Standing.removed
                 if case .task(let ended) = standings[id], ended.hasEnded { last = .task(ended) }
                 standings[id] = last
@@ -84,11 +104,24 @@ struct TaskWatch {
                 return show(id, last)
             }
             standings[id] = .task(task)
-            if task.hasEnded { open.remove(id) }
             show(id, .task(task))
+            guard task.hasEnded else { return }
+            open.remove(id)
+            guard task.state == .completed, !task.listedTasks.isEmpty,
+                let place = ids.firstIndex(of: id)
+            else { return }
+            // Files of an old metalink may have left the list since.
+            var listed: [String] = []
+            for id in task.listedTasks where !ids.contains(id) {
+                if try await current(id) != nil { listed.append(id) }
+            }
+            guard !listed.isEmpty else { return }
+            ids.replaceSubrange(place...place, with: listed)
+            open.formUnion(listed)
+            for id in listed { try await settle(id) }
         }
-        for id in ids { try await settle(id) }
-        guard !open.isEmpty else { return (standings, false) }
+        for id in self.ids { try await settle(id) }
+        guard !open.isEmpty else { return result() }
         for await item in news {
             switch item {
             case .event(let event):
@@ -107,12 +140,12 @@ struct TaskWatch {
                     show(id, .removed)
                 }
             case .serviceLeft:
-                // Asking starts it again, and its answer is the newest there is.
+                // Asking starts it again, and its answer is the newest state.
                 for id in ids where open.contains(id) { try await settle(id) }
-            case .interrupted: return (standings, true)
+            case .interrupted: return result(isInterrupted: true)
             case .lost(let error): throw error
             }
-            if open.isEmpty { return (standings, false) }
+            if open.isEmpty { return result() }
         }
         throw ManagerError(
             .disconnected,
@@ -120,9 +153,9 @@ struct TaskWatch {
         )
     }
 
-    /// The task as the service knows it; nil if it knows it no longer.
+    /// The task as the service knows it; nil if it is no longer in the list.
     ///
-    /// A service that ends before it has answered is asked once more, which starts it anew.
+    /// A service that ends before it has answered is asked once more, which starts it again.
     private func current(
         _ id: String,
         isLast: Bool = false
@@ -146,9 +179,8 @@ extension TaskWatch {
     }
 
     private func report(to news: AsyncStream<News>.Continuation) async {
-        let ids = Set(ids)
         do throws(ManagerError) {
-            for try await event in events where ids.contains(event.id) { news.yield(.event(event)) }
+            for try await event in events { news.yield(.event(event)) }
             news.finish()
         } catch {
             news.yield(.lost(error))

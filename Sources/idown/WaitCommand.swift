@@ -10,32 +10,47 @@ struct WaitCommand: AsyncParsableCommand {
         commandName: "wait",
         abstract: "Waits until downloads are completed, failed, cancelled or removed.",
         discussion: """
-            Prints nothing where all are completed; the exit code is that of the first that is \
-            not. A paused download is waited for, however long. What a selection other than IDs \
-            means is found out once, at the start. Of a metalink only the list of its files is \
-            waited for: these are downloads of their own, which idown wait all waits for once \
-            they are there.
+            Without a selection it waits for the downloads that are waiting or downloading when it \
+            begins; downloads that failed before, and those added later, do not count. A selection \
+            is read once, when the command begins. A paused download is waited for only if it is \
+            selected. Of a metalink the files that it lists are waited for, too.
+
+            The exit code is that of the first download that was not completed; if all are, \
+            nothing is printed.
 
             Examples:
               idown wait 7 8 && notify-send done
-              idown wait downloading waiting
-              idown wait --progress 7
+              idown add -i urls.txt && idown wait
+              idown wait $(idown add -i urls.txt)
+              idown wait --progress
             """
     )
 
-    @Flag(name: .shortAndLong, help: "Shows the progress on standard error.")
+    @Flag(name: .shortAndLong, help: "Show the progress on standard error.")
     var progress = false
 
     @OptionGroup var color: ColorOption
 
-    @OptionGroup var selection: SelectionArguments
+    @Argument(
+        help: ArgumentHelp(
+            "IDs (7), ranges (3-7), states (failed), or all.",
+            valueName: "selection"
+        ),
+        completion: TaskCompletion.selections
+    )
+    var words: [String] = []
+
+    func validate() throws {
+        _ = try TaskSelection(typed: words)
+    }
 
     func run() async throws {
         try await Service.use { client in
-            let selection = try selection.selection()
+            let selection = try TaskSelection(typed: words)
             let watch = try await TaskWatch.start(over: client, handlesInterrupts: false) {
                 () throws(ManagerError) in
-                try await selection.tasks(client).map(\.id)
+                guard words.isEmpty else { return try await selection.tasks(client).map(\.id) }
+                return try await Self.moving(client)
             }
             var display = ProgressDisplay(
                 .talk,
@@ -44,16 +59,22 @@ struct WaitCommand: AsyncParsableCommand {
                 isQuiet: !progress
             )
             defer { display.end() }
-            let standings = try await watch.run { display.show($0, $1) }.standings
+            let ends = try await watch.run { display.show($0, $1) }.ends
             display.end()
-            try TaskEnd.conclude(
-                watch.ids.map { id in
-                    guard case .task(let task) = standings[id] else {
-                        return TaskEnd(task: nil, id: id)
-                    }
-                    return TaskEnd(task: task, id: id)
-                }
-            )
+            try TaskEnd.conclude(ends)
         }
+    }
+
+    /// The downloads that go on by themselves; says how many paused ones are left out.
+    private static func moving(_ client: ManagerClient) async throws(ManagerError) -> [String] {
+        var query = TaskQuery()
+        query.states = [.waiting, .downloading, .paused]
+        query.properties = [.id, .state]
+        let tasks = try await client.allTasks(query)
+        let paused = tasks.count { $0.state == .paused }
+        if paused > 0 {
+            Output.talk("Not waiting for \(paused) paused; name them to wait: idown wait paused")
+        }
+        return tasks.filter { $0.state != .paused }.map(\.id)
     }
 }

@@ -26,12 +26,12 @@ struct CommandFailureTests {
         ["cancel", "1"],
         ["remove", "1"],
         ["edit", "1", "--priority", "1"],
-        ["set-url", "1", "http://127.0.0.1:9/y"],
         ["start-all"],
         ["pause-all"],
         ["clear"],
         ["export", "all"],
         ["config"],
+        ["service", "start"],
     ]
 
     /// Those that print something whatever happens.
@@ -65,9 +65,11 @@ struct CommandFailureTests {
 
     @Test func `every command stands in one of the tables`() async throws {
         let help = try await ChildProcess.run(try BuiltProgram("idown").path, ["--help"])
-        let lines = help.standardOutput.split(separator: "\n").drop { $0 != "SUBCOMMANDS:" }
-        let names = lines.dropFirst().filter { $0.hasPrefix("  ") && !$0.hasPrefix("   ") }
-            .compactMap { $0.split(separator: " ").first.map(String.init) }.filter { $0 != "See" }
+        let lines = help.standardOutput.split(separator: "\n")
+            .drop { !$0.hasSuffix(" SUBCOMMANDS:") }.prefix { $0 != "Exit codes:" }
+        let names = lines.filter { $0.hasPrefix("  ") && !$0.hasPrefix("   ") }
+            .compactMap { $0.split { " ,".contains($0) }.first.map(String.init) }
+            .filter { $0 != "See" }
         #expect(names.count > 20)
         // These talk to a person at a terminal, or to the keyring, and have tests of their own.
         let known = Set((Self.commands + Self.printing).compactMap(\.first))
@@ -121,6 +123,7 @@ struct CommandFailureTests {
             defer { kill(process, SIGCONT) }
             let program = try BuiltProgram("idown").path
             let environment = service.environment.merging(["IDOWN_TIMEOUT": "1"]) { $1 }
+            let folder = service.home.path
             // All at once: each waits its second.
             let ends = try await within("all commands to give up") {
                 try await withThrowingTaskGroup { group in
@@ -131,7 +134,8 @@ struct CommandFailureTests {
                                 try await ChildProcess.run(
                                     program,
                                     command,
-                                    environment: environment
+                                    environment: environment,
+                                    workingDirectory: folder
                                 )
                             )
                         }
@@ -176,7 +180,7 @@ struct CommandFailureTests {
                 ["pause", "99"], ["resume", "99"], ["retry", "99"], ["cancel", "99"],
                 ["remove", "99"], ["remove", "--trash", "99"], ["edit", "99", "--priority", "1"],
                 ["edit", "99", "--limit", "1M"], ["edit", "99", "--connections", "2"],
-                ["set-url", "99", "http://127.0.0.1:9/"],
+                ["edit", "99", "--url", "http://127.0.0.1:9/"],
                 ["list", "99"], ["export", "99"], ["pause", "90-99"], ["list", "3-4", "failed"],
                 ["show", "99", "all"],
             ]

@@ -25,8 +25,8 @@ struct CommandSelectionTests {
             #expect(try await idown("cancel", "2-3", in: service).status == .exited(0))
             #expect(try await list(service, "cancelled") == "2:cancelled 3:cancelled")
             #expect(try await list(service, "1-2", "6") == "1:paused 2:cancelled 6:paused")
-            #expect(try await list(service, "all", "--limit", "1") == "1:paused")
-            #expect(try await list(service, "--reverse", "--limit", "2") == "6:paused 5:paused")
+            #expect(try await list(service, "all", "-n", "1") == "1:paused")
+            #expect(try await list(service, "--reverse", "-n", "2") == "6:paused 5:paused")
             #expect(try await list(service, "--search", "9/4") == "4:paused")
             // It is there, whether it is what is searched for or not.
             #expect(try await list(service, "4", "--search", "9/5") == "")
@@ -207,7 +207,7 @@ struct CommandSelectionTests {
             #expect(got.status == .exited(0), "\(got)")
             #expect(
                 got.standardOutput
-                    == "\(service.home.download("a"))\n\(service.home.download("b"))"
+                    == "\(service.home.path)/a\n\(service.home.path)/b"
             )
             let quiet = try await idown(
                 "get",

@@ -20,7 +20,7 @@ struct CommandTests {
                     let url = nginx.url("/Gr%C3%BC%C3%9Fe%20aus%20K%C3%B6ln.bin")
                     let got = try await idown("get", url, in: service)
                     #expect(got.status == .exited(0), "\(got)")
-                    #expect(got.standardOutput == service.home.download("Grüße aus Köln.bin"))
+                    #expect(got.standardOutput == "\(service.home.path)/Grüße aus Köln.bin")
                     #expect(try content.firstDifference(fromFile: got.standardOutput) == nil)
 
                     let empty = try await idown("get", nginx.url("/empty"), in: service)
@@ -95,7 +95,8 @@ struct CommandTests {
             let shown = try await idown("show", "--json", "1", in: service)
             #expect(try await evaluate("x['State']", of: shown.standardOutput) == "paused")
             #expect(try await idown("show", "1", in: service).standardOutput.contains("paused"))
-            let fresh = try await idown("set-url", "1", host.url("/a?token=2"), in: service)
+            let url = host.url("/a?token=2")
+            let fresh = try await idown("edit", "1", "--url", url, in: service)
             #expect(fresh.status == .exited(0), "\(fresh)")
             #expect(try await service.client.getTask("1").url == host.url("/a?token=2"))
             #expect(try await idown("resume", "1", in: service).status == .exited(0))
@@ -109,8 +110,10 @@ struct CommandTests {
             host.letGo()
             try await service.waitForState("completed", of: "1")
             #expect(try await idown("cancel", "1", in: service).status == .exited(4))
-            #expect(try await idown("set-url", "1", "ftp:x", in: service).status != .exited(0))
-            #expect(try await idown("set-url", "99", host.url(), in: service).status == .exited(3))
+            let wrong = try await idown("edit", "1", "--url", "ftp:x", in: service)
+            #expect(wrong.status != .exited(0), "\(wrong)")
+            let unknown = try await idown("edit", "99", "--url", url, in: service)
+            #expect(unknown.status == .exited(3), "\(unknown)")
             #expect(try await idown("show", "99", in: service).status == .exited(3))
             #expect(try await idown("pause", "99", in: service).status == .exited(3))
             #expect(try await idown("clear", in: service).status == .exited(0))
@@ -169,13 +172,17 @@ struct CommandTests {
         try await withService(started: false) { service in
             let commands = [
                 "add", "get", "open", "list", "show", "explain", "wait", "follow", "pause",
-                "resume", "retry", "cancel", "remove", "edit", "set-url", "start-all",
-                "pause-all", "clear", "export", "config", "login", "logout", "handler", "autostart",
+                "resume", "retry", "cancel", "remove", "edit", "start-all", "pause-all", "clear",
+                "export", "config", "service", "login", "logout", "handler", "autostart",
             ]
             let help = try await idown("--help", in: service)
             #expect(help.status == .exited(0))
             for command in commands {
-                #expect(help.standardOutput.contains("  \(command) "), "\(command)")
+                #expect(
+                    help.standardOutput.contains("\n  \(command) ")
+                        || help.standardOutput.contains("\n  \(command), "),
+                    "\(command)"
+                )
                 let own = try await idown(command, "--help", in: service)
                 #expect(own.status == .exited(0), "\(command)")
                 #expect(own.standardOutput.contains("USAGE: idown \(command)"), "\(own)")
@@ -318,7 +325,8 @@ struct CommandTests {
             let first = try await ChildProcess.start(
                 program,
                 ["get", host.url("/1")],
-                environment: service.environment
+                environment: service.environment,
+                workingDirectory: service.home.path
             )
             try await service.signals.first("the first task") { $0.member == "TaskAdded" }
             try await service.waitForState("downloading", of: "1")
@@ -330,7 +338,8 @@ struct CommandTests {
             let second = try await ChildProcess.start(
                 "sh",
                 ["-c", #"exec "$0" get "$1" 2>&1"#, program, host.url("/2")],
-                environment: service.environment
+                environment: service.environment,
+                workingDirectory: service.home.path
             )
             // Before it shows a state it has no answer yet, and an interrupt just ends it.
             let shown = try await within("get to show a state") { await second.nextLine() }

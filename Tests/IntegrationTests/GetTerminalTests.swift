@@ -37,9 +37,9 @@ struct GetTerminalTests {
                 #expect(screen.contains("390.6 KiB"), "\(screen)")
                 try await terminal.press("C-c")
                 let ended = try await terminal.wait(for: "ended with 130")
-                #expect(ended.contains(service.home.download("done.bin")), "\(ended)")
-                #expect(ended.contains("Follow: idown wait"), "\(ended)")
-                #expect(ended.contains("Cancel: idown cancel"), "\(ended)")
+                #expect(ended.contains("\(service.home.path)/done.bin"), "\(ended)")
+                #expect(ended.contains("To wait: idown wait"), "\(ended)")
+                #expect(ended.contains("To cancel: idown cancel"), "\(ended)")
                 #expect(try await service.state(of: "2") == "downloading")
                 #expect(try await service.state(of: "3") == "downloading")
             } catch {
@@ -77,7 +77,7 @@ struct GetTerminalTests {
                 try await terminal.wait(for: "held.bin [")
                 host.letGo()
                 let ended = try await terminal.wait(for: "ended with 0")
-                #expect(ended.contains(service.home.download("held.bin")), "\(ended)")
+                #expect(ended.contains("\(service.home.path)/held.bin"), "\(ended)")
             } catch {
                 await terminal.stop()
                 throw error

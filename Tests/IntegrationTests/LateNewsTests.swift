@@ -91,28 +91,33 @@ struct LateNewsTests {
         #expect(named.status == .exited(3), "\(named)")
     }
 
-    @Test func `what somebody else removed meanwhile is not what no trash took`() async throws {
-        let noTrash = "no trash took it"
+    @Test func `a download that another program removed is told from one that no trash took`()
+        async throws
+    {
+        let noTrash = "cannot be moved to a trash"
         let both = try await list(kept: ["1"], lost: ["2"], { _ in })
             .idown("remove", "--trash", "all")
         #expect(both.status == .exited(12), "\(both)")
-        #expect(both.standardError.contains("1 of 3 downloads changed."), "\(both)")
-        #expect(both.standardError.contains("Somebody else removed 1 of them"), "\(both)")
-        #expect(both.standardError.contains("a file stays, and so does its download: \(noTrash)"))
+        #expect(both.standardError.contains("1 of 3 downloads removed."), "\(both)")
+        #expect(both.standardError.contains("Other programs removed 1 of them"), "\(both)")
+        #expect(both.standardError.contains("the file of one download \(noTrash)"), "\(both)")
 
         let lost = try await list(lost: ["2", "3"], { _ in }).idown("remove", "--trash", "1-3")
         #expect(lost.status == .exited(0), "\(lost)")
-        #expect(lost.standardError.contains("Somebody else removed 2 of them"), "\(lost)")
-        #expect(!lost.standardError.contains("no trash"), "\(lost)")
+        #expect(lost.standardError.contains("Other programs removed 2 of them"), "\(lost)")
+        #expect(!lost.standardError.contains(noTrash), "\(lost)")
 
         let kept = try await list(kept: ["2"], { _ in }).idown("remove", "--trash", "1-3")
         #expect(kept.status == .exited(12), "\(kept)")
-        #expect(!kept.standardError.contains("omebody else"), "\(kept)")
+        #expect(!kept.standardError.contains("ther program"), "\(kept)")
 
         let named = try await list(lost: ["2"], { _ in }).idown("remove", "--trash", "2")
         #expect(named.status == .exited(15), "\(named)")
-        #expect(named.standardError.contains("somebody else removed download 2"), "\(named)")
-        #expect(!named.standardError.contains("no trash"), "\(named)")
+        #expect(
+            named.standardError.contains("download 2 was removed by another program"),
+            "\(named)"
+        )
+        #expect(!named.standardError.contains(noTrash), "\(named)")
     }
 
     @Test func `edit and explain pass over what has gone since, but not what is named`()

@@ -75,11 +75,7 @@ struct AutostartEntry {
 
     /// For where none is installed; it only pokes the service, which D-Bus starts.
     private static func freshEntry() throws(TextFile.Failure) -> String {
-        guard let path = realpath("/proc/self/exe", nil) else {
-            throw TextFile.Failure("/proc/self/exe")
-        }
-        defer { free(path) }
-        let program = String(cString: path)
+        guard let program = ProgramPath.own else { throw TextFile.Failure("/proc/self/exe") }
         // What the entry's quoting would have to escape twice.
         guard !program.contains(where: { "\"'\\`$%\n".contains($0) }) else {
             throw TextFile.Failure(program, "a path with quotes, \\, $ or % starts no entry")

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Glibc
-
 /// Which applications open what, as desktops work it out: the MIME applications specification 1.0.
 ///
 /// Where it leaves a choice, GIO's is taken.
@@ -54,7 +52,7 @@ struct InstalledApplications {
         let programs = [
             file.value("TryExec", in: group), file.value("Exec", in: group).map(Self.program),
         ]
-        return programs.compactMap(\.self).allSatisfy(isProgram)
+        return programs.compactMap(\.self).allSatisfy { ProgramPath.find($0) != nil }
     }
 
     // MARK: Files
@@ -112,12 +110,5 @@ struct InstalledApplications {
     private static func program(of line: String) -> String {
         guard line.hasPrefix("\"") else { return String(line.prefix { $0 != " " }) }
         return String(line.dropFirst().prefix { $0 != "\"" })
-    }
-
-    private func isProgram(_ name: String) -> Bool {
-        if name.contains("/") { return access(name, X_OK) == 0 }
-        let path = getenv("PATH").map { String(cString: $0) } ?? "/usr/local/bin:/usr/bin:/bin"
-        return !name.isEmpty
-            && path.split(separator: ":").contains { access("\($0)/\(name)", X_OK) == 0 }
     }
 }

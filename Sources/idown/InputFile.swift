@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import Glibc
+import iDownView
+
+/// Files that the command line names, and `-` for standard input.
+enum InputFile {
+    /// How a file is called in messages.
+    static func name(of path: String) -> String { path == "-" ? "standard input" : path }
+
+    /// Returns the whole text.
+    ///
+    /// - Throws: `ExitCode` after telling what is wrong with the file.
+    static func text(of path: String) throws -> String {
+        do throws(Failure) {
+            return try read(path)
+        } catch {
+            Output.complain("\(name(of: path)): \(error.reason)")
+            throw ExitStatus.fileFailure.exit
+        }
+    }
+
+    private struct Failure: Error {
+        let reason: String
+
+        init(_ reason: String) { self.reason = reason }
+
+        /// By errno.
+        init() { reason = String(cString: strerror(errno)) }
+    }
+
+    /// A list of 100,000 URLs of usual length is a tenth of this.
+    private static let maximumBytes = 256 << 20
+
+    /// open(2), read(2).
+    private static func read(_ path: String) throws(Failure) -> String {
+        let file = path == "-" ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC)
+        guard file >= 0 else { throw Failure() }
+        defer { if path != "-" { close(file) } }
+        var bytes: [UInt8] = []
+        var piece = [UInt8](repeating: 0, count: 1 << 16)
+        while true {
+            let count = Glibc.read(file, &piece, piece.count)
+            if count < 0, errno == EINTR { continue }
+            guard count >= 0 else { throw Failure() }
+            guard count > 0 else { break }
+            bytes += piece.prefix(count)
+            guard bytes.count <= maximumBytes else {
+                throw Failure("is longer than \(ByteCount(UInt64(maximumBytes)))")
+            }
+        }
+        guard let text = String(validating: bytes, as: UTF8.self) else {
+            throw Failure("is not text in UTF-8")
+        }
+        return text
+    }
+}

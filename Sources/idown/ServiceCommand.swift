@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import Glibc
+import iDownBus
+import iDownView
+
+/// `idown service`: the download service itself.
+struct ServiceCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "service",
+        abstract: "Starts, stops and looks at the download service.",
+        discussion: """
+            The service starts by itself when it is needed. When it stops, every download is saved; \
+            unfinished downloads continue with the next start.
+
+            Examples:
+              idown service status
+              idown service restart
+              idown service logs --follow
+            """,
+        subcommands: [Start.self, Stop.self, Restart.self, Status.self, Logs.self]
+    )
+
+    struct Start: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Starts the service, which resumes unfinished downloads."
+        )
+
+        func run() async throws {
+            try await Service.use { client in try await ServiceCommand.start(client) }
+        }
+    }
+
+    struct Stop: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Saves all downloads and stops the service."
+        )
+
+        func run() async throws {
+            try await Service.use { client in
+                guard try await ServiceCommand.stop(client) else {
+                    return Output.talk("The service was not running.")
+                }
+                Output.talk("The service has stopped.")
+            }
+        }
+    }
+
+    struct Restart: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Stops the service if it runs, and starts it."
+        )
+
+        func run() async throws {
+            try await Service.use { client in
+                _ = try await ServiceCommand.stop(client)
+                try await ServiceCommand.start(client)
+            }
+        }
+    }
+
+    struct Status: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Tells whether the service runs, without starting it.",
+            discussion: "Prints running or stopped, and ends with 0 or 69."
+        )
+
+        @Flag(help: "Print a JSON object: Running, and Version and Process while it runs.")
+        var json = false
+
+        func run() async throws {
+            try await Service.use { client in
+                let process = try await client.processID()
+                let version = process == nil ? nil : try await client.version()
+                if json {
+                    let report = Report(
+                        isRunning: process != nil,
+                        version: version,
+                        process: process
+                    )
+                    try Output.json(report)
+                } else {
+                    try Output.data(process == nil ? "stopped" : "running")
+                    if let process, let version {
+                        let waiting = try await client.waitingCount()
+                        let active = try await client.activeCount()
+                        Output.talk("idownd \(version), process \(process)")
+                        Output.talk("\(active) downloading, \(waiting) waiting")
+                    }
+                }
+                if process == nil { throw ExitStatus.unreachable.exit }
+            }
+        }
+    }
+
+    struct Logs: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Shows the service's log.",
+            discussion: """
+                The log is in systemd's journal. Without systemd, idownd writes its log to the \
+                standard error of the program that started it.
+                """
+        )
+
+        @Flag(name: .shortAndLong, help: "Go on showing new lines.")
+        var follow = false
+
+        @Option(
+            name: [.customShort("n"), .long],
+            help: ArgumentHelp("Show this many of the last lines.", valueName: "number")
+        )
+        var lines: UInt32 = 50
+
+        func run() throws {
+            guard let journal = ProgramPath.find("journalctl") else {
+                Output.complain(
+                    "there is no journalctl here: the log is on the standard error of the program"
+                        + " that started idownd"
+                )
+                throw ExitStatus.failed.exit
+            }
+            var words = [journal, "--user", "--unit", "idownd.service", "--lines", "\(lines)"]
+            if follow { words.append("--follow") }
+            guard let status = ServiceProgram.run(words) else { throw ExitStatus.interrupted.exit }
+            guard status == 0 else { throw ExitStatus.failed.exit }
+        }
+    }
+
+    /// The status for programs.
+    private struct Report: Encodable {
+        let isRunning: Bool
+        let version: String?
+        let process: UInt32?
+
+        enum CodingKeys: String, CodingKey {
+            case isRunning = "Running"
+            case version = "Version"
+            case process = "Process"
+        }
+    }
+
+    private static func start(_ client: ManagerClient) async throws {
+        Output.talk("The service runs: idownd \(try await client.version())")
+    }
+
+    /// Ends the service and waits until it has left the bus.
+    ///
+    /// - Returns: Whether it was running.
+    private static func stop(_ client: ManagerClient) async throws(ManagerError) -> Bool {
+        let presence = try await client.presence()
+        guard try await client.isRunning() else { return false }
+        do throws(ManagerError) {
+            try await client.quit()
+        } catch {
+            // Another program may have ended it first.
+            guard error.code == .stopping || error.code == .noReply else { throw error }
+        }
+        guard try await client.isRunning() else { return true }
+        for try await isThere in presence where !isThere { break }
+        return true
+    }
+}

@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import DBus
+import Glibc
+import Testing
+import iDownBus
+import iDownTesting
+
+/// What somebody expects of the verbs who has never read about them.
+@Suite(.timeLimit(.minutes(5)))
+struct CommandHabitTests {
+    private let content = TestContent(seed: 132, count: 200_000)
+
+    @Test func `list tells why a download failed, and -n is a number of rows`() async throws {
+        let server = try FaultServer(
+            script: .init { _ in [.head("404 Not Found", [("Content-Length", "0")])] }
+        )
+        defer { server.stop() }
+        try await withService { service in
+            let failed = try await service.add(server.url("/gone"))
+            try await service.waitForState("failed", of: failed)
+            _ = try await service.add("http://127.0.0.1:9/b") { $0.paused = true }
+            let list = try await idown("ls", in: service)
+            #expect(list.status == .exited(0), "\(list)")
+            #expect(list.standardOutput.contains("WHY"), "\(list)")
+            #expect(list.standardOutput.contains("404"), "\(list)")
+            #expect(
+                try await idown("list", "-n", "1", "--json", in: service).standardOutput
+                    .contains("\"Id\" : \"1\"")
+            )
+            let rate = try await idown("list", "--limit", "1", in: service)
+            #expect(rate.status == .exited(64), "\(rate)")
+        }
+    }
+
+    @Test func `explain says that nothing holds up what runs`() async throws {
+        let host = try ChangingHost(.held(content, after: 100_000))
+        defer { host.stop() }
+        try await withService { service in
+            let id = try await service.addHeld(on: host)
+            let explained = try await idown("explain", id, in: service)
+            #expect(explained.status == .exited(0), "\(explained)")
+            #expect(explained.standardOutput == "")
+            #expect(explained.standardError.contains("Nothing holds up download \(id)"))
+            host.letGo()
+        }
+    }
+
+    @Test func `wait alone waits for what is unfinished, whatever failed before`() async throws {
+        let host = try ChangingHost(.held(content, after: 100_000))
+        defer { host.stop() }
+        let gone = try FaultServer(
+            script: .init { _ in [.head("404 Not Found", [("Content-Length", "0")])] }
+        )
+        defer { gone.stop() }
+        try await withService { service in
+            let failed = try await service.add(gone.url("/old"))
+            try await service.waitForState("failed", of: failed)
+            _ = try await service.add("http://127.0.0.1:9/paused") { $0.paused = true }
+            let empty = try await idown("wait", in: service)
+            #expect(empty.status == .exited(0), "\(empty)")
+            #expect(empty.standardError.contains("1 paused"), "\(empty)")
+            let held = try await service.addHeld(on: host)
+            let waiting = try await ChildProcess.start(
+                "sh",
+                ["-c", #"exec "$0" wait 2>&1"#, try BuiltProgram("idown").path],
+                environment: service.environment
+            )
+            // What is added later does not count.
+            let talk = try await within("wait to begin") { await waiting.nextLine() }
+            #expect(talk?.contains("1 paused") == true)
+            _ = try await service.add("http://127.0.0.1:9/later") { $0.paused = true }
+            host.letGo()
+            let status = try await within("wait to end") { await waiting.waitForExit() }
+            #expect(status == .exited(0), "\(waiting.standardError)")
+            #expect(try await service.state(of: held) == "completed")
+        }
+    }
+
+    @Test func `a dry run tells what would change, and changes nothing`() async throws {
+        try await withService { service in
+            for number in 1...3 {
+                _ = try await service.add("http://127.0.0.1:9/\(number).iso") { $0.paused = true }
+            }
+            try await service.client.cancel("3")
+            let before = try await service.client.listTasks()
+            let rows = ["1\tpaused\t1.iso", "2\tpaused\t2.iso"].joined(separator: "\n")
+            for verb in [
+                ["cancel"], ["edit", "--priority", "3"], ["remove"], ["retry"], ["resume"],
+            ] {
+                let run = try await idown(verb + ["--dry-run", "paused"], in: service)
+                #expect(run.status == .exited(0), "\(verb): \(run)")
+                #expect(run.standardOutput == rows, "\(verb): \(run)")
+                #expect(run.standardError.contains("2 of 2 downloads would be "), "\(run)")
+            }
+            let all = try await idown("cancel", "--dry-run", "all", in: service)
+            #expect(all.standardError == "2 of 3 downloads would be cancelled.\n", "\(all)")
+            #expect(try await idown("pause", "--dry-run", "all", in: service).standardOutput == "")
+            #expect(try await service.client.listTasks() == before)
+        }
+    }
+
+    @Test func `at a terminal cancel and remove ask before several downloads are lost`()
+        async throws
+    {
+        try await withService { service in
+            for number in 1...6 {
+                _ = try await service.add("http://127.0.0.1:9/\(number)") { $0.paused = true }
+            }
+            let program = try BuiltProgram("idown").path
+            let terminal = try await TmuxTerminal.start(
+                """
+                '\(program)' cancel 1; echo "one $?"
+                '\(program)' cancel all; echo "no $?"; '\(program)' rm 2 3; echo "yes $?"
+                '\(program)' cancel -y all; echo "all $?"; cat
+                """,
+                in: service.home.path,
+                size: (100, 24),
+                environment: service.environment
+            )
+            do {
+                let asked = try await terminal.wait(for: "[y/N]")
+                #expect(asked.contains("one 0"), "\(asked)")
+                #expect(asked.contains("Cancel 5 unfinished downloads"), "\(asked)")
+                try await terminal.press("Enter")
+                try await terminal.wait(for: "no 1")
+                #expect(try await service.client.listTasks().count { $0.state == .paused } == 5)
+                try await terminal.wait(for: "Remove 2 unfinished downloads")
+                try await terminal.press("y", "Enter")
+                let ended = try await terminal.wait(for: "all 0")
+                #expect(ended.contains("yes 0"), "\(ended)")
+                let left = try await service.client.listTasks()
+                #expect(left.map(\.id) == ["1", "4", "5", "6"])
+                #expect(left.allSatisfy { $0.state == .cancelled })
+            } catch {
+                await terminal.stop()
+                throw error
+            }
+            await terminal.stop()
+        }
+    }
+
+    @Test func `a slip in a verb finds the verb, and a former one its successor`() async throws {
+        try await withService(started: false) { service in
+            for (typed, told) in [
+                ("lst", "did you mean 'list'?"), ("pasue", "did you mean 'pause'?"),
+                ("set-url", "idown edit ID --url URL"),
+                ("https://a.b/c", "idown get https://a.b/c"),
+                ("explode", "idown --help"),
+            ] {
+                let refused = try await idown(typed, in: service)
+                #expect(refused.status == .exited(64), "\(refused)")
+                #expect(refused.standardError.contains(told), "\(refused)")
+            }
+        }
+    }
+
+    @Test func `the help has its verbs in groups, and the exit codes behind them`() async throws {
+        let help = try await ChildProcess.run(try BuiltProgram("idown").path, ["--help"])
+        let text = help.standardOutput
+        for group in ["DOWNLOAD", "LOOK", "CHANGE", "SET UP"] {
+            #expect(text.contains("\n\(group) SUBCOMMANDS:\n"), "\(group)")
+        }
+        for line in ["  list, ls  ", "  remove, rm  "] { #expect(text.contains(line)) }
+        let codes = try #require(text.firstRange(of: "Exit codes:"))
+        let verbs = try #require(text.firstRange(of: "SET UP SUBCOMMANDS:"))
+        #expect(verbs.upperBound < codes.lowerBound)
+    }
+
+    @Test func `the version is told with the service's, which is not started for it`() async throws
+    {
+        try await withService(started: false) { service in
+            try service.installForActivation()
+            let stopped = try await idown("--version", in: service)
+            let own = "idown \(Contract.version)\nidownd \(Contract.version)"
+            #expect(stopped.standardOutput == own + " (not running)", "\(stopped)")
+            #expect(try await !service.client.isRunning())
+            try await service.start()
+            let running = try await idown("--version", in: service)
+            #expect(running.standardOutput == own + " (running)", "\(running)")
+        }
+    }
+}

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import DBus
+import Glibc
+import Testing
+import iDownBus
+import iDownTesting
+
+/// The settings that only the file holds, by the real `idown config`.
+@Suite(.timeLimit(.minutes(5)))
+struct ConfigFileTests {
+    private func path(_ service: ServiceUnderTest) -> String {
+        service.home.config + "/idown/settings.json"
+    }
+
+    /// Runs `config edit` with an editor that is a line of shell; `$1` is the file.
+    private func edit(
+        _ service: ServiceUnderTest,
+        _ line: String
+    ) async throws -> ChildProcess.Completed {
+        let editor = service.home.path + "/editor"
+        try TestFile.write("#!/bin/sh\n\(line)\n", to: editor)
+        chmod(editor, 0o700)
+        return try await idown(
+            ["config", "edit"],
+            in: service,
+            environment: ["EDITOR": editor, "VISUAL": ""]
+        )
+    }
+
+    @Test func `all settings are shown, and those of the file are changed there`() async throws {
+        try await withService { service in
+            let all = try await idown("config", in: service)
+            #expect(all.status == .exited(0), "\(all)")
+            let names = all.standardOutput.split(separator: "\n")
+                .compactMap { $0.split(separator: " ").first.map(String.init) }
+            #expect(names.count == 15, "\(all)")
+            #expect(names.contains("proxy") && names.contains("when-done-command"))
+            let edited = try await edit(
+                service,
+                #"""
+                printf '{"Proxy": "http://me:geheim@127.0.0.1:9", "Notifications": false,
+                  "WhenDoneCommand": ["mv", "{path}", "/a b"], "LogLevel": "debug"}' >"$1"
+                """#
+            )
+            #expect(edited.status == .exited(0), "\(edited)")
+            let expected = [
+                ("proxy", "http://me:***@127.0.0.1:9"), ("Notifications", "off"),
+                ("stay-awake", "off"), ("log-level", "debug"), ("cookie-file", ""),
+                ("when-done-command", #"["mv","{path}","/a b"]"#),
+            ]
+            for (name, value) in expected {
+                let shown = try await idown("config", name, in: service)
+                #expect(shown.standardOutput == value, "\(name): \(shown)")
+            }
+            let json = try await idown("config", "--json", in: service)
+            #expect(
+                try await evaluate(
+                    "x['WhenDoneCommand'], x['Notifications'], x['NoProxy'], x['SpeedLimit']",
+                    of: json.standardOutput
+                ) == "['mv', '{path}', '/a b'] False None 0"
+            )
+            let set = try await idown("config", "proxy", "http://127.0.0.1:8", in: service)
+            #expect(set.status == .exited(64), "\(set)")
+            #expect(set.standardError.contains("idown config edit"), "\(set)")
+            let slip = try await idown("config", "prxoy", in: service)
+            #expect(slip.standardError.contains("did you mean proxy?"), "\(slip)")
+        }
+    }
+
+    @Test func `the path is printed, and needs no service`() async throws {
+        try await withService(started: false) { service in
+            let printed = try await idown("config", "path", in: service)
+            #expect(printed.standardOutput == path(service), "\(printed)")
+        }
+    }
+
+    @Test func `what is written wrong never becomes the settings`() async throws {
+        try await withService(started: false) { service in
+            let good = #"{"LogLevel": "debug"}"#
+            #expect(try await edit(service, "printf '\(good)' >\"$1\"").status == .exited(0))
+            #expect(try TestFile.text(of: path(service)) == good)
+            for (wrong, told) in [
+                (#"{"LogLevel": "loud"}"#, "LogLevel must be"), ("{", "not a JSON object"),
+                (#"{"LogLevl": "debug"}"#, "there is no setting LogLevl"),
+            ] {
+                let refused = try await edit(service, "printf '\(wrong)' >\"$1\"")
+                #expect(refused.status == .exited(6), "\(refused)")
+                #expect(refused.standardError.contains(told), "\(refused)")
+                #expect(try TestFile.text(of: path(service)) == good)
+            }
+            let same = try await edit(service, "true")
+            #expect(same.status == .exited(0) && same.standardError.contains("unchanged"))
+            #expect(try await edit(service, "exit 3").status == .exited(1))
+            let status = try await ChildProcess.run("stat", ["-c", "%a", path(service)])
+            #expect(status.standardOutput == "600")
+        }
+    }
+
+    @Test func `a mistake that is there already is told where settings are read`() async throws {
+        try await withService(started: false) { service in
+            mkdir(service.home.config + "/idown", 0o700)
+            try TestFile.write(#"{"Proxy": 7}"#, to: path(service))
+            let shown = try await idown("config", "log-level", in: service)
+            #expect(shown.standardOutput == "info")
+            #expect(shown.standardError.contains("Proxy must be"), "\(shown)")
+        }
+    }
+}

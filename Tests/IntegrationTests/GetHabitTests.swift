@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import DBus
+import Glibc
+import Testing
+import iDownBus
+import iDownTesting
+
+/// What somebody who knows curl, wget or aria2 expects of `idown get` and `idown add`.
+@Suite(.timeLimit(.minutes(5)))
+struct GetHabitTests {
+    private let content = TestContent(seed: 131, count: 50_000)
+
+    @Test func `get saves into the current folder, and add into the download folder`() async throws
+    {
+        let host = try ChangingHost(ServedFile(content))
+        defer { host.stop() }
+        try await withService { service in
+            let folder = service.home.path + "/work"
+            mkdir(folder, 0o700)
+            let got = try await idown("get", host.url("/a.bin"), in: service, folder: folder)
+            #expect(got.status == .exited(0), "\(got)")
+            #expect(got.standardOutput == folder + "/a.bin")
+            #expect(try content.firstDifference(fromFile: folder + "/a.bin") == nil)
+            let added = try await idown("add", host.url("/b.bin"), in: service, folder: folder)
+            try await service.waitForState("completed", of: added.standardOutput)
+            let path = try await service.client.getTask(added.standardOutput).path
+            #expect(path == service.home.download("b.bin"))
+            let named = ["get", "-d", "sub", "-o", "c.bin", host.url("/x")]
+            let elsewhere = try await idown(named, in: service, folder: folder)
+            #expect(elsewhere.standardOutput == folder + "/sub/c.bin", "\(elsewhere)")
+        }
+    }
+
+    @Test func `a URL without a scheme gets https, and the command says so`() async throws {
+        try await withService { service in
+            let added = try await idown(
+                "add",
+                "--paused",
+                "127.0.0.1:9/x.iso?key=geheim",
+                in: service
+            )
+            #expect(added.status == .exited(0), "\(added)")
+            #expect(
+                added.standardError == "idown: assuming https://127.0.0.1:9/x.iso\n",
+                "\(added)"
+            )
+            let url = try await service.client.getTask(added.standardOutput).url
+            #expect(url == "https://127.0.0.1:9/x.iso?key=geheim")
+            let edited = try await idown("edit", "1", "--url", "localhost:9/y", in: service)
+            #expect(edited.standardError == "idown: assuming https://localhost:9/y\n", "\(edited)")
+            #expect(try await service.client.getTask("1").url == "https://localhost:9/y")
+            // A file of this name is not a host.
+            try TestFile.write("", to: service.home.path + "/disk.iso")
+            for wrong in ["disk.iso", "foo", "./disk.iso", "me@example.org/x"] {
+                let refused = try await idown("get", wrong, in: service)
+                #expect(refused.status == .exited(5), "\(wrong): \(refused)")
+            }
+        }
+    }
+
+    @Test func `referer, user agent, cookies and headers reach the server as with curl`()
+        async throws
+    {
+        let host = try ChangingHost(ServedFile(content))
+        defer { host.stop() }
+        try await withService { service in
+            let folder = service.home.path
+            try TestFile.write("X-One: 1\nAuthorization: Bearer geheim\n", to: folder + "/headers")
+            try TestFile.write(
+                "127.0.0.1\tFALSE\t/\tFALSE\t0\tsession\tabc\n"
+                    + "127.0.0.1\tFALSE\t/other\tFALSE\t0\tother\tx\n",
+                to: folder + "/cookies.txt"
+            )
+            let calls: [[String]] = [
+                ["-e", "http://page.example/", "-A", "me/1", "-H", "@headers", "-b", "a=1; b=2"],
+                ["--referer", "http://page.example/", "--user-agent", "me/1", "-H", "X-One: 1"]
+                    + ["-H", "@-", "--load-cookies", "cookies.txt"],
+                [
+                    "--referrer", "http://page.example/", "-H", "@headers", "--cookie",
+                    "cookies.txt",
+                ],
+            ]
+            for (number, options) in calls.enumerated() {
+                let got = try await idown(
+                    ["get", "-q"] + options + [host.url("/\(number).bin")],
+                    in: service,
+                    input: "Authorization: Bearer geheim\n"
+                )
+                #expect(got.status == .exited(0), "\(options): \(got)")
+            }
+            for (number, cookie) in ["a=1; b=2", "session=abc", "session=abc"].enumerated() {
+                let seen = host.server.requests.filter { $0.path == "/\(number).bin" }
+                let request = try #require(seen.first)
+                #expect(request["Referer"] == "http://page.example/")
+                #expect(request["Cookie"] == cookie)
+                #expect(request["X-One"] == "1")
+                #expect(request["Authorization"] == "Bearer geheim")
+                if number < 2 { #expect(request["User-Agent"] == "me/1") }
+            }
+            let twice = ["get", "-b", "a=1", "-H", "Cookie: b=2", host.url()]
+            #expect(try await idown(twice, in: service).status == .exited(64))
+            let missing = ["get", "--load-cookies", "none.txt", host.url()]
+            #expect(try await idown(missing, in: service).status == .exited(12))
+            try TestFile.write("<html>geheim</html>", to: folder + "/page.html")
+            let page = try await idown("get", "-b", "page.html", host.url(), in: service)
+            #expect(page.status == .exited(6), "\(page)")
+            #expect(!page.standardError.contains("geheim"), "\(page)")
+        }
+    }
+
+    @Test func `cookies of a file go to their own hosts, whatever else is added`() async throws {
+        let host = try ChangingHost(ServedFile(content))
+        defer { host.stop() }
+        try await withService { service in
+            try TestFile.write(
+                "127.0.0.1\tFALSE\t/\tFALSE\t0\tsession\tabc\n",
+                to: service.home.path + "/cookies.txt"
+            )
+            let stranger = host.url("/b.bin").replacing("127.0.0.1", with: "localhost")
+            let urls = [host.url("/a.bin"), stranger, host.url("/c.bin")]
+            let got = try await idown(
+                ["get", "-q", "--load-cookies", "cookies.txt"] + urls,
+                in: service
+            )
+            #expect(got.status == .exited(0), "\(got)")
+            let names = got.standardOutput.split(separator: "\n").map { $0.suffix(5) }
+            #expect(names == ["a.bin", "b.bin", "c.bin"])
+            for request in host.server.requests {
+                #expect(request["Cookie"] == (request.path == "/b.bin" ? nil : "session=abc"))
+            }
+        }
+    }
+
+    @Test func `with -c a file that is complete is not fetched again`() async throws {
+        let host = try ChangingHost(ServedFile(content))
+        defer { host.stop() }
+        try await withService { service in
+            let first = try await idown("get", host.url("/a.bin"), in: service)
+            #expect(first.status == .exited(0), "\(first)")
+            let count = host.server.requests.count
+            let again = try await idown("get", "-c", host.url("/a.bin"), in: service)
+            #expect(again.status == .exited(0), "\(again)")
+            #expect(again.standardOutput == first.standardOutput)
+            #expect(host.server.requests.count == count)
+            let both = ["get", "-c", host.url("/b.bin"), host.url("/a.bin")]
+            let paths = try await idown(both, in: service).standardOutput
+            #expect(paths == "\(service.home.path)/b.bin\n\(first.standardOutput)")
+            // Another folder, and a file that was cut short, are fetched.
+            let other = try await idown("get", "-c", "-d", "sub", host.url("/a.bin"), in: service)
+            #expect(other.standardOutput == service.home.path + "/sub/a.bin", "\(other)")
+            truncate(first.standardOutput, 100)
+            let cut = try await idown("get", "-c", host.url("/a.bin"), in: service)
+            #expect(cut.standardOutput == service.home.path + "/a (1).bin", "\(cut)")
+        }
+    }
+
+    @Test func `get of a metalink waits for its files and prints their paths`() async throws {
+        let served = content
+        let server = try FaultServer(
+            script: .init { request in
+                guard request.path == "/list.meta4" else {
+                    return ServedFile(served).answer(to: request)
+                }
+                let list = Self.metalink(of: "http://\(request["Host"] ?? "")")
+                return ServedFile(TestContent(Array(list.utf8))).answer(to: request)
+            }
+        )
+        defer { server.stop() }
+        try await withService { service in
+            let remote = try await idown("get", server.url("/list.meta4"), in: service)
+            let folder = service.home.path
+            #expect(remote.status == .exited(0), "\(remote)")
+            #expect(remote.standardOutput == "\(folder)/one.bin\n\(folder)/two.bin")
+            #expect(try content.firstDifference(fromFile: folder + "/two.bin") == nil)
+            try TestFile.write(Self.metalink(of: server.url("")), to: folder + "/local.meta4")
+            let local = try await idown(
+                "get",
+                "-d",
+                "sub",
+                "local.meta4",
+                server.url("/three.bin"),
+                in: service
+            )
+            #expect(local.status == .exited(0), "\(local)")
+            let names = ["one", "two", "three"].map { "\(folder)/sub/\($0).bin" }
+            #expect(local.standardOutput == names.joined(separator: "\n"))
+            let named = try await idown("get", "-o", "x", "local.meta4", in: service)
+            #expect(named.status == .exited(64), "\(named)")
+            let missing = try await idown("get", "missing.meta4", in: service)
+            #expect(missing.status == .exited(5), "\(missing)")
+            // Of a metalink that was added before its files are waited for, too.
+            let id = try await service.add(server.url("/list.meta4"))
+            let waited = try await idown("wait", id, in: service)
+            #expect(waited.status == .exited(0), "\(waited)")
+            for task in try await service.client.listTasks() {
+                #expect(task.state == .completed, "\(task.fileName)")
+            }
+        }
+    }
+
+    private static func metalink(of base: String) -> String {
+        """
+        <metalink xmlns="urn:ietf:params:xml:ns:metalink">
+          <file name="one.bin"><url>\(base)/1</url></file>
+          <file name="two.bin"><url>\(base)/2</url></file>
+        </metalink>
+        """
+    }
+
+    @Test func `an option of one file is refused for a list, with the way to say it there`()
+        async throws
+    {
+        try await withService { service in
+            try TestFile.write("http://127.0.0.1:9/x\n", to: service.home.path + "/urls")
+            for option in [["-o", "x"], ["--checksum", "md5=00"], ["--mirror", "http://a/"]] {
+                let refused = try await idown(["add", "-i", "urls"] + option, in: service)
+                #expect(refused.status == .exited(64), "\(refused)")
+                #expect(refused.standardError.contains("out="), "\(refused)")
+            }
+            try TestFile.write(
+                "http://127.0.0.1:9/x\n https://b/?a=1",
+                to: service.home.path + "/urls"
+            )
+            let indented = try await idown("add", "-i", "urls", in: service)
+            #expect(indented.status == .exited(6), "\(indented)")
+            #expect(indented.standardError.contains("line 2"), "\(indented)")
+            #expect(try await service.client.listTasks().isEmpty)
+        }
+    }
+}

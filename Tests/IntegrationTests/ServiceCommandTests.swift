@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import DBus
+import Glibc
+import Testing
+import iDownBus
+import iDownTesting
+
+/// `idown service`, `--no-start`, and the way to a bus where there is none.
+@Suite(.timeLimit(.minutes(5)))
+struct ServiceCommandTests {
+    @Test func `the service is started, looked at, restarted and stopped`() async throws {
+        try await withService(started: false) { service in
+            try service.installForActivation()
+            let stopped = try await idown("service", "status", in: service)
+            #expect(stopped.status == .exited(69), "\(stopped)")
+            #expect(stopped.standardOutput == "stopped")
+            let noNeed = try await idown("service", "stop", in: service)
+            #expect(noNeed.status == .exited(0), "\(noNeed)")
+            #expect(try await !service.client.isRunning())
+            let started = try await idown("service", "start", in: service)
+            #expect(started.status == .exited(0), "\(started)")
+            let first = try await service.processID()
+            let running = try await idown("service", "status", "--json", in: service)
+            #expect(running.status == .exited(0), "\(running)")
+            #expect(
+                try await evaluate(
+                    "x['Running'], x['Process'], x['Version']",
+                    of: running.standardOutput
+                )
+                    == "True \(first) \(Contract.version)"
+            )
+            #expect(try await idown("service", "restart", in: service).status == .exited(0))
+            #expect(try await service.processID() != first)
+            let ended = try await idown("service", "stop", in: service)
+            #expect(ended.status == .exited(0), "\(ended)")
+            #expect(try await !service.client.isRunning())
+        }
+    }
+
+    @Test func `the log is the journal's, and without one the command says where it is`()
+        async throws
+    {
+        try await withService(started: false) { service in
+            let folder = service.home.path + "/bin"
+            mkdir(folder, 0o700)
+            // What the tests start programs with.
+            for program in ["setpriv", "env"] {
+                symlink("/usr/bin/\(program)", "\(folder)/\(program)")
+            }
+            let without = try await idown(
+                ["service", "logs"],
+                in: service,
+                environment: ["PATH": folder]
+            )
+            #expect(without.status == .exited(1), "\(without)")
+            #expect(without.standardError.contains("standard error"), "\(without)")
+            try TestFile.write("#!/bin/sh\necho \"$@\"\n", to: folder + "/journalctl")
+            chmod(folder + "/journalctl", 0o700)
+            let shown = try await idown(
+                ["service", "logs", "-f", "-n", "7"],
+                in: service,
+                environment: ["PATH": "\(folder):/usr/bin:/bin"]
+            )
+            #expect(shown.status == .exited(0), "\(shown)")
+            #expect(
+                shown.standardOutput == "--user --unit idownd.service --lines 7 --follow",
+                "\(shown)"
+            )
+        }
+    }
+
+    @Test func `with --no-start list and show start no service, and say so`() async throws {
+        try await withService(started: false) { service in
+            try service.installForActivation()
+            for command in [["list", "--no-start"], ["show", "--no-start", "1"]] {
+                let ended = try await idown(command, in: service)
+                #expect(ended.status == .exited(69), "\(ended)")
+                #expect(ended.standardOutput == "")
+                #expect(ended.standardError.contains("the service does not run"), "\(ended)")
+                #expect(ended.standardError.contains("idown service start"), "\(ended)")
+                #expect(try await !service.client.isRunning())
+            }
+            _ = try await service.add("http://127.0.0.1:9/x") { $0.paused = true }
+            let list = try await idown("list", "--no-start", in: service)
+            #expect(list.status == .exited(0), "\(list)")
+            #expect(list.standardOutput.contains("paused"), "\(list)")
+            #expect(try await idown("show", "--no-start", "1", in: service).status == .exited(0))
+        }
+    }
+
+    /// The words after "Run: " of a message.
+    private func remedy(in ended: ChildProcess.Completed) throws -> String {
+        let range = try #require(ended.standardError.firstRange(of: "Run: "), "\(ended)")
+        return String(ended.standardError[range.upperBound...].prefix { $0 != "\n" })
+    }
+
+    @Test func `without a session bus the error names a command that works there`() async throws {
+        try await withService(started: false) { service in
+            // As in a container: no bus, no runtime folder, the service installed.
+            try service.installForActivation()
+            let services = service.home.path + "/.local/share/dbus-1"
+            _ = try await ChildProcess.run("mkdir", ["-p", services])
+            symlink(service.home.services, services + "/services")
+            var bare = service.home.variables
+            for name in ["XDG_RUNTIME_DIR", "DBUS_SESSION_BUS_ADDRESS"] { bare[name] = nil }
+            bare["PATH"] = getenv("PATH").map { String(cString: $0) }
+            let environment = bare
+            let program = try BuiltProgram("idown").path
+            let alone = try await ChildProcess.run(
+                program,
+                ["list", "--json"],
+                environment: environment
+            )
+            #expect(alone.status == .exited(69), "\(alone)")
+            let command = try remedy(in: alone)
+            #expect(command == "dbus-run-session -- idown list …")
+            let line = command.replacing("idown list …", with: "'\(program)' list --json")
+            let helped = try await within("the remedy") {
+                try await ChildProcess.run("sh", ["-c", line], environment: environment)
+            }
+            #expect(helped.status == .exited(0), "\(helped)")
+            #expect(helped.standardOutput == "[]")
+        }
+    }
+}
