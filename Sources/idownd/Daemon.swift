@@ -13,17 +13,17 @@ import iDownService
 import iDownState
 import iDownloader
 
-/// The session service: puts the rooms together, and takes them apart again at the end.
+/// The session service: connects its parts, runs them, and shuts them down.
 struct Daemon {
     let log: Logger
     let threshold: LogThreshold
     let folders: StandardFolders
 
-    /// Runs until it is asked to end.
+    /// Runs until the service is asked to end.
     func run() async throws(Exit) {
         let connection = try await connect()
         let lock = try await acquireLock(connection)
-        // Held to the last line: whoever comes next may open the store only then.
+        // Held until the store is closed: only then may another service open it.
         defer { withExtendedLifetime(lock) {} }
         let store = try openStore()
         let bus = SessionBus(connection, log: log)
@@ -35,7 +35,7 @@ struct Daemon {
             throw error
         }
         close(store)
-        await bus.leave()
+        await bus.disconnect()
     }
 
     private func serve(
@@ -43,12 +43,14 @@ struct Daemon {
         _ bus: SessionBus,
         _ connection: Connection
     ) async throws(Exit) {
-        // Watched before it is read, so that no change falls between the two.
+        // Watched before it is read, so that no change is missed in between.
         let watch = SettingsWatch(folder: folders.config)
         let file = SettingsFile(folder: folders.config)
-        let (settings, trouble) = file.read()
-        if let trouble { log.error("the settings are not read, defaults are in force: \(trouble)") }
-        threshold.heed(settings)
+        let (settings, failure) = file.read()
+        if let failure {
+            log.error("the settings file is ignored and the defaults are used: \(failure)")
+        }
+        threshold.apply(settings)
         let pool = try makePool()
         let filePool = try makePool()
         let keyring = Keyring(list: folders.state)
@@ -94,13 +96,13 @@ struct Daemon {
             handedOver: { feed.handedOver(DesktopTask($0)) },
             activated: { feed.activated() },
             settingsChanged: { [threshold] settings in
-                threshold.heed(settings)
-                engine.network.heed(settings)
+                threshold.apply(settings)
+                engine.network.apply(settings)
                 changedSettings.yield(settings)
             },
             quitting: { end.send() }
         )
-        // Before the name is taken, with which the first calls come.
+        // Before the bus name is taken, because calls may arrive from then on.
         await coordinator.announce(to: SharedAnnouncer(bus: announcer, desktop: feed))
         await coordinator.keepCompleted(days: settings.keepCompleted)
         try await bus.publish(manager)
@@ -116,38 +118,39 @@ struct Daemon {
             settings: DesktopSettings(settings),
             log: log
         )
-        let attending = Task { await desktop.run() }
-        defer { attending.cancel() }
-        let heeding = Task {
+        let desktopRun = Task { await desktop.run() }
+        defer { desktopRun.cancel() }
+        let settingsUpdates = Task {
             async let reading: Void = {
                 for await _ in watch.changes { await manager.readSettings() }
             }()
             for await settings in newSettings { desktop.apply(DesktopSettings(settings)) }
             await reading
         }
-        defer { heeding.cancel() }
+        defer { settingsUpdates.cancel() }
         if HoldWishes(settings) != HoldWishes() {
-            // What is to wait must not start before anybody could say so.
+            // Downloads that are to wait for the network or for power must not start before the
+            // first reports.
             await desktop.waitForInitialConditions(within: .seconds(2))
         }
         await coordinator.begin()
-        let listening = Task {
+        let networkUpdates = Task {
             for await isOnline in network.states {
                 engine.heedNetworkChange()
                 await coordinator.setOnline(isOnline)
             }
         }
-        defer { listening.cancel() }
-        let keeping = Task {
-            async let attending: Void = keyring.attend()
-            for await _ in keyring.openings { await coordinator.keepLogins(in: keyring) }
-            await attending
+        defer { networkUpdates.cancel() }
+        let loginUpdates = Task {
+            async let following: Void = keyring.follow()
+            for await _ in keyring.unlocks { await coordinator.keepLogins(in: keyring) }
+            await following
         }
-        defer { keeping.cancel() }
+        defer { loginUpdates.cancel() }
         log.notice("ready as \(Contract.busName)")
 
-        let presence = Task {
-            await bus.stay(with: manager, announcer, coordinator) { [folders] in
+        let busConnection = Task {
+            await bus.keepConnected(manager, announcer, coordinator) { [folders] in
                 LockRequest.exists(folder: folders.state)
             }
             end.send()
@@ -157,14 +160,14 @@ struct Daemon {
         } onGracefulShutdown: {
             end.send()
         }
-        presence.cancel()
+        busConnection.cancel()
         ServiceNotifier.send("STOPPING=1")
         await coordinator.stop()
         await bus.refuseCalls(with: ManagerError(ServiceRefusal.stopping).busError)
-        // The desktop is told what becomes of what it shows; one that hangs is not waited for.
-        attending.cancel()
-        await promptly(within: .seconds(1)) { await attending.value }
-        // A thread that hangs, in libcurl or on a disk, ends with the process.
+        // Lets the desktop integration close what it shows; it is not waited for if it hangs.
+        desktopRun.cancel()
+        await promptly(within: .seconds(1)) { await desktopRun.value }
+        // A thread that hangs in libcurl or on a disk ends with the process.
         await promptly(within: .seconds(1)) {
             async let other: Void = filePool.shutDown()
             await pool.shutDown()
@@ -173,7 +176,7 @@ struct Daemon {
         await keyring.close()
     }
 
-    // MARK: Coming up
+    // MARK: Starting
 
     private func connect() async throws(Exit) -> Connection {
         do {
@@ -183,12 +186,12 @@ struct Daemon {
         }
     }
 
-    /// The lock comes before the store is touched, so that two services never share one.
+    /// Takes the state lock, before the store is opened, so that two services never share a store.
     private func acquireLock(_ connection: Connection) async throws(Exit) -> StateLock {
-        // One whose bus has gone makes room where it is asked to.
-        var wish: LockRequest?
-        defer { withExtendedLifetime(wish) {} }
-        // An older service that comes back to a new bus, or is just ending, gets ten seconds.
+        // A service that has lost its bus ends when its lock is requested.
+        var request: LockRequest?
+        defer { withExtendedLifetime(request) {} }
+        // Waits ten seconds for an older service that is ending or reconnecting to a new bus.
         for _ in 0..<100 {
             do {
                 if let lock = try StateLock.tryAcquire(folder: folders.state) { return lock }
@@ -196,12 +199,14 @@ struct Daemon {
                 throw .storeFailed("\(error)")
             }
             if let owner = try? await connection.owner(of: Contract.busName) {
-                throw .alreadyRunning("idownd runs already on this bus, as \(owner)")
+                throw .alreadyRunning("idownd is already running on this bus, as \(owner)")
             }
-            if wish == nil { wish = try? LockRequest.tryMake(folder: folders.state) }
+            if request == nil { request = try? LockRequest.tryMake(folder: folders.state) }
             try? await Task.sleep(for: .milliseconds(100))
         }
-        throw .locked("another idownd holds \(folders.state)/lock and does not end")
+        throw .locked(
+            "another idownd holds \(folders.state)/lock and did not end within 10 seconds"
+        )
     }
 
     private func openStore() throws(Exit) -> Store {
@@ -210,8 +215,9 @@ struct Daemon {
             if let recovery = report.recovery {
                 log.error(
                     """
-                    the list of tasks was damaged (\(recovery.reason)); it was moved to \
-                    \(recovery.brokenPath), and \(recovery.carriedTasks) tasks were carried over
+                    the list of tasks was damaged (\(recovery.reason)); \
+                    \(recovery.carriedTasks) tasks were recovered, and the damaged file is kept as \
+                    \(recovery.brokenPath)
                     """
                 )
             }
@@ -222,17 +228,21 @@ struct Daemon {
     }
 
     private func makePool() throws(Exit) -> TransferPool {
-        do { return try TransferPool() } catch { throw .failed("libcurl: \(error)") }
+        do {
+            return try TransferPool()
+        } catch {
+            throw .failed("cannot start libcurl: \(error)")
+        }
     }
 
-    // MARK: Going down
+    // MARK: Ending
 
     private func close(_ store: Store) {
-        do { try store.close() } catch { log.error("the list of tasks: \(error)") }
+        do { try store.close() } catch { log.error("cannot close the list of tasks: \(error)") }
     }
 }
 
-/// Gives ServiceLifecycle the daemon to run, and keeps how it ended.
+/// The daemon as a service for ServiceLifecycle.
 struct DaemonService: Service {
     let daemon: Daemon
 
@@ -240,8 +250,8 @@ struct DaemonService: Service {
 }
 
 extension LogThreshold {
-    /// Takes up what the user's settings say now.
-    fileprivate func heed(_ settings: Settings) {
+    /// Applies changed settings.
+    fileprivate func apply(_ settings: Settings) {
         level = Logger.Level(rawValue: settings.logLevel) ?? .info
     }
 }

@@ -2,14 +2,14 @@
 
 import Glibc
 
-/// How many files and connections this process may have open: getrlimit(2).
+/// The limit of open files and connections of this process: getrlimit(2).
 ///
-/// Sessions give programs 1,024 at first, for those that use select(2); with 64 downloads of 16
-/// connections, each of them a file and a folder besides, they would not do.
+/// Programs start with 1,024, for the sake of those that use select(2). That is too few for 64
+/// downloads with 16 connections each, plus a file and a folder per download.
 enum DescriptorLimit {
     private static let wanted: rlim_t = 4096
 
-    /// Raises it as far as it is of use, and allowed.
+    /// Raises the limit to 4,096, or as far as allowed.
     static func raise() {
         let resource = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
         var limit = rlimit()

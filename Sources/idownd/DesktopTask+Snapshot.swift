@@ -5,7 +5,7 @@ import iDownService
 import iDownState
 
 extension DesktopTask {
-    /// A task without what is a secret of it.
+    /// Makes the desktop's view of a task, without its secrets.
     init(_ snapshot: TaskSnapshot) {
         let (record, live) = (snapshot.record, snapshot.live)
         self.init(
@@ -25,7 +25,8 @@ extension DesktopTask {
 }
 
 extension DesktopTask {
-    /// By scalars, since a mark that combines would make another character of them.
+    /// Removes the query and the fragment; compares scalars, because a combining mark after `?`
+    /// would make another character of it.
     fileprivate static func withoutQuery(_ url: String) -> String {
         String(url.unicodeScalars.prefix { $0 != "?" && $0 != "#" })
     }

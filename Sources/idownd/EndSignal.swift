@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Tells the main line, once, that it is time to end.
+/// Signals once that the service should end.
 struct EndSignal: Sendable {
     private let stream: AsyncStream<Void>
     private let post: AsyncStream<Void>.Continuation

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Why the service ends by itself, and the exit status that says so (sysexits.h).
+/// Why the service ends by itself, with the matching exit status (sysexits.h).
 enum Exit: Error {
-    /// Somebody else serves this bus: nothing is wrong.
+    /// Another process owns the service's name on this bus; this is not an error.
     case alreadyRunning(String)
     case noBus(String)
     case storeFailed(String)
@@ -22,7 +22,7 @@ enum Exit: Error {
     var message: String {
         switch self {
         case .alreadyRunning(let text), .locked(let text), .failed(let text): text
-        case .noBus(let text): "there is no session bus to serve: \(text)"
+        case .noBus(let text): "cannot use the session bus: \(text)"
         case .storeFailed(let text): text
         }
     }

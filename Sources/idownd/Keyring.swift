@@ -7,73 +7,75 @@ import iDownService
 import iDownState
 import iDownloader
 
-/// The logins in the desktop's keyring, while one runs.
+/// The logins in the desktop's keyring, while a keyring runs.
 ///
-/// The service starts a keyring only to read what it has put there itself, never asks it to
-/// unlock anything, and never waits for one that is locked or does not answer.
+/// The service starts a keyring only to read logins that it stored there itself. It never asks a
+/// keyring to unlock, and does not wait for one that is locked or does not answer.
 actor Keyring: StoredLogins, LoginVault {
     private struct Link {
         let connection: Connection
         let logins: KeptLogins
         let urlLogins: KeptURLLogins
-        /// The same, by way of a keyring that is started for it.
+        /// Like `urlLogins`, but starts a keyring if none runs.
         let startedURLLogins: KeptURLLogins
-        /// Follows the keyring's comings and goings; ends with the connection.
-        let presence: Task<Void, Never>
+        /// Follows whether a keyring runs and is unlocked; ends with the connection.
+        let following: Task<Void, Never>
     }
 
-    /// A keyring answers in milliseconds.
-    private static let patience: Duration = .seconds(1)
-    /// For what nobody waits for, and for what a download cannot do without.
-    private static let longPatience: Duration = .seconds(10)
-    /// One that did not answer is left alone for so long, and downloads go on without.
-    private static let rest: Duration = .seconds(60)
-    /// A bus that went away is looked for this often.
-    private static let searchPace: Duration = .seconds(2)
-    /// What is known need not be asked for again; more is forgotten.
-    private static let mostKnown = 1_000
+    /// How long to wait for an answer; a keyring normally answers in milliseconds.
+    private static let timeout: Duration = .seconds(1)
+    /// How long to wait for calls that delay no download, or without which a download cannot start.
+    private static let longTimeout: Duration = .seconds(10)
+    /// How long a keyring that did not answer is not called; downloads go on without its logins.
+    private static let backOff: Duration = .seconds(60)
+    /// The time between two attempts to connect to a bus that went away.
+    private static let reconnectInterval: Duration = .seconds(2)
+    /// How many logins are cached; when there are more, the cache is emptied.
+    private static let maxCached = 1_000
 
-    /// Something may be open that was not before; one for any number of times.
-    nonisolated let openings: AsyncStream<Void>
-    private let opening: AsyncStream<Void>.Continuation
+    /// An element when a keyring was unlocked, or started without a lock; several unlocks may share
+    /// one.
+    nonisolated let unlocks: AsyncStream<Void>
+    private let unlock: AsyncStream<Void>.Continuation
     private let list: String
 
     private var link: Link?
-    private var isPresent = false
+    private var isRunning = false
     private var wasOpen = false
-    private var restsUntil: ContinuousClock.Instant = .now
-    private var known: [String: URLLogins] = [:]
+    private var backOffEnd: ContinuousClock.Instant = .now
+    private var cache: [String: URLLogins] = [:]
 
-    /// - Parameter list: the folder of the list of tasks, which tells its logins from others'.
+    /// - Parameter list: the folder of the list of tasks; it distinguishes this list's logins from
+    ///   those of others.
     init(list: String) {
         self.list = list
-        (openings, opening) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
+        (unlocks, unlock) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
     }
 
-    /// Looks out for a keyring until the task is cancelled.
-    func attend() async {
+    /// Follows the keyring until the task is cancelled.
+    func follow() async {
         while !Task.isCancelled {
             if let link = await connect() {
-                await lookWhetherOpen()
-                await link.presence.value
+                await checkWhetherOpen()
+                await link.following.value
             }
-            guard (try? await Task.sleep(for: Self.searchPace)) != nil else { return }
+            guard (try? await Task.sleep(for: Self.reconnectInterval)) != nil else { return }
         }
     }
 
-    /// Ends the connection to the bus.
+    /// Closes the connection to the bus.
     func close() async {
-        opening.finish()
+        unlock.finish()
         guard let link else { return }
         self.link = nil
-        link.presence.cancel()
+        link.following.cancel()
         await link.connection.close()
     }
 
     // MARK: Logins of servers
 
     func login(for origin: URLReference.Origin) async -> TransferRequest.Credentials? {
-        guard let port = origin.port, let link = await reach() else { return nil }
+        guard let port = origin.port, let link = await reachableLink() else { return nil }
         let server = KeptLogins.Server(scheme: origin.scheme, host: origin.host, port: port)
         let login = await attempt { () throws(BusError) in
             try await link.logins.login(for: server)
@@ -85,53 +87,53 @@ actor Keyring: StoredLogins, LoginVault {
 
     var isOpen: Bool {
         get async {
-            guard let link = await reach() else { return false }
+            guard let link = await reachableLink() else { return false }
             return await attempt { () throws(BusError) in try await link.urlLogins.isOpen } ?? false
         }
     }
 
     func keep(_ logins: URLLogins, at id: String) async -> Bool {
-        guard let link = await reach() else { return false }
+        guard let link = await reachableLink() else { return false }
         let isKept = await attempt { () throws(BusError) in
             try await link.urlLogins.keep(logins.text, at: id)
         }
-        if isKept == true { note(logins, at: id) }
+        if isKept == true { remember(logins, at: id) }
         return isKept ?? false
     }
 
     func urlLogins(keptAt id: String) async -> URLLogins? {
-        if let logins = known[id] { return logins }
-        guard let link = await connect(), ContinuousClock.now >= restsUntil else { return nil }
-        let logins = isPresent ? link.urlLogins : link.startedURLLogins
+        if let logins = cache[id] { return logins }
+        guard let link = await connect(), ContinuousClock.now >= backOffEnd else { return nil }
+        let logins = isRunning ? link.urlLogins : link.startedURLLogins
         let text = await attempt { () throws(BusError) in try await logins.text(at: id) }
         guard let text = text ?? nil, let logins = URLLogins(text: text) else { return nil }
-        note(logins, at: id)
+        remember(logins, at: id)
         return logins
     }
 
     var ids: [String] {
         get async {
-            guard let link = await reach() else { return [] }
+            guard let link = await reachableLink() else { return [] }
             return await attempt { () throws(BusError) in try await link.urlLogins.ids } ?? []
         }
     }
 
     func forget(_ id: String) async {
-        known[id] = nil
-        guard let link = await reach() else { return }
+        cache[id] = nil
+        guard let link = await reachableLink() else { return }
         _ = await attempt { () throws(BusError) in try await link.urlLogins.forget(id) }
     }
 
-    private func note(_ logins: URLLogins, at id: String) {
-        if known.count >= Self.mostKnown { known = [:] }
-        known[id] = logins
+    private func remember(_ logins: URLLogins, at id: String) {
+        if cache.count >= Self.maxCached { cache = [:] }
+        cache[id] = logins
     }
 
     // MARK: The keyring
 
-    /// The way to a keyring that runs and answers.
-    private func reach() async -> Link? {
-        guard let link = await connect(), isPresent, ContinuousClock.now >= restsUntil else {
+    /// Returns the connection if a keyring runs and answers.
+    private func reachableLink() async -> Link? {
+        guard let link = await connect(), isRunning, ContinuousClock.now >= backOffEnd else {
             return nil
         }
         return link
@@ -144,7 +146,7 @@ actor Keyring: StoredLogins, LoginVault {
             return try await body()
         } catch {
             if error.name == "org.freedesktop.DBus.Error.NoReply" {
-                restsUntil = .now + Self.rest
+                backOffEnd = .now + Self.backOff
             }
             return nil
         }
@@ -155,11 +157,11 @@ actor Keyring: StoredLogins, LoginVault {
         guard let connection = try? await Connection.open(BusAddress.session.ofAnyRun) else {
             return nil
         }
-        guard let signals = try? await connection.signals(Self.comings) else {
+        guard let signals = try? await connection.signals(Self.ownerChanges) else {
             await connection.close()
             return nil
         }
-        // Which of its objects was unlocked matters to nobody: one look tells.
+        // Which object was unlocked does not matter: one check tells.
         let changes = try? await connection.signals(
             MatchRule(
                 sender: SecretService.name,
@@ -167,46 +169,46 @@ actor Keyring: StoredLogins, LoginVault {
                 member: "PropertiesChanged"
             )
         )
-        let isPresent = (try? await connection.owner(of: SecretService.name)) != nil
-        // Another download may have been faster.
+        let isRunning = (try? await connection.owner(of: SecretService.name)) != nil
+        // Another call may have connected in the meantime.
         if let link {
             await connection.close()
             return link
         }
-        self.isPresent = isPresent
+        self.isRunning = isRunning
         let made = Link(
             connection: connection,
-            logins: KeptLogins(Self.service(connection, patience: Self.patience)),
+            logins: KeptLogins(Self.service(connection, patience: Self.timeout)),
             urlLogins: KeptURLLogins(
-                Self.service(connection, patience: Self.longPatience),
+                Self.service(connection, patience: Self.longTimeout),
                 list: list
             ),
             startedURLLogins: KeptURLLogins(
-                Self.service(connection, patience: Self.longPatience, startsService: true),
+                Self.service(connection, patience: Self.longTimeout, startsService: true),
                 list: list
             ),
-            presence: Task {
+            following: Task {
                 await withTaskGroup { group in
                     group.addTask { [self] in
                         do {
-                            for try await change in signals { await note(change) }
+                            for try await change in signals { await ownerChanged(change) }
                         } catch {}
                     }
                     group.addTask { [self] in
                         guard let changes else { return }
                         do {
-                            for try await _ in changes { await lookWhetherOpen() }
+                            for try await _ in changes { await checkWhetherOpen() }
                         } catch {}
                     }
                 }
-                forget(connection)
+                discard(connection)
             }
         )
         link = made
         return made
     }
 
-    private static let comings = MatchRule(
+    private static let ownerChanges = MatchRule(
         sender: .bus,
         interface: "org.freedesktop.DBus",
         member: "NameOwnerChanged",
@@ -221,22 +223,22 @@ actor Keyring: StoredLogins, LoginVault {
         SecretService(connection, startsService: startsService, patience: patience)
     }
 
-    private func note(_ change: Signal) async {
-        isPresent = change.arguments.last != .string("")
-        restsUntil = .now
-        await lookWhetherOpen()
+    private func ownerChanged(_ change: Signal) async {
+        isRunning = change.arguments.last != .string("")
+        backOffEnd = .now
+        await checkWhetherOpen()
     }
 
-    private func lookWhetherOpen() async {
+    private func checkWhetherOpen() async {
         let isOpen = await isOpen
         defer { wasOpen = isOpen }
-        if isOpen, !wasOpen { opening.yield() }
+        if isOpen, !wasOpen { unlock.yield() }
     }
 
-    private func forget(_ connection: Connection) {
+    private func discard(_ connection: Connection) {
         guard link?.connection === connection else { return }
         link = nil
-        isPresent = false
+        isRunning = false
         wasOpen = false
     }
 }

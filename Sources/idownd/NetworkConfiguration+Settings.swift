@@ -6,18 +6,18 @@ import iDownData
 import iDownloader
 
 extension NetworkConfiguration {
-    /// What the user's environment says, and before it what the user's settings say.
+    /// Reads the user's environment; the user's settings have priority over it.
     init(_ settings: Settings, _ folders: StandardFolders) {
         self.init(
             environment: Self.variable,
             home: folders.home,
             userName: getpwuid(getuid())?.pointee.pw_name.map { String(cString: $0) }
         )
-        heed(settings)
+        apply(settings)
     }
 
-    /// Takes up what the user's settings say now.
-    mutating func heed(_ settings: Settings) {
+    /// Applies changed settings.
+    mutating func apply(_ settings: Settings) {
         proxies =
             switch settings.proxy {
             case nil: ProxyRules(environment: Self.variable)

@@ -6,11 +6,11 @@ import iDownService
 import iDownState
 import iDownloader
 
-/// What the desktop tells and asks, told to the coordinator and asked of it.
+/// Passes the desktop's reports and commands on to the coordinator.
 struct ServiceHost: DesktopHost {
     let coordinator: Coordinator
     let engine: Engine
-    /// Where files go.
+    /// Returns the download folder.
     let folder: @Sendable () async -> String
 
     func conditionsChanged(_ conditions: DesktopConditions) async {
@@ -38,11 +38,11 @@ struct ServiceHost: DesktopHost {
             case .cancel: .cancel
             }
         for id in ids.compactMap({ TaskID($0) }) {
-            // A notification may be older than what has become of its downloads.
+            // The notification may be outdated: the task may no longer be failed.
             if verb == .retry, (try? await coordinator.task(id).record.state) != .failed {
                 continue
             }
-            // What is gone, or at its end meanwhile, is nothing that anybody could mend.
+            // Errors are ignored: the task was removed or has ended in the meantime.
             try? await coordinator.carryOut(command, on: id)
         }
     }
@@ -68,7 +68,7 @@ struct ServiceHost: DesktopHost {
 }
 
 extension DesktopSettings {
-    /// What the settings say.
+    /// Takes the desktop's part of the settings.
     init(_ settings: Settings) {
         self.init()
         notifies = settings.notifies

@@ -2,16 +2,16 @@
 
 import Glibc
 
-/// Tells systemd how far the service is (sd_notify(3)); does nothing where nobody listens.
+/// Reports the service's state to systemd (sd_notify(3)); does nothing without systemd.
 enum ServiceNotifier {
-    /// - Parameter state: assignments, one a line: `READY=1`.
+    /// - Parameter state: assignments, one per line, such as `READY=1`.
     static func send(_ state: String) {
         guard let path = getenv("NOTIFY_SOCKET").map({ String(cString: $0) }) else { return }
         var address = sockaddr_un()
         address.sun_family = sa_family_t(AF_UNIX)
         var name = Array(path.utf8)
         guard name.count < MemoryLayout.size(ofValue: address.sun_path) else { return }
-        // A socket in the abstract name space is written with an @ for its leading zero byte.
+        // The name of an abstract socket is written with an @ in place of its leading zero byte.
         if name.first == UInt8(ascii: "@") { name[0] = 0 }
         withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: name) }
         let descriptor = socket(
@@ -26,7 +26,7 @@ enum ServiceNotifier {
         withUnsafePointer(to: &address) { pointer in
             pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
                 let bytes = Array(state.utf8)
-                // Nobody can do anything about a supervisor that does not listen.
+                // Errors are ignored: nothing can be done if systemd does not receive it.
                 _ = sendto(descriptor, bytes, bytes.count, Int32(MSG_NOSIGNAL), address, length)
             }
         }

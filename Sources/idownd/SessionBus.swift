@@ -5,13 +5,14 @@ import Logging
 import iDownBus
 import iDownService
 
-/// The service's place on the session bus, also when that bus is replaced by a new one.
+/// The service's connection to the session bus, also across replacements of the bus.
 actor SessionBus {
-    /// How often a bus that went away is looked for.
-    private static let pace: Duration = .milliseconds(500)
-    /// Without a bus and with nothing to do the service ends after this: the session is over, and
-    /// the next one wants the list.
-    private static let patience: Duration = .seconds(60)
+    /// The time between two attempts to reconnect.
+    private static let reconnectInterval: Duration = .milliseconds(500)
+    /// How long the service goes on without a bus and with nothing to do.
+    ///
+    /// After that the session is over, and the next session's service needs the list.
+    private static let idleLimit: Duration = .seconds(60)
 
     private var connection: Connection
     private let log: Logger
@@ -21,8 +22,8 @@ actor SessionBus {
         self.log = log
     }
 
-    /// Puts the objects on the bus and takes the name, which comes last: whoever sees it can use
-    /// all of it.
+    /// Exports the objects, then takes the bus name: a client that sees the name can use all
+    /// objects.
     func publish(_ manager: ManagerService) async throws(Exit) {
         do {
             try await connection.export(manager)
@@ -32,54 +33,56 @@ actor SessionBus {
         }
         let owner = try? await connection.owner(of: Contract.busName)
         let name = owner.map { ", as \($0)" } ?? ""
-        throw .alreadyRunning("the name \(Contract.busName) is taken on this bus\(name)")
+        throw .alreadyRunning("the name \(Contract.busName) is already taken on this bus\(name)")
     }
 
-    /// Comes back each time that the bus does, while transfers go on.
+    /// Reconnects each time the bus is replaced, while transfers go on.
     ///
-    /// Returns when there is no bus and nothing to do for a while, or somebody else to go on with
-    /// it, or when the task is cancelled.
+    /// Returns when there is no bus and either nothing to do for a while, or another service that
+    /// needs the list; or when the task is cancelled.
     ///
     /// - Parameters:
-    ///   - manager: What goes back to the bus.
-    ///   - announcer: What speaks there.
-    ///   - coordinator: Knows whether there is something to do.
-    ///   - isWanted: Whether the service of another bus waits for the list. As long as this one has
-    ///     a bus of its own it is not heeded.
-    func stay(
-        with manager: ManagerService,
+    ///   - manager: the object that is exported on the new bus.
+    ///   - announcer: sends its signals to the new bus.
+    ///   - coordinator: tells whether there is anything to do.
+    ///   - isLockRequested: whether the service of another bus waits for the list; it is called
+    ///     only while there is no bus.
+    func keepConnected(
+        _ manager: ManagerService,
         _ announcer: BusAnnouncer,
         _ coordinator: Coordinator,
-        isWanted: @Sendable () -> Bool
+        isLockRequested: @Sendable () -> Bool
     ) async {
         while true {
             await connection.waitUntilClosed()
             guard !Task.isCancelled else { return }
-            log.warning("the session bus went away; transfers go on")
-            var deadline = ContinuousClock.now + Self.patience
-            while await !comeBack(with: manager, announcer) {
-                if isWanted() {
-                    log.notice("the session is over, and the service of another one goes on")
+            log.warning("the session bus is gone; transfers go on")
+            var deadline = ContinuousClock.now + Self.idleLimit
+            while await !reconnect(manager, announcer) {
+                if isLockRequested() {
+                    log.notice(
+                        "ending: the session bus is gone, and another session's service needs the list"
+                    )
                     return
                 }
-                if await !coordinator.isIdle { deadline = .now + Self.patience }
+                if await !coordinator.isIdle { deadline = .now + Self.idleLimit }
                 guard ContinuousClock.now < deadline else {
-                    log.notice("there is no session bus and nothing to do")
+                    log.notice("ending: the session bus is gone, and there is nothing to do")
                     return
                 }
-                guard (try? await Task.sleep(for: Self.pace)) != nil else { return }
+                guard (try? await Task.sleep(for: Self.reconnectInterval)) != nil else { return }
             }
-            log.notice("the session bus is back, and so is \(Contract.busName)")
+            log.notice("reconnected to the session bus as \(Contract.busName)")
         }
     }
 
-    private func comeBack(
-        with manager: ManagerService,
+    private func reconnect(
+        _ manager: ManagerService,
         _ announcer: BusAnnouncer
     ) async -> Bool {
         let bus = BusAddress.session.ofAnyRun
-        // First by a connection with a thread of its own: a bus that takes connections and does
-        // not answer must not stop the service's.
+        // Tested first with a connection on its own thread: a bus that accepts connections but does
+        // not answer must not block the service's thread.
         guard let probe = try? await Connection.open(bus) else { return false }
         await probe.close()
         guard let next = try? await Connection.open(bus, on: connection.executor) else {
@@ -93,20 +96,20 @@ actor SessionBus {
             try await publish(manager)
             return true
         } catch {
-            log.debug("not back on the bus yet: \(error.message)")
+            log.debug("cannot reconnect to the session bus yet: \(error.message)")
             await next.close()
             connection = last
             return false
         }
     }
 
-    /// Answers all calls with this error from now on.
+    /// Answers all further calls with this error.
     func refuseCalls(with error: BusError) async {
         await connection.refuseCalls(with: error)
     }
 
-    /// Leaves once everything is sent.
-    func leave() async {
+    /// Closes the connection after everything is sent.
+    func disconnect() async {
         await connection.flush()
         await connection.close()
     }

@@ -3,18 +3,18 @@
 import Dispatch
 import Glibc
 
-/// Tells when somebody has written the settings file: inotify(7).
+/// Reports when the settings file may have changed: inotify(7).
 ///
-/// The folder is watched, since editors put a new file in the old one's place; it is made where it
-/// is missing.
+/// It watches the folder, because editors replace the file with a new one. A missing folder is
+/// made.
 actor SettingsWatch {
-    /// The file may be another one now; once for any number of changes.
+    /// An element when the file may have changed; several changes may share one.
     nonisolated let changes: AsyncStream<Void>
 
-    /// Tells for as long as this object lives, which is as long as the process does.
+    /// The source of events, for the life of this object, which is that of the process.
     private let source: (any DispatchSourceRead)?
 
-    /// - Parameter folder: of the file `settings.json`.
+    /// - Parameter folder: the folder of `settings.json`.
     init(folder: String) {
         let (changes, post) = AsyncStream.makeStream(
             of: Void.self,
@@ -39,7 +39,7 @@ actor SettingsWatch {
             queue: DispatchQueue(label: "org.idown.settings")
         )
         source.setEventHandler {
-            // What it was is not asked: the file is read, and compared.
+            // The events are not evaluated: the reader compares the file with the current settings.
             var bytes = [UInt8](repeating: 0, count: 4096)
             while read(descriptor, &bytes, bytes.count) > 0 {}
             post.yield()

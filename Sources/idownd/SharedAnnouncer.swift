@@ -5,7 +5,7 @@ import iDownDesktop
 import iDownService
 import iDownState
 
-/// Tells both the bus and the desktop of what is committed; the desktop only takes note.
+/// Announces committed changes to the bus and to the desktop; the desktop's part never waits.
 struct SharedAnnouncer: Announcing {
     let bus: BusAnnouncer
     let desktop: DesktopFeed
@@ -15,7 +15,7 @@ struct SharedAnnouncer: Announcing {
     func taskChanged(from before: TaskSnapshot, to after: TaskSnapshot) async {
         await bus.taskChanged(from: before, to: after)
         let isRunning = after.record.state == .downloading
-        // Of what waits or is at its end only the way there is news.
+        // For tasks that do not run, only a change of the state is news.
         if isRunning || before.record.state.kind != after.record.state.kind {
             desktop.changed(DesktopTask(after))
         }

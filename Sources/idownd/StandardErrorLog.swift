@@ -4,7 +4,7 @@ import Glibc
 import Logging
 import Synchronization
 
-/// The least that is written to the log, by all who write to it.
+/// The lowest level that is logged, shared by all loggers.
 final class LogThreshold: Sendable {
     private let stored = Mutex(Logger.Level.info)
 
@@ -14,14 +14,14 @@ final class LogThreshold: Sendable {
     }
 }
 
-/// Writes log lines to standard error: with `<N>` priorities where the journal reads them
-/// (sd-daemon(3)), with the level's name elsewhere.
+/// Writes log lines to standard error: with priorities `<N>` for the journal (sd-daemon(3)),
+/// otherwise with the level's name.
 struct StandardErrorLog: LogHandler {
     let threshold: LogThreshold
     var metadata: Logger.Metadata = [:]
     private let goesToJournal = getenv("JOURNAL_STREAM") != nil
 
-    /// Of all copies at once: the settings say it, and may change.
+    /// The level of all copies, because the settings may change it while the service runs.
     var logLevel: Logger.Level {
         get { threshold.level }
         set { threshold.level = newValue }
@@ -37,13 +37,14 @@ struct StandardErrorLog: LogHandler {
     func log(event: LogEvent) {
         let start = goesToJournal ? "<\(event.level.priority)>" : "\(event.level.rawValue): "
         let line = Array((start + Self.oneLine(event.message.description) + "\n").utf8)
-        // A log that nobody takes is no reason to stop.
+        // The service goes on even if the log cannot be written.
         _ = write(STDERR_FILENO, line, line.count)
     }
 
-    /// One line an entry, whatever a server or a file name puts into it.
+    /// Replaces control characters by blanks, so that each entry is one line even if a server or a
+    /// file name puts some into it.
     private static func oneLine(_ text: String) -> String {
-        // The controls in UTF-8: up to 1F, 7F, and some of what begins with C2.
+        // Control characters in UTF-8: bytes up to 1F, 7F, and some sequences that begin with C2.
         guard text.utf8.contains(where: { $0 < 0x20 || $0 == 0x7F || $0 == 0xC2 }) else {
             return text
         }
@@ -54,7 +55,7 @@ struct StandardErrorLog: LogHandler {
 }
 
 extension Logger.Level {
-    /// syslog(3)'s number.
+    /// The priority's number in syslog(3).
     fileprivate var priority: Int {
         switch self {
         case .critical: 2

@@ -84,7 +84,7 @@ struct BusReturnTests {
             #expect(try await service.waitForEnd() == .exited(0))
             let path = service.home.download("file.bin")
             #expect(try content.firstDifference(fromFile: path) == nil)
-            try await service.waitForLog("the session bus went away")
+            try await service.waitForLog("the session bus is gone")
         }
     }
 
@@ -131,7 +131,7 @@ struct BusReturnTests {
                 await client.close()
                 await next.stop()
             }
-            try await service.waitForLog("the service of another one goes on")
+            try await service.waitForLog("another session's service needs the list")
             let path = service.home.download("file.bin")
             #expect(try content.firstDifference(fromFile: path) == nil)
         }

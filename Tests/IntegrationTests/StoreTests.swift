@@ -65,7 +65,7 @@ struct StoreTests {
             }
             #expect(kept)
             try await service.waitForLog(
-                "it was moved to \(service.home.state)/tasks.sqlite.broken-"
+                "the damaged file is kept as \(service.home.state)/tasks.sqlite.broken-"
             )
             // What was lost is not given out again.
             let next = try await service.add("http://127.0.0.1:9/y") { $0.paused = true }
