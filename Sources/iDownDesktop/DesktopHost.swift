@@ -22,7 +22,7 @@ package enum DesktopVerb: String, Hashable, Sendable {
 package protocol DesktopHost: Sendable {
     /// Receives the computer's conditions after each change.
     func conditionsChanged(_ conditions: DesktopConditions) async
-    /// Prepares for sleep. The computer sleeps once this returns, or after a few seconds at the
+    /// Prepares for sleep; the computer sleeps once this returns, or after a few seconds at the
     /// latest.
     func willSleep() async
     /// Continues after sleep; may also be called without a sleep before it.

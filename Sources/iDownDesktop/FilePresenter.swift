@@ -117,7 +117,6 @@ struct FilePresenter: Sendable {
     ///
     /// - Returns: whether the service has done it or may still do it. A service that only answers
     ///   late still does it, and asking another one would open the file twice.
-    ///
     private func present(
         _ service: BusService,
         _ member: MemberName,

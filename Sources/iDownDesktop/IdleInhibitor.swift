@@ -5,8 +5,8 @@ import DBus
 /// Keeps an idle computer from going to sleep while something downloads, if the user has set
 /// `StayAwake`.
 ///
-/// It takes a lock from logind, and asks the session services that decide on desktops which ignore
-/// logind's lock, whenever one of them starts. The user can still send the computer to sleep by
+/// It takes a lock from logind. Some desktops ignore that lock: there it also asks the session's
+/// own services, including those that start later. The user can still send the computer to sleep by
 /// hand.
 actor IdleInhibitor {
     /// A service of the session bus that decides whether an idle computer sleeps.

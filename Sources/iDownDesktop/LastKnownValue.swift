@@ -10,7 +10,7 @@ enum ServiceAnswer<Content: Sendable>: Sendable {
     /// The service did not answer: it is slow, or about to stop.
     case noReply
 
-    /// Reads the error that a question was answered with.
+    /// Takes the error of a call: `noReply` if an answer may still come, otherwise `unavailable`.
     init(_ error: BusError) {
         self = error.isNoReply || error.isDisconnected ? .noReply : .unavailable
     }

@@ -113,7 +113,7 @@ actor Notifier {
             summariesUnderWay -= 1
             startWorker()
         }
-        let asked = ownerChanges
+        let changesBefore = ownerChanges
         do throws(BusError) {
             let text = NotificationText(
                 summary,
@@ -130,7 +130,7 @@ actor Notifier {
             list = (number, summary.folder)
             return true
         } catch {
-            await noteFailure(error, askedAfter: asked)
+            await noteFailure(error, ownerChangesBefore: changesBefore)
             return false
         }
     }
@@ -152,12 +152,12 @@ actor Notifier {
     ///
     /// - Parameters:
     ///   - error: the error of the call.
-    ///   - asked: ``ownerChanges`` before the call: a server must not be blamed for the one before
-    ///     it.
-    private func noteFailure(_ error: BusError, askedAfter asked: Int) async {
+    ///   - changesBefore: ``ownerChanges`` before the call; if a new server has started since, the
+    ///     missing answer was not its own.
+    private func noteFailure(_ error: BusError, ownerChangesBefore changesBefore: Int) async {
         log.debug("a notification was not shown: \(error)")
         guard error.isNoReply else { return }
-        if asked != ownerChanges, await server.isRunning { return }
+        if changesBefore != ownerChanges, await server.isRunning { return }
         let end = ContinuousClock.now + backOff
         backOffEnd = end
         backOffTimer?.cancel()
@@ -190,7 +190,7 @@ actor Notifier {
 
     private func notify(_ kind: NotificationKind, _ news: NotificationGroup) async {
         guard await server.isAvailable else { return }
-        let asked = ownerChanges
+        let changesBefore = ownerChanges
         let capabilities: Set<String>
         do throws(BusError) {
             capabilities = try await serverCapabilities()
@@ -201,7 +201,7 @@ actor Notifier {
                 if let newer = pending[kind] { group.add(newer) }
                 pending[kind] = group
             }
-            return await noteFailure(error, askedAfter: asked)
+            return await noteFailure(error, ownerChangesBefore: changesBefore)
         }
         do throws(BusError) {
             var group = news
@@ -213,7 +213,7 @@ actor Notifier {
             } else if let added = shown[.added],
                 Set(added.group.tasks.map(\.id)).isSubset(of: news.tasks.map(\.id))
             {
-                // The notification of the end replaces the one that the task was added.
+                // The notification that a task ended replaces the one that it was added.
                 replaced = added.number
                 shown[.added] = nil
             }
@@ -230,7 +230,7 @@ actor Notifier {
             try await closeOutdated(by: group, of: kind)
         } catch {
             // Not notified again, because the server may show it now or later.
-            await noteFailure(error, askedAfter: asked)
+            await noteFailure(error, ownerChangesBefore: changesBefore)
         }
     }
 

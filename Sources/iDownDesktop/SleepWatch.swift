@@ -59,7 +59,7 @@ struct SleepWatch: Sendable {
 
     /// Takes the lock; logind delays sleep for as long as the descriptor is open.
     private func delaySleep() async -> OpenDescriptor? {
-        await logind.inhibit("sleep", why: "Saving what was downloaded", mode: "delay")
+        await logind.inhibit("sleep", why: "Saving the state of downloads", mode: "delay")
     }
 }
 
