@@ -27,12 +27,12 @@ struct NotificationGroup: Hashable, Sendable {
         tasks.append(task)
     }
 
-    mutating func add(uncounted number: Int) { more += number }
+    mutating func add(unlisted number: Int) { more += number }
 
     /// Adds the tasks of a newer group.
     mutating func add(_ news: NotificationGroup) {
         for task in news.tasks { add(task) }
-        add(uncounted: news.more)
+        add(unlisted: news.more)
     }
 }
 

@@ -95,10 +95,10 @@ actor Notifier {
             pending[task.state == .completed ? .completed : .failed, default: .init()].add(task)
         }
         if news.moreCompleted > 0 {
-            pending[.completed, default: .init()].add(uncounted: news.moreCompleted)
+            pending[.completed, default: .init()].add(unlisted: news.moreCompleted)
         }
         if news.moreFailed > 0 {
-            pending[.failed, default: .init()].add(uncounted: news.moreFailed)
+            pending[.failed, default: .init()].add(unlisted: news.moreFailed)
         }
         startWorker()
     }

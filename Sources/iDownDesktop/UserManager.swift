@@ -45,7 +45,7 @@ struct UserManager: Sendable {
             if limit != nil { try await subscribe() }
             let answer = try await manager.call(
                 "StartTransientUnit",
-                Self.start(unit, arguments, within: limit)
+                Self.startArguments(unit, arguments, within: limit)
             )
             guard let limit, case .objectPath(let job) = answer.first else { return }
             let clock = Task {
@@ -81,7 +81,7 @@ struct UserManager: Sendable {
     }
 
     /// The arguments of `StartTransientUnit`: `ssa(sv)a(sa(sv))`.
-    static func start(
+    static func startArguments(
         _ unit: String,
         _ arguments: [String],
         within limit: Duration?

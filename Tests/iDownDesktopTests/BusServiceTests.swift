@@ -19,7 +19,7 @@ import iDownTesting
         /// The answer to each query.
         let answers: CallLog
         /// The values that were reported.
-        let told: CallLog
+        let reports: CallLog
     }
 
     /// Runs `body` once the first value was reported, and follows the service until `body` returns.
@@ -28,12 +28,12 @@ import iDownTesting
         _ body: (Scene) async throws -> Void
     ) async throws {
         try await withPrivateBus { bus in
-            let (answers, told) = (CallLog(), CallLog())
+            let (answers, reports) = (CallLog(), CallLog())
             let scene = Scene(
                 first: try await Connection.open(.address(bus.address)),
                 second: try await Connection.open(.address(bus.address)),
                 answers: answers,
-                told: told
+                reports: reports
             )
             _ = try await scene.first.requestName(Self.name)
             let connection = try await Connection.open(.address(bus.address))
@@ -48,12 +48,12 @@ import iDownTesting
             }
             let running = Task {
                 await service.follow(MatchRule(sender: Self.name), grace: grace, query: query) {
-                    told.keep($0 ?? "unavailable")
+                    reports.keep($0 ?? "unavailable")
                 }
             }
             let result: Result<Void, any Error>
             do {
-                try await told.wait(for: scene.first.uniqueName.rawValue)
+                try await reports.wait(for: scene.first.uniqueName.rawValue)
                 result = .success(try await body(scene))
             } catch {
                 result = .failure(error)
@@ -73,8 +73,8 @@ import iDownTesting
             try await scene.answers.wait(for: "unavailable")
             _ = try await scene.second.requestName(Self.name)
             // Reports come in order, so by now a report of the gap would have come.
-            try await scene.told.wait(for: scene.second.uniqueName.rawValue)
-            #expect(!scene.told.all.contains("unavailable"))
+            try await scene.reports.wait(for: scene.second.uniqueName.rawValue)
+            #expect(!scene.reports.all.contains("unavailable"))
         }
     }
 
@@ -84,7 +84,7 @@ import iDownTesting
         try await following(grace: grace) { scene in
             let start = ContinuousClock.now
             try await scene.first.releaseName(Self.name)
-            try await scene.told.wait(for: "unavailable")
+            try await scene.reports.wait(for: "unavailable")
             #expect(ContinuousClock.now - start >= grace)
             // One query when it stopped, and one at the end of the grace period.
             #expect(scene.answers.all.count { $0 == "unavailable" } >= 2)

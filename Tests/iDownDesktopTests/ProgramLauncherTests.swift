@@ -19,11 +19,11 @@ import iDownTesting
     }
 
     @Test(arguments: [("exit 3", "exit status 3"), ("kill -9 $$", "signal 9")])
-    func `a failed program is reported`(script: String, told: String) async throws {
+    func `a failed program is reported`(script: String, message: String) async throws {
         let error = await #expect(throws: ProgramLauncher.Failure.self) {
             try await ProgramLauncher(connection: nil).run(["sh", "-c", script], named: "test")
         }
-        #expect(error?.description.contains(told) == true)
+        #expect(error?.description.contains(message) == true)
     }
 
     @Test(arguments: ["no-such-program-here", "/no/such", "relative/path", ""])
