@@ -19,8 +19,8 @@ struct Salvage {
         var recovery = OpeningReport.Recovery(
             brokenPath: try BrokenFile.path(for: path, at: now, in: files),
             reason: reason.description,
-            carriedTasks: 0,
-            carriedTokens: 0,
+            recoveredTasks: 0,
+            recoveredTokens: 0,
             lostTasks: nil
         )
         for suffix in [""] + DatabaseFile.companions { try files.remove(new + suffix) }
@@ -89,13 +89,13 @@ struct Salvage {
         for row in tasks {
             guard let record = try? TaskRow(row: row).record() else { continue }
             try carry(record, from: old, to: transaction, belowBound: bound, hasFileSystemIDs)
-            recovery.carriedTasks += 1
+            recovery.recoveredTasks += 1
         }
         // Both counts leave out the tasks that are being removed.
         if let expected = try? old.counts().total {
             recovery.lostTasks = max(0, expected - (try transaction.counts().total))
         }
-        recovery.carriedTokens = try carryTokens(from: source, to: target)
+        recovery.recoveredTokens = try carryTokens(from: source, to: target)
     }
 
     /// Finds tasks on pages that the table no longer refers to.
@@ -140,7 +140,7 @@ struct Salvage {
             found = 0
         }
         if copy !== source { try closed.close(copy) }
-        recovery.carriedTasks += found
+        recovery.recoveredTasks += found
         recovery.lostTasks = recovery.lostTasks.map { max(0, $0 - found) }
     }
 

@@ -74,7 +74,7 @@ extension StoreAccess {
     }
 
     /// Returns the tasks in back-off with the times of their next tries, the earliest first.
-    package func retrying() throws(StoreFailure) -> [(id: TaskID, at: WallTime)] {
+    package func tasksInBackOff() throws(StoreFailure) -> [(id: TaskID, at: WallTime)] {
         var retrying: [(id: TaskID, at: WallTime)] = []
         try forEachRow(.inBackOff) { id, row in
             retrying.append((id, WallTime(microseconds: integer(row, 1))))

@@ -142,23 +142,23 @@ extension StoreAccess {
 
     /// Returns the tasks with an intent, whose files must still be published, removed or discarded,
     /// in order of ids.
-    package func withOpenIntent() throws(StoreFailure) -> [TaskRecord] {
+    package func tasksWithIntent() throws(StoreFailure) -> [TaskRecord] {
         try records(.withIntent)
     }
 
     /// Returns the tasks with the intent to publish; their files may have their final names
     /// already.
-    package func withOpenPublication() throws(StoreFailure) -> [TaskRecord] {
+    package func tasksToPublish() throws(StoreFailure) -> [TaskRecord] {
         try records(.withPublication)
     }
 
     /// Returns the unfinished tasks that have a file, without those with the intent to remove.
-    package func unfinishedWithFile() throws(StoreFailure) -> [TaskRecord] {
+    package func unfinishedTasksWithFile() throws(StoreFailure) -> [TaskRecord] {
         try records(.unfinishedWithFile)
     }
 
     /// Returns completed tasks with the times of their ends, the earliest first.
-    package func finished(
+    package func completedTasks(
         limit: Int
     ) throws(StoreFailure) -> [(id: TaskID, at: WallTime)] {
         var finished: [(id: TaskID, at: WallTime)] = []

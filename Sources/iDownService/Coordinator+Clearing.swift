@@ -44,7 +44,7 @@ extension Coordinator {
         while true {
             let (limit, now) = (Self.mostCleared, time.date)
             let finished = try await store.read { snapshot throws(StoreFailure) in
-                try snapshot.finished(limit: limit)
+                try snapshot.completedTasks(limit: limit)
             }
             let ages = finished.map { now.since($0.at) }
             let due = zip(finished, ages).prefix { $1 >= age }.map(\.0.id)

@@ -19,7 +19,7 @@ extension Coordinator {
     package func restore() async throws {
         var changed = try await wakeUp()
         let interrupted = try await store.read { snapshot throws(StoreFailure) in
-            try snapshot.withOpenIntent()
+            try snapshot.tasksWithIntent()
         }
         var hanging: Set<String> = []
         for record in interrupted {
@@ -35,7 +35,7 @@ extension Coordinator {
             // A file that may have its name is looked for by the next attempt.
         }
         let unfinished = try await store.read { snapshot throws(StoreFailure) in
-            try snapshot.unfinishedWithFile()
+            try snapshot.unfinishedTasksWithFile()
         }
         for record in unfinished {
             engine.restoreName(of: record)
@@ -107,7 +107,7 @@ extension Coordinator {
                 try transaction.failIfUnreadable(id)
             }
             let ids =
-                try transaction.running().map(\.id) + transaction.retrying().map(\.id)
+                try transaction.running().map(\.id) + transaction.tasksInBackOff().map(\.id)
                 + Hold.byTheWorld.flatMap { try transaction.held(by: $0) }
             let changes = try ids.flatMap { id in
                 try transaction.changeIfReadable(id) {

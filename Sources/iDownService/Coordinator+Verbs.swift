@@ -62,7 +62,7 @@ extension Coordinator {
     /// What cannot be told stays open.
     func settlePublications(of ids: Set<TaskID>) async {
         let open = try? await store.read { snapshot throws(StoreFailure) in
-            try snapshot.withOpenPublication()
+            try snapshot.tasksToPublish()
         }
         for record in open ?? [] where ids.contains(record.id) && !record.isPublishing {
             guard let event = await engine.settlePublication(of: record) else { continue }

@@ -216,7 +216,7 @@ struct Daemon {
                 log.error(
                     """
                     the list of tasks was damaged (\(recovery.reason)); \
-                    \(recovery.carriedTasks) tasks were recovered, and the damaged file is kept as \
+                    \(recovery.recoveredTasks) tasks were recovered, and the damaged file is kept as \
                     \(recovery.brokenPath)
                     """
                 )

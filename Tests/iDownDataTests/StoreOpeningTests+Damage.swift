@@ -19,7 +19,7 @@ extension StoreOpeningTests {
             let (store, report) = try Store.open(folder: folder, now: .someTime)
             let recovery = try #require(report.recovery)
             #expect(recovery.brokenPath == folder + "/tasks.sqlite.broken-20260131-235959")
-            #expect(recovery.carriedTasks == 0)
+            #expect(recovery.recoveredTasks == 0)
             #expect(recovery.lostTasks == nil)
             #expect(try files.read(recovery.brokenPath, limit: 1 << 30) == garbage)
             #expect(try mode(recovery.brokenPath) == 0o600)
@@ -53,7 +53,7 @@ extension StoreOpeningTests {
             let tasks = try await store.read { snapshot throws(StoreFailure) in
                 try snapshot.tasks()
             }
-            #expect(tasks.count == recovery.carriedTasks)
+            #expect(tasks.count == recovery.recoveredTasks)
             // A page holds about a dozen tasks, or a part of an index.
             #expect(tasks.count >= 250)
             for task in tasks { #expect(task.request.url == "http://a/\(task.id)") }
@@ -107,9 +107,9 @@ extension StoreOpeningTests {
             try files.replace(path, with: content)
             let (saved, report) = try Store.open(folder: folder, now: .someTime)
             let recovery = try #require(report.recovery)
-            #expect(recovery.carriedTasks == 300)
+            #expect(recovery.recoveredTasks == 300)
             #expect(recovery.lostTasks == 0)
-            #expect(recovery.carriedTokens == 50)
+            #expect(recovery.recoveredTokens == 50)
             #expect(try files.read(recovery.brokenPath, limit: 1 << 30) == content)
             let urls = try await saved.urls()
             let isComplete = urls == (1...300).map { "http://a/\($0)" }
@@ -151,8 +151,8 @@ extension StoreOpeningTests {
             try #require(damaged.succeeded, "\(damaged)")
             let (saved, report) = try Store.open(folder: folder, now: .someTime)
             let recovery = try #require(report.recovery)
-            #expect(recovery.carriedTasks == 3)
-            #expect(recovery.carriedTokens == 2)
+            #expect(recovery.recoveredTasks == 3)
+            #expect(recovery.recoveredTokens == 2)
             try saved.close()
         }
     }
@@ -165,9 +165,9 @@ extension StoreOpeningTests {
             #expect(truncate(path, off_t(content.count / 2)) == 0)
             let (store, report) = try Store.open(folder: folder, now: .someTime)
             let recovery = try #require(report.recovery)
-            #expect((500...1_500).contains(recovery.carriedTasks))
+            #expect((500...1_500).contains(recovery.recoveredTasks))
             let urls = try await store.urls()
-            #expect(urls.count == recovery.carriedTasks)
+            #expect(urls.count == recovery.recoveredTasks)
             try store.close()
         }
     }
@@ -193,7 +193,7 @@ extension StoreOpeningTests {
             try await tearARow(folder + "/b")
             let (copy, report) = try Store.open(folder: folder + "/b", now: .someTime)
             let recovery = try #require(report.recovery)
-            #expect(recovery.carriedTokens == 50)
+            #expect(recovery.recoveredTokens == 50)
             let ids = try await copy.read { snapshot throws(StoreFailure) in
                 try snapshot.taskIDs(forToken: "token 50")
             }
@@ -245,7 +245,7 @@ extension StoreOpeningTests {
             try store.close()
             let (saved, report) = try Store.open(folder: folder + "/b", now: .someTime)
             let recovery = try #require(report.recovery)
-            #expect(recovery.carriedTasks == 298)
+            #expect(recovery.recoveredTasks == 298)
             #expect(recovery.lostTasks == 0)
             let tasks = try await saved.read { snapshot throws(StoreFailure) in
                 try snapshot.tasks()
@@ -288,7 +288,7 @@ extension StoreOpeningTests {
             }
             try store.close()
             let (saved, report) = try Store.open(folder: folder + "/b", now: .someTime)
-            #expect(report.recovery?.carriedTasks == (logHasHeader ? nil : 20))
+            #expect(report.recovery?.recoveredTasks == (logHasHeader ? nil : 20))
             let tasks = try await saved.read { snapshot throws(StoreFailure) in
                 try snapshot.tasks()
             }
@@ -319,7 +319,7 @@ extension StoreOpeningTests {
             try store.close()
             try await tearARow(folder)
             let (saved, report) = try Store.open(folder: folder, now: .someTime)
-            #expect(report.recovery?.carriedTasks == 1)
+            #expect(report.recovery?.recoveredTasks == 1)
             #expect(report.recovery?.lostTasks == 0)
             let keys = try await saved.read { snapshot throws(StoreFailure) in
                 try snapshot.loginKeys(limit: 10).map(\.id)

@@ -45,7 +45,7 @@ extension StoreOpeningTests {
             let counting = FileFaults()
             try put(list, in: folder + "/0")
             let first = try Store.open(folder: folder + "/0", now: .someTime, fileFaults: counting)
-            #expect(first.report.recovery?.carriedTasks == 5)
+            #expect(first.report.recovery?.recoveredTasks == 5)
             try first.store.close()
             for number in 1...counting.calls {
                 let place = "\(folder)/\(number)"
@@ -89,7 +89,7 @@ extension StoreOpeningTests {
             let (store, report) = try Store.open(folder: folder + "/b", now: .someTime)
             #expect(!report.isNew)
             #expect(report.recovery?.brokenPath == broken)
-            #expect(report.recovery?.carriedTasks == 5)
+            #expect(report.recovery?.recoveredTasks == 5)
             #expect(try await priorities(of: store) == [0, 0, 5, 0, 0])
             #expect(try files.read(broken + "-wal", limit: 1 << 30) == log)
             try store.close()

@@ -233,7 +233,9 @@ import iDownState
                         $0.state = .waiting(.retry(at: WallTime(microseconds: microseconds)))
                     }
                 }
-                return try transaction.retrying().map { [$0.id.rawValue, $0.at.microseconds] }
+                return try transaction.tasksInBackOff().map {
+                    [$0.id.rawValue, $0.at.microseconds]
+                }
             }
             #expect(retrying == [[2, 10], [3, 20], [1, 30]])
         }
@@ -256,9 +258,9 @@ import iDownState
                     $0.file = file
                 }
                 return (
-                    try transaction.withOpenIntent().map(\.id.rawValue),
-                    try transaction.withOpenPublication().map(\.id.rawValue),
-                    try transaction.unfinishedWithFile().map(\.id.rawValue)
+                    try transaction.tasksWithIntent().map(\.id.rawValue),
+                    try transaction.tasksToPublish().map(\.id.rawValue),
+                    try transaction.unfinishedTasksWithFile().map(\.id.rawValue)
                 )
             }
             #expect(intents == [1, 3, 4])
