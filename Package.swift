@@ -3,15 +3,25 @@
 
 import PackageDescription
 
-// Every target of ours is built with the same rules: strict concurrency of language mode 6,
-// imports private to their file unless said otherwise, and no warning left standing.
-let house: [SwiftSetting] = [
+// Every target of ours is built with the same rules: strict concurrency of language mode 6, and
+// imports private to their file unless said otherwise.
+var house: [SwiftSetting] = [
     .enableUpcomingFeature("ExistentialAny"),
     .enableUpcomingFeature("InternalImportsByDefault"),
     .enableUpcomingFeature("MemberImportVisibility"),
     .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
-    .treatAllWarnings(as: .error),
 ]
+
+// `.ci/run` sets this, so that no change brings a warning in. For users a warning stays a warning,
+// since their compiler may be newer and warn of more.
+if Context.environment["IDOWN_WARNINGS_ARE_ERRORS"] == "1" {
+    house.append(.treatAllWarnings(as: .error))
+}
+
+/// A package from GitHub, up to its next minor version: a new one is tested before it is taken.
+func dependency(_ owner: String, _ name: String, from oldest: Version) -> Package.Dependency {
+    .package(url: "https://github.com/\(owner)/\(name)", .upToNextMinor(from: oldest))
+}
 
 let package = Package(
     name: "idown",
@@ -22,17 +32,17 @@ let package = Package(
     ],
     dependencies: [
         // The store: one SQLite file, WAL, transactions, migrations.
-        .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
+        dependency("groue", "GRDB.swift", from: "7.10.0"),
         // The command line: help, validation, completions.
-        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+        dependency("apple", "swift-argument-parser", from: "1.8.2"),
         // Log lines, to stderr in journald's form.
-        .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+        dependency("apple", "swift-log", from: "1.16.2"),
         // Digests of files: MD5, SHA-1, SHA-2, with the processor's own instructions.
-        .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
+        dependency("apple", "swift-crypto", from: "4.5.2"),
         // Signals and an orderly shutdown.
-        .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
+        dependency("swift-server", "swift-service-lifecycle", from: "2.13.0"),
         // Children in tests: Foundation's Process leaves SIGTERM blocked in the child.
-        .package(url: "https://github.com/swiftlang/swift-subprocess", from: "1.0.2"),
+        dependency("swiftlang", "swift-subprocess", from: "1.0.2"),
     ],
     targets: [
         // MARK: Borders to C: a module map and what Swift cannot import, nothing else.
