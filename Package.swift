@@ -65,6 +65,8 @@ let package = Package(
             pkgConfig: "expat",
             providers: [.apt(["libexpat1-dev"])]
         ),
+        // An empty archive of ICU's data, in place of Foundation's.
+        .target(name: "CICUData"),
         // What the C library has and Swift's Glibc lacks: renameat2, fallocate, openat, xattr.
         .systemLibrary(name: "CLinux"),
         // ncursesw: variables and macros with casts.
@@ -142,6 +144,7 @@ let package = Package(
         .executableTarget(
             name: "idownd",
             dependencies: [
+                "CICUData",
                 "CLinux",
                 "Curl",
                 "DBus",
