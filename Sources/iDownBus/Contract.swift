@@ -7,7 +7,7 @@ public import DBus
 /// `dbus/org.idown.Manager1.xml` and `dbus/org.idown.Task1.xml` describe them.
 public enum Contract {
     /// The version of idown that this build is; the value of the property `Version`.
-    public static let version = "0.1.0"
+    public static let version = "0.2.0"
 
     /// The name that the service owns on the session bus.
     public static let busName: BusName = "org.idown.Manager1"
