@@ -4,10 +4,13 @@
 SHELL := /bin/bash
 SWIFT ?= swift
 
-# As they were written: a `$` in a URL is not make's to read.
+# The folders that install and uninstall use, under the usual names; desktop/install tells their
+# defaults. PREFIX is another name of prefix.
+FOLDERS := prefix PREFIX bindir datadir mandir sysconfdir systemduserunitdir zshcompletiondir DESTDIR
+
+# Values are passed on as they were written: make would expand a `$` in a URL or a path.
+$(foreach folder,$(FOLDERS),$(eval override $(folder) := $$(value $(folder))))
 override URL := $(value URL)
-override PREFIX := $(value PREFIX)
-override DESTDIR := $(value DESTDIR)
 override FILTER := $(value FILTER)
 override ONLY := $(value ONLY)
 override KILLS := $(value KILLS)
@@ -16,7 +19,7 @@ override SEEDS := $(value SEEDS)
 override DAYS := $(value DAYS)
 override TARGET := $(value TARGET)
 override KIND := $(value KIND)
-export URL PREFIX DESTDIR FILTER ONLY KILLS SEED SEEDS DAYS TARGET KIND
+export $(FOLDERS) URL FILTER ONLY KILLS SEED SEEDS DAYS TARGET KIND
 
 # A target may import only what the manifest says that it depends on.
 STRICT := --explicit-target-dependency-import-check error
@@ -98,7 +101,7 @@ check: ## Check the documented interface and the desktop's files
 	@.ci/need build check
 	.ci/check-files
 
-install: ## Install below PREFIX=… (default ~/.local), staged in DESTDIR=…
+install: ## Install below prefix=… (default ~/.local), staged in DESTDIR=…; also bindir=…, see desktop/install
 	@$(if $(SUDO_USER),test -x .build/release/idown -a -x .build/release/idownd ||) $(MAKE) build
 	@desktop/install put .build/release
 
@@ -106,7 +109,7 @@ deb: build ## Make a Debian package of the release programs, and have lintian lo
 	@.ci/need package
 	@DEB=$$(desktop/package .build/release) && lintian --fail-on error "$$DEB" && echo "$$DEB"
 
-uninstall: ## Take away what install put there
+uninstall: ## Remove what install put there, and end the service; with the same folders
 	@desktop/install remove
 
 clean: ## Remove everything that was built
