@@ -49,7 +49,7 @@ FUZZ = $(SWIFT) build -c release --scratch-path .build/fuzz $(STRICT) -Xswiftc -
     -Xlinker -u -Xlinker LLVMFuzzerRunDriver -Xlinker --export-dynamic
 
 .DEFAULT_GOAL := build
-.PHONY: build run test chaos simulate sanitize fuzz bench lint check install deb uninstall clean help
+.PHONY: build run test chaos simulate sanitize fuzz bench lint check install deb uninstall dist clean help
 
 build: ## Build the release programs into .build/release
 	@.ci/need build
@@ -111,6 +111,10 @@ deb: build ## Make a Debian package of the release programs, and have lintian lo
 
 uninstall: ## Remove what install put there, and end the service; with the same folders
 	@desktop/install remove
+
+dist: ## Pack the sources with those of all dependencies: .build/idown-….tar.xz, which builds offline
+	@.ci/need dist
+	@SWIFT="$(SWIFT)" desktop/dist
 
 clean: ## Remove everything that was built
 	rm -rf .build

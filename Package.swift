@@ -1,6 +1,7 @@
 // swift-tools-version: 6.2
 // SPDX-License-Identifier: Apache-2.0
 
+import Foundation
 import PackageDescription
 
 // Every target of ours is built with the same rules: strict concurrency of language mode 6, and
@@ -19,8 +20,13 @@ if Context.environment["IDOWN_WARNINGS_ARE_ERRORS"] == "1" {
 }
 
 /// A package from GitHub, up to its next minor version: a new one is tested before it is taken.
+///
+/// `make dist` puts the sources of all packages into `vendor`, and nothing is fetched then.
 func dependency(_ owner: String, _ name: String, from oldest: Version) -> Package.Dependency {
-    .package(url: "https://github.com/\(owner)/\(name)", .upToNextMinor(from: oldest))
+    if FileManager.default.fileExists(atPath: "\(Context.packageDirectory)/vendor/\(name)") {
+        return .package(path: "vendor/\(name)")
+    }
+    return .package(url: "https://github.com/\(owner)/\(name)", .upToNextMinor(from: oldest))
 }
 
 let package = Package(
