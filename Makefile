@@ -49,7 +49,7 @@ FUZZ = $(SWIFT) build -c release --scratch-path .build/fuzz $(STRICT) -Xswiftc -
     -Xlinker -u -Xlinker LLVMFuzzerRunDriver -Xlinker --export-dynamic
 
 .DEFAULT_GOAL := build
-.PHONY: build run test chaos simulate sanitize fuzz bench lint check install deb uninstall dist clean help
+.PHONY: build run test chaos simulate sanitize fuzz bench lint check install uninstall dist deb rpm clean help
 
 build: ## Build the release programs into .build/release
 	@.ci/need build
@@ -105,10 +105,6 @@ install: ## Install below prefix=… (default ~/.local), staged in DESTDIR=…; 
 	@$(if $(SUDO_USER),test -x .build/release/idown -a -x .build/release/idownd ||) $(MAKE) build
 	@desktop/install put .build/release
 
-deb: build ## Make a Debian package of the release programs, and have lintian look at it
-	@.ci/need package
-	@DEB=$$(desktop/package .build/release) && lintian --fail-on error "$$DEB" && echo "$$DEB"
-
 uninstall: ## Remove what install put there, and end the service; with the same folders
 	@desktop/install remove
 
@@ -116,8 +112,16 @@ dist: ## Pack the sources with those of all dependencies: .build/idown-….tar.x
 	@.ci/need dist
 	@SWIFT="$(SWIFT)" desktop/dist
 
+deb: build ## Make a Debian package of the release programs, and have lintian look at it
+	@.ci/need deb
+	@DEB=$$(desktop/package .build/release) && lintian --fail-on error,warning "$$DEB" && echo "$$DEB"
+
+rpm: build ## Make an RPM package of the release programs
+	@.ci/need rpm
+	@desktop/rpm .build/release
+
 clean: ## Remove everything that was built
 	rm -rf .build
 
 help: ## List the goals
-	@sed -nE 's/^([a-z]+):[^#]*## (.*)/\1\t\2/p' Makefile | expand -t 12
+	@sed -nE 's/^([a-z-]+):[^#]*## (.*)/\1\t\2/p' Makefile | expand -t 12
