@@ -59,9 +59,15 @@ struct ListRow {
             frame.put(CellText("SOURCE"), line: line, column: sourceColumn, ink: .dim)
         }
         frame.put(CellText("PROGRESS"), line: line, column: barColumn, ink: .dim)
-        right("BYTES", bytesColumn, Self.bytesWidth, line, .dim, false, &frame)
-        right("SPEED", speedColumn, Self.speedWidth, line, .dim, false, &frame)
-        right("LEFT", leftColumn, Self.leftWidth, line, .dim, false, &frame)
+        for (title, column, cells) in [
+            ("BYTES", bytesColumn, Self.bytesWidth),
+            ("SPEED", speedColumn, Self.speedWidth),
+            ("LEFT", leftColumn, Self.leftWidth),
+        ] {
+            guard let column else { continue }
+            let text = CellText(CellText(title).paddedLeft(to: cells))
+            frame.put(text, line: line, column: column, ink: .dim)
+        }
     }
 
     func put(
@@ -72,26 +78,28 @@ struct ListRow {
         into frame: inout ScreenFrame
     ) {
         let summary = TaskSummary(task)
-        let ink = Style.Ink(task.state)
         if hasCursor {
             // The whole line, so that the eye finds it.
-            frame.put(
-                CellText(String(repeating: " ", count: width)),
-                line: line,
-                column: 0,
-                isReversed: true
-            )
+            let bar = CellText(String(repeating: " ", count: width))
+            frame.put(bar, line: line, column: 0, isReversed: true)
         }
         func put(_ text: CellText, _ column: Int, _ cells: Int, _ ink: Style.Ink) {
+            // Reversed, each ink would be a background of its own: the cursor's row has only one.
             frame.put(
                 text,
                 line: line,
                 column: column,
-                ink: ink,
+                ink: hasCursor ? .plain : ink,
                 isReversed: hasCursor,
                 width: cells
             )
         }
+        func putRight(_ text: String, _ column: Int?, _ cells: Int, _ ink: Style.Ink) {
+            guard let column, !text.isEmpty else { return }
+            let text = CellText(text).cut(to: cells)
+            put(text, column + cells - text.width, text.width, ink)
+        }
+        let ink = Style.Ink(task.state)
         if isEditing { put(CellText(isChosen ? "[x]" : "[ ]"), 1, 3, .bold) }
         put(CellText(Self.sign(of: task.state)), nameColumn - 2, 1, ink)
         put(summary.shortName, nameColumn, nameWidth, isChosen ? .bold : .plain)
@@ -105,15 +113,7 @@ struct ListRow {
             put(words, barColumn, width - 1 - barColumn, ink)
         case .completed, .cancelled:
             put(CellText(task.state.rawValue), barColumn, barWidth, ink)
-            right(
-                Self.bytes(summary),
-                bytesColumn,
-                Self.bytesWidth,
-                line,
-                .plain,
-                hasCursor,
-                &frame
-            )
+            putRight(Self.bytes(summary), bytesColumn, Self.bytesWidth, .plain)
         case .paused where summary.fraction == nil:
             put(CellText("paused"), barColumn, barWidth, ink)
         default:
@@ -123,62 +123,23 @@ struct ListRow {
                 step: Int(truncatingIfNeeded: task.downloadedBytes >> 18)
             )
             put(CellText(bar.text), barColumn, barWidth - 5, ink)
-            put(
-                CellText(CellText(summary.percent).paddedLeft(to: 4)),
-                barColumn + barWidth - 4,
-                4,
-                ink
-            )
-            right(
-                Self.bytes(summary),
-                bytesColumn,
-                Self.bytesWidth,
-                line,
-                .plain,
-                hasCursor,
-                &frame
-            )
+            putRight(summary.percent, barColumn + barWidth - 4, 4, ink)
+            putRight(Self.bytes(summary), bytesColumn, Self.bytesWidth, .plain)
             let speed = task.state == .paused ? "paused" : summary.speed
-            right(
+            putRight(
                 task.activity == .transferring || task.state == .paused
                     ? speed : task.activity.rawValue,
                 speedColumn,
                 Self.speedWidth,
-                line,
-                ink,
-                hasCursor,
-                &frame
+                ink
             )
-            right(
+            putRight(
                 summary.timeLeft(bytesPerSecond: task.speed),
                 leftColumn,
                 Self.leftWidth,
-                line,
-                .plain,
-                hasCursor,
-                &frame
+                .plain
             )
         }
-    }
-
-    private func right(
-        _ text: String,
-        _ column: Int?,
-        _ cells: Int,
-        _ line: Int,
-        _ ink: Style.Ink,
-        _ isReversed: Bool,
-        _ frame: inout ScreenFrame
-    ) {
-        guard let column, !text.isEmpty else { return }
-        let text = CellText(text).cut(to: cells)
-        frame.put(
-            text,
-            line: line,
-            column: column + cells - text.width,
-            ink: ink,
-            isReversed: isReversed
-        )
     }
 
     /// A state in one cell, for those who see no colours.

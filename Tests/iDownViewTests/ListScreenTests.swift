@@ -198,6 +198,25 @@ struct ListScreenTests {
         #expect(text(&screen).contains("3 started"))
     }
 
+    @Test func `the row under the cursor is one bar of one colour`() {
+        var paused = TaskProperties.running
+        paused.id = "8"
+        paused.state = .paused
+        var screen = screen([.running, paused, .broken, .finished])
+        for keys in ["", "e*"] {
+            _ = type(keys, &screen)
+            _ = screen.press(.home)
+            for line in 2..<6 {
+                let frame = screen.frame(width: 130, height: 24) { _ in "" }
+                let row = frame.lines[line]
+                #expect(row.count > 3 && row.allSatisfy(\.isReversed), "\(row)")
+                #expect(row.allSatisfy { $0.ink == .plain }, "\(row)")
+                #expect(row.first?.text == String(repeating: " ", count: 130))
+                _ = screen.press(.down)
+            }
+        }
+    }
+
     @Test func `rows scroll with the cursor`() {
         let tasks = (1...100).map { number in
             var task = TaskProperties.running
