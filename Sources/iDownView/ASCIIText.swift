@@ -6,7 +6,8 @@ package struct ASCIIText: Hashable, Sendable, CustomStringConvertible {
 
     /// Signs of the live list that have a likeness.
     private static let likenesses: [Character: Character] = [
-        "✓": "+", "✗": "x", "↓": "v", "·": ".", "…": ".", "│": "|", "─": "-", "┌": "+", "┐": "+",
+        "✓": "+", "✗": "x", "↑": "^", "↓": "v", "·": ".", "…": ".", "│": "|", "─": "-", "┌": "+",
+        "┐": "+",
         "└": "+", "┘": "+", "→": ">",
     ]
 

@@ -66,6 +66,36 @@ package struct CellText: Hashable, Sendable, CustomStringConvertible {
         return CellText("…" + String(description[start...]))
     }
 
+    /// The text in lines of at most some cells: broken at a blank where there is one, else between
+    /// two characters.
+    package func wrapped(to cells: Int) -> [CellText] {
+        guard width > cells, cells > 0 else { return [self] }
+        var lines: [CellText] = []
+        var rest = description[...]
+        while true {
+            var room = cells
+            var end = rest.startIndex
+            var blank: String.Index?
+            while end < rest.endIndex {
+                room -= rest[end].cellWidth
+                // One character goes into every line, also where it is too wide.
+                guard room >= 0 || end == rest.startIndex else { break }
+                if rest[end] == " " { blank = end }
+                end = rest.index(after: end)
+            }
+            guard end < rest.endIndex else { return lines + [CellText(String(rest))] }
+            if rest[end] == " " { blank = end }
+            let head = rest[..<(blank ?? end)]
+            guard let blank, head.contains(where: { $0 != " " }) else {
+                lines.append(CellText(String(rest[..<end])))
+                rest = rest[end...]
+                continue
+            }
+            lines.append(CellText(String(head)))
+            rest = rest[rest.index(after: blank)...]
+        }
+    }
+
     /// The text in exactly some cells, blanks behind it.
     package func padded(to cells: Int) -> String {
         let text = cut(to: cells)

@@ -3,33 +3,77 @@
 import iDownBus
 
 extension ListScreen {
+    /// Which lines of a box are shown, where it has more than fit.
+    struct BoxScroll {
+        /// The first line that is shown.
+        private(set) var top = 0
+        /// How many fit, and how many there are; known from the last drawing.
+        private(set) var room = 1
+        private(set) var count = 1
+
+        mutating func move(by lines: Int) {
+            top = max(0, min(top + lines, count - room))
+        }
+
+        mutating func fit(_ count: Int, in room: Int) {
+            self.count = count
+            self.room = room
+            move(by: 0)
+        }
+
+        /// Scrolls as far as is needed to show a line.
+        mutating func show(_ line: Int) {
+            move(by: min(0, line - top) + max(0, line - top - room + 1))
+        }
+
+        /// Says that there is more; empty where all lines are shown.
+        var hint: String {
+            guard count > room else { return "" }
+            return " ↑ ↓ lines \(top + 1) to \(top + room) of \(count) "
+        }
+    }
+
+    /// Wider lines than this are hard to read.
+    private static let widestBox = 96
+
+    /// How many cells a line of a box may take.
+    func boxWidth(in frame: ScreenFrame) -> Int {
+        max(1, min(frame.width - 6, Self.widestBox))
+    }
+
     /// A box in front of the list.
-    func putBox(
+    mutating func putBox(
         title: String,
         _ lines: [String],
         marked: Int? = nil,
         into frame: inout ScreenFrame
     ) {
         let texts = lines.map { CellText($0) }
+        box.fit(texts.count, in: min(texts.count, max(1, frame.lines.count - 4)))
+        if let marked { box.show(marked) }
         let inner = min(
-            max(texts.map(\.width).max() ?? 0, CellText(title).width + 2),
-            max(1, frame.width - 6)
+            max(
+                texts.map(\.width).max() ?? 0,
+                CellText(title).width + 2,
+                CellText(box.hint).width
+            ),
+            boxWidth(in: frame)
         )
-        let room = max(1, frame.lines.count - 4)
-        let shown = texts.prefix(room)
         let column = max(0, (frame.width - inner - 4) / 2)
-        var line = max(1, (frame.lines.count - shown.count - 2) / 2)
-        func edge(_ text: String) {
-            frame.put(CellText(text), line: line, column: column)
+        var line = max(1, (frame.lines.count - box.room - 2) / 2)
+        func edge(_ left: String, _ name: String, _ right: String) {
+            let name = CellText(name).cut(to: inner + 2)
+            let rest = String(repeating: "─", count: inner + 2 - name.width)
+            let text = CellText(left + name.description + rest + right)
+            frame.put(text, line: line, column: column)
             line += 1
         }
-        let name = CellText(" \(title) ").cut(to: inner + 2)
-        edge("┌" + name.description + String(repeating: "─", count: inner + 2 - name.width) + "┐")
-        for (place, text) in shown.enumerated() {
+        edge("┌", " \(title) ", "┐")
+        for place in box.top..<(box.top + box.room) {
             frame.blank(line: line, column: column, width: inner + 4)
             frame.put(CellText("│"), line: line, column: column)
             frame.put(
-                CellText(text.padded(to: inner)),
+                CellText(texts[place].padded(to: inner)),
                 line: line,
                 column: column + 2,
                 isReversed: place == marked
@@ -37,10 +81,10 @@ extension ListScreen {
             frame.put(CellText("│"), line: line, column: column + inner + 3)
             line += 1
         }
-        edge("└" + String(repeating: "─", count: inner + 2) + "┘")
+        edge("└", box.hint, "┘")
     }
 
-    func putMenu(of task: TaskProperties, _ place: Int, into frame: inout ScreenFrame) {
+    mutating func putMenu(of task: TaskProperties, _ place: Int, into frame: inout ScreenFrame) {
         let entries = Self.menu(of: task)
         let name = TaskSummary(task).shortName.cut(to: 40).description
         putBox(
@@ -49,5 +93,15 @@ extension ListScreen {
             marked: min(place, entries.count - 1),
             into: &frame
         )
+    }
+
+    mutating func putDetails(
+        of task: TaskProperties,
+        time: (UInt64) -> String,
+        into frame: inout ScreenFrame
+    ) {
+        let room = TaskDetails.Room.box(width: boxWidth(in: frame))
+        let details = TaskDetails(task, style: .plain, room: room, time: time)
+        putBox(title: "Download \(task.id)", details.lines, into: &frame)
     }
 }

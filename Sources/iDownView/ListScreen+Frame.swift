@@ -16,19 +16,17 @@ extension ListScreen {
         time: (UInt64) -> String
     ) -> ScreenFrame {
         var frame = ScreenFrame(width: width, height: height)
-        margins = Margins(height: height)
+        let message = message(in: frame)
+        margins = Margins(height: height, message: message.lines.count)
         pageRows = max(1, height - margins.head - margins.foot)
         putHead(into: &frame)
         putRows(into: &frame)
-        putFoot(into: &frame)
+        putFoot(message, into: &frame)
         switch mode {
         case .menu(let id, let place, _):
             if let task = list[id] { putMenu(of: task, place, into: &frame) }
         case .details(let id):
-            if let task = list[id] {
-                let lines = TaskDetails(task, style: .plain, time: time).lines
-                putBox(title: "Download \(id)", lines, into: &frame)
-            }
+            if let task = list[id] { putDetails(of: task, time: time, into: &frame) }
         case .help:
             putBox(title: "Keys", Self.keys, into: &frame)
         case .list, .search, .add, .consent:
@@ -98,32 +96,24 @@ extension ListScreen {
         }
     }
 
-    private mutating func putFoot(into frame: inout ScreenFrame) {
+    private mutating func putFoot(_ message: Message, into frame: inout ScreenFrame) {
         let height = frame.lines.count
-        let isWhole = margins.foot == Margins.wholeFoot
+        let isWhole = margins.foot >= Margins.wholeFoot
         if isWhole {
-            frame.put(totals(), line: height - 3, column: 1, ink: .bold)
+            frame.put(totals(), line: height - margins.foot, column: 1, ink: .bold)
             frame.put(CellText(hints(width: frame.width)), line: height - 1, column: 1, ink: .dim)
         }
-        let line = isWhole ? height - 2 : height - 1
-        let (text, ink) = message()
+        let line = isWhole ? height - margins.foot + 1 : height - 1
         switch mode {
-        case .search:
-            prompt("Search: ", list.search, line: line, into: &frame)
-        case .add(let text):
-            prompt("URL: ", text, line: line, into: &frame)
-        case .consent(let verb, let ids):
-            let what = ids.count == 1 ? "download \(ids[0])" : "\(ids.count) downloads"
-            frame.blank(line: line, column: 0, width: frame.width)
-            frame.put(
-                CellText("\(verb.title): \(what)?  y: yes, other keys: no"),
-                line: line,
-                column: 1,
-                ink: .bold
-            )
-        case .list, .menu, .details, .help:
-            guard margins.foot > 0 else { break }
-            frame.put(CellText(text), line: line, column: 1, ink: ink)
+        case .search: prompt("Search: ", list.search, line: line, into: &frame)
+        case .add(let text): prompt("URL: ", text, line: line, into: &frame)
+        case .consent, .list, .menu, .details, .help:
+            // A question is asked also where there is no room but for the rows.
+            guard margins.foot > 0 || message.isQuestion else { return }
+            for (place, text) in message.lines.enumerated() where isWhole || place == 0 {
+                frame.blank(line: line + place, column: 0, width: frame.width)
+                frame.put(text, line: line + place, column: 1, ink: message.ink)
+            }
         }
     }
 
@@ -160,19 +150,48 @@ extension ListScreen {
         return CellText(parts.joined(separator: "   "))
     }
 
-    /// What is under way or was answered; else what the cursor's task has to tell.
-    private mutating func message() -> (String, Style.Ink) {
+    private struct Message {
+        let lines: [CellText]
+        let ink: Style.Ink
+        var isQuestion = false
+    }
+
+    /// A question, what is under way, or what was answered; else what the cursor's task has to tell.
+    ///
+    /// What matters goes on in the next line where it does not fit into one.
+    private mutating func message(in frame: ScreenFrame) -> Message {
+        let cells = max(1, frame.width - 2)
+        func wrapped(_ text: String, _ ink: Style.Ink, isQuestion: Bool = false) -> Message {
+            let lines = CellText(text).wrapped(to: cells)
+            // The details have all of it; the rows are what one came for.
+            let most = max(1, frame.lines.count / 3)
+            guard lines.count > most else {
+                return Message(lines: lines, ink: ink, isQuestion: isQuestion)
+            }
+            let last = CellText(lines[most - 1].padded(to: cells - 1) + "…")
+            return Message(lines: lines[..<(most - 1)] + [last], ink: ink, isQuestion: isQuestion)
+        }
+        switch mode {
+        // One line for what is typed.
+        case .search, .add: return Message(lines: [CellText("")], ink: .plain)
+        case .consent(let verb, let ids):
+            let what = ids.count == 1 ? "download \(ids[0])" : "\(ids.count) downloads"
+            let question = "\(verb.title): \(what)?  y: yes, other keys: no"
+            return wrapped(question, .bold, isQuestion: true)
+        case .list, .menu, .details, .help: break
+        }
         switch operation {
-        case .running(let text): return ("\(text) …", .plain)
-        case .succeeded(let text): return (text, .green)
-        case .failed(let text): return (text, .red)
+        case .running(let text): return wrapped("\(text) …", .plain)
+        case .succeeded(let text): return wrapped(text, .green)
+        case .failed(let text): return wrapped(text, .red)
         case .none: break
         }
         guard list.content() == .loaded, let task = list.cursor.flatMap({ list[$0] }) else {
-            return ("", .plain)
+            return Message(lines: [CellText("")], ink: .plain)
         }
-        if task.state == .failed { return (TaskSummary(task).reason.description, .red) }
-        return (task.state == .completed ? task.path : task.url, .dim)
+        if task.state == .failed { return wrapped(TaskSummary(task).reason.description, .red) }
+        let place = task.state == .completed ? task.path : task.url
+        return Message(lines: [CellText(place)], ink: .dim)
     }
 
     /// Cells from which on there is room for words.

@@ -11,9 +11,13 @@ extension ListScreen {
 
         static let wholeFoot = 3
 
-        init(height: Int = .max) {
+        /// - Parameters:
+        ///   - height: Lines of the screen.
+        ///   - message: Lines of what is under way or under the cursor; one where there is little
+        ///     room.
+        init(height: Int = .max, message: Int = 1) {
             switch height {
-            case 7...: break
+            case 7...: foot = Self.wholeFoot - 1 + message
             case 5...: foot = 1
             case 3...: (head, foot) = (1, 1)
             case 2: (head, foot) = (0, 1)

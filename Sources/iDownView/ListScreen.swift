@@ -49,6 +49,8 @@ package struct ListScreen: Sendable {
     var pageRows = 10
     /// What stands around them.
     var margins = Margins()
+    /// Which lines of the box in front are shown.
+    var box = BoxScroll()
 
     package init() {}
 
@@ -81,7 +83,7 @@ extension ListScreen {
         case .add(let text): return pressInAdd(key, text)
         case .menu(let id, let place, let state): return pressInMenu(key, id, place, state)
         case .consent(let verb, let ids): return pressInConsent(key, verb, ids)
-        case .details, .help: mode = .list
+        case .details, .help: pressInBox(key)
         }
         return []
     }
@@ -135,8 +137,8 @@ extension ListScreen {
         case "m":
             if let task = current() { mode = .menu(id: task.id, place: 0, of: task.state) }
         case "i":
-            if let task = current() { mode = .details(id: task.id) }
-        case "?", "h": mode = .help
+            if let task = current() { openBox(.details(id: task.id)) }
+        case "?", "h": openBox(.help)
         case "s": return ask(.resume)
         case "p": return ask(.pause)
         case "r": return list.isEditing ? ask(.resume) : ask(.retry)
@@ -208,7 +210,7 @@ extension ListScreen {
         case .enter:
             mode = .list
             guard let verb = entries[chosen].verb else {
-                mode = .details(id: id)
+                openBox(.details(id: id))
                 return []
             }
             return ask(verb, [id])
@@ -222,6 +224,24 @@ extension ListScreen {
         default: mode = .list
         }
         return []
+    }
+
+    private mutating func openBox(_ mode: Mode) {
+        self.mode = mode
+        box = BoxScroll()
+    }
+
+    private mutating func pressInBox(_ key: Key) {
+        switch key {
+        case .up, .character("k"): box.move(by: -1)
+        case .down, .character("j"): box.move(by: 1)
+        case .pageUp: box.move(by: -box.room)
+        case .pageDown, .character(" "): box.move(by: box.room)
+        case .home, .character("g"): box.move(by: -box.count)
+        case .end, .character("G"): box.move(by: box.count)
+        case .wheel(let lines): box.move(by: lines)
+        default: mode = .list
+        }
     }
 
     private mutating func pressInConsent(

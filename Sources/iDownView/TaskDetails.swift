@@ -4,6 +4,14 @@ package import iDownBus
 
 /// Everything about one task, a line a fact.
 package struct TaskDetails: Sendable {
+    /// Where the lines go.
+    package enum Room: Hashable, Sendable {
+        /// A pipe, a file or a terminal: a fact stands in one line, however long it is.
+        case unlimited
+        /// A box that is so many cells wide: long facts go on in the next line.
+        case box(width: Int)
+    }
+
     /// The lines, without their ends.
     package let lines: [String]
 
@@ -12,13 +20,27 @@ package struct TaskDetails: Sendable {
     /// - Parameters:
     ///   - task: The task.
     ///   - style: Colours, if any.
+    ///   - room: Where the lines go.
     ///   - time: Writes µs since the epoch as a local time.
-    package init(_ task: TaskProperties, style: Style, time: (UInt64) -> String) {
+    package init(
+        _ task: TaskProperties,
+        style: Style,
+        room: Room = .unlimited,
+        time: (UInt64) -> String
+    ) {
         let facts = Self.facts(task, time).filter { !$0.text.description.isEmpty }
-        let width = facts.reduce(0) { max($0, $1.title.utf8.count) }
-        lines = facts.map { fact in
-            let title = CellText(fact.title + ":").padded(to: width + 1)
-            return "\(title)  \(style.paint(fact.text.description, fact.ink))"
+        let titleWidth = facts.reduce(0) { max($0, $1.title.utf8.count) } + 3
+        lines = facts.flatMap { fact in
+            let title = CellText(fact.title + ":").padded(to: titleWidth)
+            let blanks = String(repeating: " ", count: titleWidth)
+            let texts: [CellText]
+            switch room {
+            case .unlimited: texts = [fact.text]
+            case .box(let width): texts = fact.text.wrapped(to: max(1, width - titleWidth))
+            }
+            return texts.enumerated().map { place, text in
+                (place == 0 ? title : blanks) + style.paint(text.description, fact.ink)
+            }
         }
     }
 

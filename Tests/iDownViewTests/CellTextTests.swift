@@ -83,6 +83,24 @@ import iDownView
         #expect(end.width <= max(0, cells))
     }
 
+    @Test(arguments: [
+        ("plain.iso", 9, ["plain.iso"]),
+        ("one two three", 7, ["one two", "three"]),
+        ("one two three", 8, ["one two", "three"]),
+        ("one two three", 6, ["one", "two", "three"]),
+        ("one  two", 4, ["one ", "two"]),
+        ("https://a/bcdef", 6, ["https:", "//a/bc", "def"]),
+        ("see https://a/b", 9, ["see", "https://a", "/b"]),
+        ("日本語", 5, ["日本", "語"]),
+        ("日本", 1, ["日", "本"]),
+        ("    ", 3, ["   ", " "]),
+        ("", 3, [""]),
+        ("ab", 0, ["ab"]),
+    ])
+    func `what does not fit goes on in the next line`(text: String, cells: Int, lines: [String]) {
+        #expect(CellText(text).wrapped(to: cells).map(\.description) == lines)
+    }
+
     @Test func `padding counts cells`() {
         #expect(CellText("日本").padded(to: 6) == "日本  ")
         #expect(CellText("日本").paddedLeft(to: 6) == "  日本")

@@ -118,6 +118,73 @@ struct ListScreenTests {
         #expect(screen.press(.enter) == [])
     }
 
+    @Test func `details that do not fit scroll, and say that there is more`() {
+        var task = TaskProperties.running
+        task.url = "https://example.org/" + String(repeating: "long/", count: 40) + "end"
+        task.createdAt = 1
+        var screen = screen([task])
+        _ = type("i", &screen)
+        let first = text(&screen, 80, 12)
+        #expect(first.contains("│ ID:") && first.contains("↑ ↓ lines 1 to 8 of 1"), "\(first)")
+        #expect(!first.contains("Added:"), "\(first)")
+        for keys in [
+            [ListScreen.Key.end], [.pageDown, .pageDown, .pageDown], [.character("G")],
+            [.wheel(3), .wheel(30)], Array(repeating: .down, count: 30),
+            Array(repeating: .character("j"), count: 30), [.character(" "), .character(" ")],
+        ] {
+            for key in keys { #expect(screen.press(key) == []) }
+            let last = text(&screen, 80, 12)
+            #expect(last.contains("Added:        now"), "\(keys): \(last)")
+            #expect(!last.contains("│ ID:"), "\(keys): \(last)")
+            _ = screen.press(.up)
+            #expect(!text(&screen, 80, 12).contains("Added:"), "\(keys)")
+            _ = screen.press(.home)
+            #expect(text(&screen, 80, 12) == first, "\(keys)")
+        }
+        // The whole URL can be read, in a box as wide as the terminal lets it be.
+        let all = text(&screen, 80, 40)
+        let shown = all.split(separator: "\n").filter { $0.contains("long/") && $0.contains("│") }
+        let parts = shown.joined().split(separator: "long/", omittingEmptySubsequences: false)
+        #expect(parts.count == 41, "\(all)")
+        #expect(!all.contains("lines 1 to"), "\(all)")
+        _ = screen.press(.escape)
+        #expect(!text(&screen).contains("┌"))
+    }
+
+    @Test func `a menu that does not fit scrolls with its mark`() {
+        var screen = screen()
+        _ = type("m", &screen)
+        for _ in 0..<9 { _ = screen.press(.down) }
+        let menu = text(&screen, 80, 6)
+        #expect(menu.contains("Details") && !menu.contains("1  Retry"), "\(menu)")
+    }
+
+    @Test func `a long error at the foot is whole, and the cursor stays in sight`() {
+        var task = TaskProperties.broken
+        task.errorMessage = String(repeating: "words of an error ", count: 8) + "with an end"
+        var tasks = (20...60).map { number in
+            var task = TaskProperties.running
+            task.id = "\(number)"
+            return task
+        }
+        tasks.append(task)
+        var screen = screen(tasks)
+        _ = screen.press(.end)
+        let failed = screen.frame(width: 80, height: 24) { _ in "" }
+        #expect(failed.text.joined().contains("words of an error with an end"), "\(failed.text)")
+        #expect(failed.lines.contains { $0.first?.isReversed == true && $0.count > 2 })
+        // What is longer than a third of the screen has an end that says so.
+        task.errorMessage = String(repeating: "words of an error ", count: 90)
+        screen.list.apply(.added(task))
+        let cut = screen.frame(width: 80, height: 24) { _ in "" }.text
+        #expect(cut[22].hasSuffix("…") && cut[15].contains("words of"), "\(cut)")
+        #expect(cut[23].contains("? keys"), "\(cut)")
+        // What the service says, too.
+        _ = screen.press(.home)
+        screen.fail(String(repeating: "why ", count: 30) + "not")
+        #expect(text(&screen).contains("why not"), "\(text(&screen))")
+    }
+
     @Test func `a menu whose lines mean something else by now is shown anew`() {
         var screen = screen()
         _ = type("jm", &screen)

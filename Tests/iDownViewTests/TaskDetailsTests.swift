@@ -50,6 +50,21 @@ import iDownView
         #expect(lines(task).contains("Next try:   at 42"))
     }
 
+    @Test func `in a box a long fact goes on below its beginning`() {
+        var task = TaskProperties.running
+        task.path = "/home/me/a folder with a name/disk.iso"
+        task.url = "https://example.org/" + String(repeating: "x", count: 30)
+        let lines = TaskDetails(task, style: .plain, room: .box(width: 40)) { "at \($0)" }.lines
+        #expect(lines.allSatisfy { $0.count <= 40 }, "\(lines)")
+        let blanks = String(repeating: " ", count: 14)
+        for long in [
+            ["URL:          https://example.org/xxxxxx", "\(blanks)xxxxxxxxxxxxxxxxxxxxxxxx"],
+            ["File:         /home/me/a folder with a", "\(blanks)name/disk.iso"],
+        ] {
+            #expect(lines.contains(long), "\(lines)")
+        }
+    }
+
     @Test func `what is not known has no line`() {
         #expect(
             lines(TaskProperties()) == ["State:      waiting", "Size:       0 B", "Resumable:  no"]
