@@ -7,8 +7,7 @@ package struct ASCIIText: Hashable, Sendable, CustomStringConvertible {
     /// Signs of the live list that have a likeness.
     private static let likenesses: [Character: Character] = [
         "✓": "+", "✗": "x", "↑": "^", "↓": "v", "·": ".", "…": ".", "│": "|", "─": "-", "┌": "+",
-        "┐": "+",
-        "└": "+", "┘": "+", "→": ">",
+        "┐": "+", "└": "+", "┘": "+", "→": ">", "█": "#", "▒": "+",
     ]
 
     /// - Parameter text: one line.

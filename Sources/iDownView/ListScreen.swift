@@ -54,6 +54,11 @@ package struct ListScreen: Sendable {
 
     package init() {}
 
+    /// The task whose details are shown; nil where none are.
+    package var detailed: String? {
+        if case .details(let id) = mode { id } else { nil }
+    }
+
     /// The service is asked for something.
     package mutating func begin(_ request: ListRequest) {
         operation = .running(request.title)
@@ -137,7 +142,7 @@ extension ListScreen {
         case "m":
             if let task = current() { mode = .menu(id: task.id, place: 0, of: task.state) }
         case "i":
-            if let task = current() { openBox(.details(id: task.id)) }
+            if let task = current() { return showDetails(of: task.id) }
         case "?", "h": openBox(.help)
         case "s": return ask(.resume)
         case "p": return ask(.pause)
@@ -209,10 +214,7 @@ extension ListScreen {
             mode = .menu(id: id, place: min(entries.count - 1, chosen + 1), of: state)
         case .enter:
             mode = .list
-            guard let verb = entries[chosen].verb else {
-                openBox(.details(id: id))
-                return []
-            }
+            guard let verb = entries[chosen].verb else { return showDetails(of: id) }
             return ask(verb, [id])
         case .character(let character):
             guard let digit = character.wholeNumberValue, entries.indices.contains(digit - 1) else {
@@ -229,6 +231,11 @@ extension ListScreen {
     private mutating func openBox(_ mode: Mode) {
         self.mode = mode
         box = BoxScroll()
+    }
+
+    private mutating func showDetails(of id: String) -> [ListRequest] {
+        openBox(.details(id: id))
+        return [.details(id)]
     }
 
     private mutating func pressInBox(_ key: Key) {

@@ -68,6 +68,8 @@ package enum ListRequest: Hashable, Sendable {
     case clearCompleted
     /// New downloads.
     case add([String])
+    /// What signals leave out of the task whose details are shown.
+    case details(String)
     /// The list once more.
     case reload
     /// No more looking.
@@ -83,6 +85,7 @@ package enum ListRequest: Hashable, Sendable {
         case .pauseAll: "pause all"
         case .clearCompleted: "clear completed"
         case .add(let urls): urls.count == 1 ? "add" : "add \(urls.count) downloads"
+        case .details(let id): "look at \(id)"
         case .reload: "load the list"
         case .quit: "quit"
         }

@@ -6,10 +6,20 @@ package import iDownBus
 package struct TaskDetails: Sendable {
     /// Where the lines go.
     package enum Room: Hashable, Sendable {
-        /// A pipe, a file or a terminal: a fact stands in one line, however long it is.
+        /// A pipe or a file: a fact stands in one line, however long it is.
         case unlimited
+        /// A terminal that is so many cells wide, where long facts stay in one piece, so that they
+        /// can be selected; the picture of what is on disk fits it.
+        case terminal(width: Int)
         /// A box that is so many cells wide: long facts go on in the next line.
         case box(width: Int)
+
+        fileprivate var width: Int? {
+            switch self {
+            case .unlimited: nil
+            case .terminal(let width), .box(let width): width
+            }
+        }
     }
 
     /// The lines, without their ends.
@@ -28,14 +38,18 @@ package struct TaskDetails: Sendable {
         room: Room = .unlimited,
         time: (UInt64) -> String
     ) {
-        let facts = Self.facts(task, time).filter { !$0.text.description.isEmpty }
+        var facts = Self.facts(task, time).filter { !$0.text.description.isEmpty }
         let titleWidth = facts.reduce(0) { max($0, $1.title.utf8.count) } + 3
+        if let picture = Self.picture(of: task, width: room.width.map { $0 - titleWidth }) {
+            let place = facts.firstIndex { $0.title == "Size" } ?? 0
+            facts.insert(Fact("On disk", picture), at: place + 1)
+        }
         lines = facts.flatMap { fact in
             let title = CellText(fact.title + ":").padded(to: titleWidth)
             let blanks = String(repeating: " ", count: titleWidth)
             let texts: [CellText]
             switch room {
-            case .unlimited: texts = [fact.text]
+            case .unlimited, .terminal: texts = [fact.text]
             case .box(let width): texts = fact.text.wrapped(to: max(1, width - titleWidth))
             }
             return texts.enumerated().map { place, text in
@@ -83,6 +97,14 @@ package struct TaskDetails: Sendable {
             Fact("Added", task.createdAt == 0 ? "" : time(task.createdAt)),
             Fact("Finished", task.finishedAt == 0 ? "" : time(task.finishedAt)),
         ]
+    }
+
+    /// Which parts are on disk; nil where the size is not known, or where it is all or nothing.
+    private static func picture(of task: TaskProperties, width: Int?) -> String? {
+        guard let width, width >= 4, let total = task.knownTotal, task.state != .completed,
+            !task.segments.isEmpty
+        else { return nil }
+        return SegmentBar(task.byteRanges, total: total, width: width).text
     }
 
     private static func state(_ task: TaskProperties) -> String {

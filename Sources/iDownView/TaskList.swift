@@ -132,6 +132,19 @@ extension TaskList {
         }
     }
 
+    /// Takes from a task what signals leave out: its segments and connections, and the queries of
+    /// its URL and referrer.
+    ///
+    /// All else is left as it is: a signal may have come since the task was asked for.
+    package mutating func fillIn(_ task: TaskProperties) {
+        guard let old = tasks[task.id] else { return }
+        tasks[task.id]?.segments = task.segments
+        tasks[task.id]?.connections = task.connections
+        tasks[task.id]?.referrer = task.referrer
+        tasks[task.id]?.url = task.url
+        if !search.isEmpty, old.url != task.url { shown = nil }
+    }
+
     /// A task of the list.
     package subscript(id: String) -> TaskProperties? { tasks[id] }
 

@@ -20,6 +20,8 @@ struct ListWatch {
         case presence(Bool)
         case list(Result<[TaskProperties], ManagerError>)
         case outcome(Result<String, ManagerError>)
+        /// What signals leave out of a task; nil where it could not be had.
+        case details(TaskProperties?)
         case redraw
         case regained
         case lost(String)
@@ -32,6 +34,9 @@ struct ListWatch {
     private var screen: ListScreen
     private var work: [Task<Void, Never>] = []
     private var isRedrawDue = false
+    /// Whether the service was asked for a task's details, and whether they changed since.
+    private var isAskedForDetails = false
+    private var haveDetailsChanged = false
 
     /// Shows the list until the user or a signal ends it; the terminal is as before afterwards.
     static func run(
@@ -113,6 +118,7 @@ struct ListWatch {
             case .sign(.ended(let number)): return .signal(number)
             case .event(let event):
                 screen.list.apply(event)
+                if event.id == screen.detailed { lookAtDetails() }
                 redrawSoon()
             case .presence(let isThere):
                 // Whoever comes back has the newest list there is.
@@ -134,6 +140,11 @@ struct ListWatch {
                 redrawSoon()
             case .outcome(.failure(let error)):
                 screen.fail(error.description)
+                redrawSoon()
+            case .details(let task):
+                isAskedForDetails = false
+                if let task { screen.list.fillIn(task) }
+                if haveDetailsChanged { lookAtDetails() }
                 redrawSoon()
             case .redraw: draw(terminal)
             case .lost(let reason): return .lost(reason)
@@ -203,8 +214,22 @@ struct ListWatch {
         }
     }
 
+    /// Asks for the task whose details are shown: once at a time, and once more where it changed
+    /// meanwhile.
+    private mutating func lookAtDetails() {
+        haveDetailsChanged = isAskedForDetails
+        guard !isAskedForDetails, let id = screen.detailed else { return }
+        isAskedForDetails = true
+        let client = client
+        run { post in post.yield(.details(try? await client.getTask(id))) }
+    }
+
     private mutating func ask(_ request: ListRequest) {
-        guard request != .reload else { return load() }
+        switch request {
+        case .reload: return load()
+        case .details: return lookAtDetails()
+        default: break
+        }
         screen.begin(request)
         let client = client
         run { post in
@@ -247,7 +272,7 @@ extension ManagerClient {
             urls.count == 1
                 ? "added as \(try await addURL(urls[0]))"
                 : "added \(try await addURLs(urls).count) downloads"
-        case .reload, .quit: ""
+        case .details, .reload, .quit: ""
         }
     }
 

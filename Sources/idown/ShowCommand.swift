@@ -40,7 +40,11 @@ struct ShowCommand: AsyncParsableCommand {
             }
             guard try !format.print(tasks) else { return }
             let style = color.style(of: .output)
-            let blocks = tasks.map { TaskDetails($0, style: style, time: LocalTime.text).lines }
+            let room = Terminal.output.width.map { TaskDetails.Room.terminal(width: $0) }
+            let blocks = tasks.map { task in
+                TaskDetails(task, style: style, room: room ?? .unlimited, time: LocalTime.text)
+                    .lines
+            }
             try Output.data(lines: Array(blocks.joined(separator: [""])))
         }
     }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import DBus
 import Testing
 import iDownBus
 import iDownView
@@ -111,9 +112,12 @@ struct ListScreenTests {
         #expect(text(&screen).contains("download 7?"))
         #expect(type("n", &screen) == [])
         #expect(type("m2y", &screen) == [.verb(.cancel, ["7"])])
-        _ = type("m4", &screen)
+        #expect(type("m4", &screen) == [.details("7")])
+        #expect(screen.detailed == "7")
         #expect(text(&screen).contains("https://example.org/disk.iso?key=1"))
-        _ = type("xm", &screen)
+        _ = type("x", &screen)
+        #expect(screen.detailed == nil)
+        _ = type("m", &screen)
         screen.list.apply(.removed(id: "7"))
         #expect(screen.press(.enter) == [])
     }
@@ -149,6 +153,26 @@ struct ListScreenTests {
         #expect(!all.contains("lines 1 to"), "\(all)")
         _ = screen.press(.escape)
         #expect(!text(&screen).contains("┌"))
+    }
+
+    @Test func `details ask for what signals leave out, and show it`() {
+        var screen = screen([.running])
+        #expect(type("i", &screen) == [.details("7")])
+        #expect(!text(&screen).contains("On disk"))
+        var whole = TaskProperties.running
+        whole.segments = [Pair(0, 50 << 20), Pair(150 << 20, 25 << 20)]
+        whole.url += "&more=1"
+        whole.connections = 2
+        // The answer is older than what a signal told.
+        whole.state = .waiting
+        screen.list.fillIn(whole)
+        let details = text(&screen)
+        #expect(details.contains("On disk:      █████"), "\(details)")
+        #expect(details.contains("?key=1&more=1") && details.contains("Connections:  2"))
+        #expect(details.contains("State:        downloading"), "\(details)")
+        whole.id = "8"
+        screen.list.fillIn(whole)
+        #expect(screen.list.count == 1)
     }
 
     @Test func `a menu that does not fit scrolls with its mark`() {

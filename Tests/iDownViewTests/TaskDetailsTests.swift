@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import DBus
 import Testing
 import iDownBus
 import iDownView
@@ -63,6 +64,25 @@ import iDownView
         ] {
             #expect(lines.contains(long), "\(lines)")
         }
+    }
+
+    @Test func `on a terminal a picture tells which parts are on disk`() {
+        var task = TaskProperties.running
+        func lines(_ room: TaskDetails.Room) -> [String] {
+            TaskDetails(task, style: .plain, room: room) { _ in "" }.lines
+        }
+        #expect(!lines(.box(width: 34)).joined().contains("On disk"))
+        task.segments = [Pair(0, 25 << 20), Pair(100 << 20, 25 << 20)]
+        #expect(lines(.box(width: 34)).contains("On disk:      ██▒·······██▒·······"))
+        #expect(lines(.terminal(width: 22)).contains("On disk:      █···█···"))
+        // A URL on a terminal can be selected in one piece.
+        #expect(lines(.terminal(width: 22)).contains { $0.contains("disk.iso?key=1") })
+        #expect(!lines(.unlimited).joined().contains("On disk"))
+        task.totalBytes = -1
+        #expect(!lines(.box(width: 34)).joined().contains("On disk"))
+        task = .finished
+        task.segments = [Pair(0, 1536)]
+        #expect(!lines(.box(width: 34)).joined().contains("On disk"))
     }
 
     @Test func `what is not known has no line`() {
