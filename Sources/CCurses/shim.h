@@ -8,8 +8,7 @@
 #include <stdio.h>
 #include <term.h>
 
-// What Swift cannot import: variables that C code changes (stdscr, stdout), macros with casts (A_BOLD),
-// and the C library's wcwidth(3), which Swift's Glibc leaves out.
+// What Swift cannot import: variables that C code changes (stdscr, stdout), macros with casts (A_BOLD).
 
 // The terminal of standard input and output, NULL for one that terminfo(5) does not know.
 static inline SCREEN *ccurses_open(void) { return newterm(NULL, stdout, stdin); }
@@ -34,5 +33,3 @@ static inline const char *ccurses_capability(const char *name) {
     const char *text = tigetstr((char *)name);
     return text == (const char *)-1 ? NULL : text;
 }
-
-extern int wcwidth(wchar_t character);

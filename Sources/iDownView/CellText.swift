@@ -30,6 +30,14 @@ package struct CellText: Hashable, Sendable, CustomStringConvertible {
         self.width = width
     }
 
+    /// The text for a screen of columns, on which all terminals give it the same ``width``.
+    ///
+    /// An emoji that is joined of several becomes its first sign, a flag becomes two letters.
+    package var simplified: CellText {
+        guard !description.utf8.allSatisfy({ $0 < 0x80 }) else { return self }
+        return CellText(description.reduce(into: "") { $0 += $1.simplified })
+    }
+
     /// The text in at most some cells; what does not fit is replaced by `…`.
     package func cut(to limit: Int) -> CellText {
         guard width > limit else { return self }

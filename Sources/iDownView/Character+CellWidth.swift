@@ -3,17 +3,31 @@
 extension Character {
     /// How many cells of a terminal it takes: 0, 1 or 2.
     ///
-    /// An emoji is wide, of however many it is made; asking for its form (U+FE0F) makes one. In all
-    /// other clusters each part has its own cells: a vowel that stands beside its letter takes one,
-    /// as the parts of a conjunct do.
+    /// An emoji is wide, of however many scalars it is made; U+FE0F asks for an emoji. In all other
+    /// clusters each scalar has its own cells: a vowel that stands beside its letter takes one, as
+    /// the parts of a conjunct do.
     var cellWidth: Int {
         if let byte = utf8.first, utf8.count == 1 { return byte < 0x20 || byte == 0x7F ? 0 : 1 }
         let parts = unicodeScalars
-        let isEmoji =
-            parts.first?.properties.isEmoji == true
-            && parts.contains { $0 == "\u{FE0F}" || $0.properties.isEmojiPresentation }
         guard isEmoji else { return parts.reduce(0) { $0 + $1.cellWidth } }
         return parts.reduce(2) { $0 + ($1.properties.isEmoji ? 0 : $1.cellWidth) }
+    }
+
+    /// The character as all terminals show it in the same number of cells.
+    ///
+    /// They disagree about an emoji of several scalars: a family takes 2 cells in one and 8 in
+    /// another, and ncurses adds up the widths of the scalars. So its first scalar stands for it,
+    /// and a flag's two letters stand for the flag.
+    var simplified: String {
+        let letters = unicodeScalars.compactMap(\.flagLetter)
+        guard letters.isEmpty else { return String(letters) }
+        guard isEmoji, let first = unicodeScalars.first else { return String(self) }
+        return String(first)
+    }
+
+    private var isEmoji: Bool {
+        unicodeScalars.first?.properties.isEmoji == true
+            && unicodeScalars.contains { $0 == "\u{FE0F}" || $0.properties.isEmojiPresentation }
     }
 }
 
@@ -26,6 +40,12 @@ extension Unicode.Scalar {
         }
         if properties.isEmojiPresentation || isEastAsianWide { return 2 }
         return isConjoiningJamo ? 0 : 1
+    }
+
+    /// The letter that a regional indicator stands for: two of them make a flag.
+    fileprivate var flagLetter: Character? {
+        guard (0x1F1E6...0x1F1FF).contains(value) else { return nil }
+        return Unicode.Scalar(value - 0x1F1E6 + 0x41).map(Character.init)
     }
 
     /// Hangul vowels and final consonants, which go into the cells of the leading consonant.
@@ -42,7 +62,7 @@ extension Unicode.Scalar {
         case 0x1100...0x115F,  // Hangul, leading consonants
             0x2E80...0x303E,  // CJK radicals and punctuation
             0x3041...0x33FF,  // kana, bopomofo, Hangul compatibility, enclosed
-            0x3400...0x4DBF, 0x4E00...0x9FFF,  // ideographs
+            0x3400...0x9FFF,  // ideographs and hexagrams
             0xA000...0xA4CF,  // Yi
             0xA960...0xA97F, 0xAC00...0xD7A3,  // Hangul
             0xF900...0xFAFF,  // compatibility ideographs

@@ -48,7 +48,7 @@ extension ListScreen {
         marked: Int? = nil,
         into frame: inout ScreenFrame
     ) {
-        let texts = lines.map { CellText($0) }
+        let texts = lines.map { CellText($0).simplified }
         box.fit(texts.count, in: min(texts.count, max(1, frame.lines.count - 4)))
         if let marked { box.show(marked) }
         let inner = min(
@@ -62,7 +62,7 @@ extension ListScreen {
         let column = max(0, (frame.width - inner - 4) / 2)
         var line = max(1, (frame.lines.count - box.room - 2) / 2)
         func edge(_ left: String, _ name: String, _ right: String) {
-            let name = CellText(name).cut(to: inner + 2)
+            let name = CellText(name).simplified.cut(to: inner + 2)
             let rest = String(repeating: "─", count: inner + 2 - name.width)
             let text = CellText(left + name.description + rest + right)
             frame.put(text, line: line, column: column)
@@ -86,7 +86,7 @@ extension ListScreen {
 
     mutating func putMenu(of task: TaskProperties, _ place: Int, into frame: inout ScreenFrame) {
         let entries = Self.menu(of: task)
-        let name = TaskSummary(task).shortName.cut(to: 40).description
+        let name = TaskSummary(task).shortName.simplified.cut(to: 40).description
         putBox(
             title: name,
             entries.enumerated().map { "\($0.offset + 1)  \($0.element.title)" },

@@ -127,7 +127,7 @@ extension ListScreen {
         frame.put(CellText(title), line: line, column: 1, ink: .bold)
         let column = 1 + title.utf8.count
         // The end is what is being typed.
-        let shown = CellText(text).end(within: max(1, frame.width - column - 1))
+        let shown = CellText(text).simplified.end(within: max(1, frame.width - column - 1))
         frame.put(shown, line: line, column: column)
         frame.type(line: line, column: column + shown.width)
     }

@@ -6,8 +6,6 @@ package struct ScreenFrame: Sendable {
     package struct Span: Hashable, Sendable {
         package let column: Int
         package let text: String
-        /// The cells that are its own: what stands beside it begins behind them.
-        package let cells: Int
         package let ink: Style.Ink
         package let isReversed: Bool
     }
@@ -34,12 +32,9 @@ package struct ScreenFrame: Sendable {
         width limit: Int = .max
     ) {
         guard lines.indices.contains(line), column >= 0, column < width else { return }
-        let cells = min(limit, width - column)
-        let text = text.cut(to: cells).description
+        let text = text.simplified.cut(to: min(limit, width - column)).description
         guard !text.isEmpty else { return }
-        lines[line].append(
-            Span(column: column, text: text, cells: cells, ink: ink, isReversed: isReversed)
-        )
+        lines[line].append(Span(column: column, text: text, ink: ink, isReversed: isReversed))
     }
 
     /// Empties a part of a line for something that stands in front.

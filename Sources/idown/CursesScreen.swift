@@ -142,7 +142,6 @@ extension CursesScreen {
 
     /// Shows a frame; only what differs from the last one is sent.
     func draw(_ frame: ScreenFrame) {
-        let width = size.width
         _ = erase()
         for (line, spans) in frame.lines.enumerated() {
             _ = move(CInt(line), 0)
@@ -150,10 +149,8 @@ extension CursesScreen {
             _ = clrtoeol()
             for span in spans {
                 _ = attrset(CInt(bitPattern: attributes(span)))
-                let shown = showsUnicode ? span.text : ASCIIText(span.text).description
-                let room = min(span.cells, width - span.column)
-                let text = ScalarCells(shown, limit: room, width: Self.width(of:))
-                _ = mvaddstr(CInt(line), CInt(span.column), text.description)
+                let text = showsUnicode ? span.text : ASCIIText(span.text).description
+                _ = mvaddstr(CInt(line), CInt(span.column), text)
             }
         }
         _ = attrset(0)
@@ -177,11 +174,6 @@ extension CursesScreen {
             case .red: isColored ? ccurses_pair(3) : CCURSES_BOLD
             }
         return span.isReversed ? ink | CCURSES_REVERSE : ink
-    }
-
-    /// The C library's own widths are those of ncurses: wcwidth(3).
-    private static func width(of scalar: Unicode.Scalar) -> Int {
-        max(0, Int(wcwidth(wchar_t(bitPattern: scalar.value))))
     }
 }
 

@@ -87,28 +87,47 @@ struct WatchTests {
         }
     }
 
-    @Test func `signs of several parts keep to their column`() async throws {
+    @Test func `emoji of several parts keep every column in its place`() async throws {
         try await withService { service in
-            for name in ["plain", "👨‍👩‍👧‍👦 family", String(repeating: "👩🏽‍💻", count: 16)] {
-                _ = try await service.add("http://127.0.0.1:9/\(name.count)") { options in
+            let names = [
+                "plain", "👨‍👩‍👧‍👦 family", String(repeating: "👩🏽‍💻", count: 16), "🇩🇪🇯🇵 flags", "1️⃣2️⃣ keys",
+                "❤️‍🔥👩‍⚕️ hearts",
+            ]
+            for (place, name) in names.enumerated() {
+                _ = try await service.add("http://127.0.0.1:9/\(place)") { options in
                     options.paused = true
                     options.filename = name
                 }
             }
             try await withTerminal(service) { terminal in
-                let screen = try await terminal.wait(for: "three rows") {
-                    $0.split(separator: "\n").count { $0.hasPrefix(" = ") } == 3
+                let screen = try await terminal.wait(for: "six rows") {
+                    $0.split(separator: "\n").count { $0.hasPrefix(" = ") } == 6
                 }
-                let names = screen.split(separator: "\n").compactMap { line in
+                let starts = screen.split(separator: "\n").compactMap { line in
                     line.hasPrefix(" = ")
                         ? line.firstRange(of: "paused").map { line[..<$0.lowerBound] } : nil
                 }
-                // All that is not ASCII here takes two cells, but for the sign of a cut.
-                let columns = names.map { name in
-                    name.unicodeScalars.reduce(0) { $0 + ($1.isASCII || $1 == "…" ? 1 : 2) }
+                // Whatever reads a scalar by itself, or a whole sign, counts the same.
+                let signs = starts.map { start in
+                    start.reduce(0) { $0 + ($1.isASCII || "…❤".contains($1) ? 1 : 2) }
                 }
-                #expect(columns == [25, 25, 25], "\(screen)")
-                #expect(names.allSatisfy { $0.hasSuffix(" ") }, "\(screen)")
+                let scalars = starts.map { start in
+                    start.unicodeScalars.reduce(0) {
+                        $0 + ($1.isASCII || "…❤".unicodeScalars.contains($1) ? 1 : 2)
+                    }
+                }
+                #expect(signs == Array(repeating: 25, count: 6), "\(screen)")
+                #expect(scalars == signs, "\(screen)")
+                #expect(starts.allSatisfy { $0.hasSuffix(" ") }, "\(screen)")
+                #expect(screen.contains("👨 family") && screen.contains("DEJP flags"), "\(screen)")
+
+                // A box in front has straight sides.
+                try await terminal.press("Down", "i")
+                let box = try await terminal.wait(for: "Name:")
+                let sides = box.split(separator: "\n").filter { $0.hasSuffix("│") }.map { line in
+                    line.reduce(0) { $0 + ($1.isASCII || "│…❤".contains($1) ? 1 : 2) }
+                }
+                #expect(sides.count > 5 && Set(sides).count == 1, "\(box)")
             }
         }
     }

@@ -32,6 +32,33 @@ import iDownView
     }
 
     @Test(arguments: [
+        ("plain.iso", "plain.iso", 9),
+        ("日本語 e\u{301}", "日本語 e\u{301}", 8),
+        ("🎉.png", "🎉.png", 6),
+        ("👨‍👩‍👧‍👦 family", "👨 family", 9),
+        ("👩🏽‍💻👍🏽", "👩👍", 4),
+        ("🇩🇪-🇯🇵🇺", "DE-JPU", 6),
+        ("❤️ ❤️‍🔥", "❤ ❤", 3),
+        ("1️⃣#️⃣", "1#", 2),
+        ("🏳️‍🌈👩‍⚕️⌚︎", "🏳👩⌚", 5),
+        ("क्षि", "क्षि", 3),
+        ("a\u{200D}b", "a\u{200D}b", 2),
+    ])
+    func `a joined emoji becomes what all terminals agree upon`(
+        text: String,
+        shown: String,
+        width: Int
+    ) {
+        let simplified = CellText(text).simplified
+        #expect(simplified.description == shown)
+        #expect(simplified.width == width)
+        // As ncurses counts: each scalar by itself.
+        let parts = simplified.description.unicodeScalars.map { CellText(String($0)).width }
+        #expect(parts.reduce(0, +) == width)
+        #expect(simplified.width <= CellText(text).width)
+    }
+
+    @Test(arguments: [
         ("\u{1B}[31mred", "\u{FFFD}[31mred"),
         ("a\nb\rc\td", "a\u{FFFD}b\u{FFFD}c\u{FFFD}d"),
         ("\u{9B}2J", "\u{FFFD}2J"),

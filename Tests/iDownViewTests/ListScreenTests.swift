@@ -341,6 +341,31 @@ struct ListScreenTests {
         #expect(screen.list.cursor == "7")
     }
 
+    @Test func `a joined emoji moves no column and no side of a box`() {
+        var task = TaskProperties.running
+        task.fileName = "👨‍👩‍👧‍👦🇩🇪1️⃣ " + String(repeating: "👍🏽", count: 40)
+        var plain = task
+        plain.fileName = "xxxxx " + String(repeating: "x", count: 80)
+        var screen = screen([task])
+        var plainScreen = self.screen([plain])
+        for keys in ["", "i"] {
+            _ = type(keys, &screen)
+            _ = type(keys, &plainScreen)
+            let frame = screen.frame(width: 80, height: 24) { _ in "" }
+            let other = plainScreen.frame(width: 80, height: 24) { _ in "" }
+            for (line, plainLine) in zip(frame.lines, other.lines) {
+                #expect(line.map(\.column) == plainLine.map(\.column))
+                for (span, plain) in zip(line, plainLine) where !span.text.contains("👍") {
+                    #expect(CellText(span.text).width == CellText(plain.text).width)
+                }
+            }
+            let isSimple = frame.lines.joined().allSatisfy { span in
+                span.text.unicodeScalars.allSatisfy { $0.value < 0x1F1E6 || $0.value > 0x1F3FF }
+            }
+            #expect(isSimple)
+        }
+    }
+
     @Test func `a name from a server brings nothing but itself to the terminal`() {
         var task = TaskProperties.running
         task.fileName = "a\u{1B}[2Jb\u{202E}c\nd"
