@@ -172,6 +172,7 @@ let package = Package(
             name: "idown",
             dependencies: [
                 "CCurses",
+                "CLinux",
                 "DBus",
                 "iDownBus",
                 "iDownView",

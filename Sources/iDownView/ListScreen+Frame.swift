@@ -209,9 +209,10 @@ extension ListScreen {
     }
 
     private static let keys = [
-        "Enter     pauses what runs, resumes what is paused, retries what failed",
+        "Enter     pauses, resumes or retries the download; opens a finished file",
         "m         all that can be done with the download under the cursor",
         "i         everything about it",
+        "w         shows the finished file in its folder",
         "s p r c d start, pause, retry, cancel, delete",
         "e, Space  edit mode: choose several; * chooses all, Esc ends it",
         "a         adds a URL, typed or pasted",

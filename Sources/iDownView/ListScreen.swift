@@ -149,6 +149,7 @@ extension ListScreen {
         case "r": return list.isEditing ? ask(.resume) : ask(.retry)
         case "c": return ask(.cancel)
         case "d": return ask(.remove)
+        case "w": return ask(.reveal)
         case "S": return [.startAll]
         case "P": return [.pauseAll]
         case "C": return [.clearCompleted]
@@ -267,6 +268,10 @@ extension ListScreen {
     private mutating func ask(_ verb: ListVerb, _ ids: [String]? = nil) -> [ListRequest] {
         let ids = ids ?? list.meant()
         guard !ids.isEmpty else { return [] }
+        if verb == .reveal, ids.contains(where: { list[$0]?.state != .completed }) {
+            fail("Only a completed download can be shown in its folder.")
+            return []
+        }
         guard !verb.needsConsent else {
             mode = .consent(verb, ids)
             return []

@@ -10,6 +10,10 @@ package enum ListVerb: String, CaseIterable, Hashable, Sendable {
     case cancel
     case remove
     case trash
+    /// Opens the finished file with the desktop's program.
+    case open
+    /// Shows the finished file in its folder.
+    case reveal
 
     /// What it is called.
     package var title: String {
@@ -20,6 +24,8 @@ package enum ListVerb: String, CaseIterable, Hashable, Sendable {
         case .cancel: "Cancel, delete partial data"
         case .remove: "Remove from the list"
         case .trash: "Remove, file to the trash"
+        case .open: "Open"
+        case .reveal: "Show in folder"
         }
     }
 
@@ -31,18 +37,19 @@ package enum ListVerb: String, CaseIterable, Hashable, Sendable {
         case .paused: [.resume, .cancel, .remove]
         case .failed: [.retry, .cancel, .remove]
         case .cancelled: [.resume, .remove]
-        case .completed: [.retry, .remove, .trash]
+        case .completed: [.open, .reveal, .retry, .remove, .trash]
         default: [.remove]
         }
     }
 
-    /// What Enter does, as a touch of a row in iDown's list: what runs is paused, what is paused
-    /// goes on, what failed is tried again, and the completed is left alone.
+    /// What Enter does: pauses what runs, resumes what is paused, retries what failed, and opens the
+    /// finished file.
     package static func toggle(of state: TaskProperties.State) -> ListVerb? {
         switch state {
         case .waiting, .downloading: .pause
         case .paused, .cancelled: .resume
         case .failed: .retry
+        case .completed: .open
         default: nil
         }
     }
@@ -51,7 +58,7 @@ package enum ListVerb: String, CaseIterable, Hashable, Sendable {
     package var needsConsent: Bool {
         switch self {
         case .cancel, .remove, .trash: true
-        case .pause, .resume, .retry: false
+        case .pause, .resume, .retry, .open, .reveal: false
         }
     }
 }

@@ -32,7 +32,9 @@ struct Idown: AsyncParsableCommand {
         groupedSubcommands: [
             CommandGroup(
                 name: "Download",
-                subcommands: [GetCommand.self, AddCommand.self, OpenCommand.self]
+                subcommands: [
+                    GetCommand.self, AddCommand.self, OpenCommand.self, RevealCommand.self,
+                ]
             ),
             CommandGroup(
                 name: "Look",

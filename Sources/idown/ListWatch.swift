@@ -19,7 +19,7 @@ struct ListWatch {
         case event(ManagerEvent)
         case presence(Bool)
         case list(Result<[TaskProperties], ManagerError>)
-        case outcome(Result<String, ManagerError>)
+        case outcome(Result<String, any Error>)
         /// What signals leave out of a task; nil where it could not be had.
         case details(TaskProperties?)
         case redraw
@@ -139,7 +139,7 @@ struct ListWatch {
                 screen.succeed(text)
                 redrawSoon()
             case .outcome(.failure(let error)):
-                screen.fail(error.description)
+                screen.fail("\(error)")
                 redrawSoon()
             case .details(let task):
                 isAskedForDetails = false
@@ -233,7 +233,7 @@ struct ListWatch {
         screen.begin(request)
         let client = client
         run { post in
-            do throws(ManagerError) {
+            do {
                 post.yield(.outcome(.success(try await client.carryOut(request))))
             } catch {
                 post.yield(.outcome(.failure(error)))
@@ -262,7 +262,7 @@ extension ManagerClient {
     /// Does what the list asks for.
     ///
     /// - Returns: What to say of it; empty where the list itself shows it.
-    fileprivate func carryOut(_ request: ListRequest) async throws(ManagerError) -> String {
+    fileprivate func carryOut(_ request: ListRequest) async throws -> String {
         switch request {
         case .verb(let verb, let ids): try await carryOut(verb, ids)
         case .startAll: "\(try await startAll()) started"
@@ -276,29 +276,51 @@ extension ManagerClient {
         }
     }
 
-    private func carryOut(_ verb: ListVerb, _ ids: [String]) async throws(ManagerError) -> String {
-        if let id = ids.first, ids.count == 1 {
-            switch verb {
-            case .pause: try await pause(id)
-            case .resume: try await resume(id)
-            case .retry: try await retry(id)
-            case .cancel: try await cancel(id)
-            case .remove: try await remove(id)
-            case .trash:
-                if try await removeTasks([id], options: .trashing) > 0 { return "" }
-                return try await hasTask(id) ? "the file stays: no trash took it" : ""
+    private func carryOut(_ verb: ListVerb, _ ids: [String]) async throws -> String {
+        switch verb {
+        case .pause: return try await apply(verb, ids, pause, pauseTasks)
+        case .resume: return try await apply(verb, ids, resume, startTasks)
+        case .retry: return try await apply(verb, ids, retry, startTasks)
+        case .cancel: return try await apply(verb, ids, cancel, cancelTasks)
+        case .remove:
+            return try await apply(verb, ids, remove) { ids throws(ManagerError) in
+                try await removeTasks(ids)
+            }
+        case .trash:
+            let count = try await removeTasks(ids, options: .trashing)
+            guard let id = ids.first, ids.count == 1 else {
+                return Self.count(verb, count, of: ids)
+            }
+            guard count == 0, try await hasTask(id) else { return "" }
+            return "the file stays: no trash took it"
+        case .open, .reveal:
+            var paths: [String] = []
+            for id in ids { paths.append(try await FinishedFiles.path(of: id, self)) }
+            if verb == .reveal {
+                try await FinishedFiles.reveal(paths)
+            } else {
+                for path in paths { try await FinishedFiles.open(path) }
             }
             return ""
         }
-        let count =
-            switch verb {
-            case .pause: try await pauseTasks(ids)
-            case .resume, .retry: try await startTasks(ids)
-            case .cancel: try await cancelTasks(ids)
-            case .remove: try await removeTasks(ids)
-            case .trash: try await removeTasks(ids, options: .trashing)
-            }
-        return "\(verb.title): \(count) of \(ids.count) changed"
+    }
+
+    /// Applies a verb to one task, of which the list shows what became of it, or to several at once.
+    private func apply(
+        _ verb: ListVerb,
+        _ ids: [String],
+        _ one: (String) async throws(ManagerError) -> Void,
+        _ several: ([String]) async throws(ManagerError) -> UInt32
+    ) async throws(ManagerError) -> String {
+        guard let id = ids.first, ids.count == 1 else {
+            return Self.count(verb, try await several(ids), of: ids)
+        }
+        try await one(id)
+        return ""
+    }
+
+    private static func count(_ verb: ListVerb, _ count: UInt32, of ids: [String]) -> String {
+        "\(verb.title): \(count) of \(ids.count) changed"
     }
 }
 

@@ -1,11 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import iDownBus
 import iDownView
 
 /// What was typed, or handed over by the desktop, where something is to be opened.
 ///
 /// Only the service judges it; here a path becomes the URI that the service takes.
 enum OpenArgument {
+    /// Returns the download's ID where the argument is one, or a task's object path; else nil.
+    static func id(in text: String) -> String? {
+        let id = TaskPath.id(meantBy: text)
+        return TaskPath.isID(id) ? id : nil
+    }
+
     /// The argument as a URI.
     static func uri(for text: String) throws -> String {
         guard !hasScheme(text) else { return text }
@@ -14,8 +21,11 @@ enum OpenArgument {
             Output.complain(mistake)
             throw ExitStatus.refusedURL.exit
         }
-        return "file://" + encoded(try WorkingFolder.absolute(text))
+        return fileURI(try WorkingFolder.absolute(text))
     }
+
+    /// Returns the URI of a file: RFC 8089.
+    static func fileURI(_ path: String) -> String { "file://" + encoded(path) }
 
     /// RFC 3986 section 3.1; a name with a colon in it is typed `./a:b.meta4`.
     private static func hasScheme(_ text: String) -> Bool {

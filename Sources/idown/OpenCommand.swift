@@ -3,33 +3,51 @@
 import ArgumentParser
 import iDownBus
 
-/// `idown open`: what the desktop calls for a clicked link.
+/// `idown open`: opens finished files, and adds what the desktop hands over for a clicked link.
 struct OpenCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "open",
-        abstract: "Adds downloads from links and metalink files, as the desktop does.",
+        abstract: "Opens finished downloads, and adds downloads from links and metalink files.",
         discussion: """
-            Takes http, https, ftp, ftps and sftp URLs, metalink files of this machine (.meta4, \
-            .metalink), and links of the form idown:?url=URL, where URL is wholly \
-            percent-encoded. Any web page can fire such a link, so nothing in it chooses a folder, \
-            a name or an option, and no stored login or cookie is used for it. All that is given \
-            is added or nothing; without anything the service is only started. Nothing is \
-            printed: idown add prints IDs.
+            An ID opens the finished file with the program that the desktop uses for it.
+
+            Anything else is a link, which becomes a download in the download folder: a URL \
+            (http, https, ftp, ftps, sftp), a metalink file of this computer (.meta4, .metalink), \
+            or idown:?url=URL, where URL is percent-encoded. All links of a command are added, or \
+            none of them. Nothing is printed; idown add prints IDs.
+
+            Any web page can send an idown: link. Such a link cannot choose a folder, a name or an \
+            option, and no stored login or cookie is used for it.
+
+            Without arguments the service is started, and the desktop shows how the downloads \
+            stand.
 
             Examples:
-              idown open 'idown:?url=https%3A%2F%2Fexample.org%2Fdisk.iso'
+              idown open 7
               idown open https://example.org/disk.iso
+              idown open 'idown:?url=https%3A%2F%2Fexample.org%2Fdisk.iso'
               idown open ~/Documents/distribution.meta4
             """
     )
 
-    @Argument(help: ArgumentHelp("Links, URLs and metalink files.", valueName: "uri"))
-    var uris: [String] = []
+    @Argument(
+        help: ArgumentHelp(
+            "IDs of completed downloads, or links and metalink files.",
+            valueName: "id-or-link"
+        ),
+        completion: TaskCompletion.completedIDs
+    )
+    var words: [String] = []
 
     func run() async throws {
-        let uris = try uris.map(OpenArgument.uri)
+        let ids = words.compactMap(OpenArgument.id)
+        let links = try words.filter { OpenArgument.id(in: $0) == nil }.map(OpenArgument.uri)
         try await Service.use { client in
-            if uris.isEmpty { try await client.activate() } else { try await client.open(uris) }
+            if words.isEmpty { try await client.activate() }
+            if !links.isEmpty { try await client.open(links) }
+            try await FinishedFiles.present(ids, client) { paths throws(FinishedFiles.Refusal) in
+                for path in paths { try await FinishedFiles.open(path) }
+            }
         }
     }
 }

@@ -7,12 +7,16 @@ import iDownView
 /// What a shell offers where a task is meant: ids with their names, states, `all`.
 enum TaskCompletion {
     static let ids = CompletionKind.custom { words, place, _ in
-        await offer(ids: true, words: [], to: typed(words, place))
+        await offer(words: [], to: typed(words, place))
+    }
+
+    /// IDs of downloads that can be opened.
+    static let completedIDs = CompletionKind.custom { words, place, _ in
+        await offer(words: [], states: [.completed], to: typed(words, place))
     }
 
     static let selections = CompletionKind.custom { words, place, _ in
         await offer(
-            ids: true,
             words: TaskProperties.State.known.map(\.rawValue) + ["all"],
             to: typed(words, place)
         )
@@ -28,12 +32,17 @@ enum TaskCompletion {
     }
 
     /// Nothing is offered where nobody answers, and no service is started for a tab key.
-    private static func offer(ids: Bool, words: [String], to typed: String) async -> [String] {
+    private static func offer(
+        words: [String],
+        states: [TaskProperties.State] = [],
+        to typed: String
+    ) async -> [String] {
         var offers: [TaskOffer] = words.map { TaskOffer(word: $0, name: "") }
         if let client = try? await ManagerClient.connect(patience: .seconds(2)) {
             if (try? await client.isRunning()) == true {
                 var query = TaskQuery()
                 query.limit = most
+                query.states = states
                 query.descending = true
                 let page = try? await client.findTasks(query).page
                 offers =

@@ -15,6 +15,8 @@ struct CommandFailureTests {
         ["add", "http://127.0.0.1:9/x"],
         ["open", "http://127.0.0.1:9/x"],
         ["open"],
+        ["open", "1"],
+        ["reveal", "1"],
         ["list"],
         ["show", "1"],
         ["explain", "1"],

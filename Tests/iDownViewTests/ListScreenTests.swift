@@ -20,7 +20,8 @@ struct ListScreenTests {
         keys.flatMap { screen.press(.character($0)) }
     }
 
-    @Test func `Enter pauses what runs, resumes what is paused, retries what failed`() {
+    @Test func `Enter pauses what runs, resumes what is paused, retries what failed, opens a file`()
+    {
         var paused = TaskProperties.running
         paused.id = "8"
         paused.state = .paused
@@ -31,7 +32,31 @@ struct ListScreenTests {
         _ = screen.press(.down)
         #expect(screen.press(.enter) == [.verb(.retry, ["12"])])
         _ = screen.press(.down)
-        #expect(screen.press(.enter) == [])
+        #expect(screen.press(.enter) == [.verb(.open, ["3"])])
+    }
+
+    @Test func `a finished file is opened from the menu, and shown in its folder by a key`() {
+        var other = TaskProperties.finished
+        other.id = "4"
+        var screen = screen([.finished, .running, other])
+        _ = type("m", &screen)
+        let menu = text(&screen)
+        #expect(menu.contains("1  Open") && menu.contains("2  Show in folder"), "\(menu)")
+        #expect(screen.press(.enter) == [.verb(.open, ["3"])])
+        #expect(type("m2", &screen) == [.verb(.reveal, ["3"])])
+        #expect(type("w", &screen) == [.verb(.reveal, ["3"])])
+        // Several at once.
+        #expect(type("  ", &screen) == [])
+        #expect(type("w", &screen) == [])
+        #expect(text(&screen).contains("Only a completed download"), "\(text(&screen))")
+        _ = screen.press(.up)
+        #expect(type("  w", &screen) == [.verb(.reveal, ["3", "4"])])
+        _ = screen.press(.home)
+        _ = screen.press(.down)
+        #expect(type("w", &screen) == [])
+        #expect(text(&screen).contains("Only a completed download"), "\(text(&screen))")
+        #expect(type("m", &screen) == [])
+        #expect(!text(&screen).contains("Open"), "\(text(&screen))")
     }
 
     @Test func `every state has a sign, its numbers or its reason, at any size`() {
@@ -214,7 +239,7 @@ struct ListScreenTests {
         _ = type("jm", &screen)
         screen.list.apply(.changed(id: "7", state: .completed, changed: [:]))
         #expect(screen.press(.enter) == [])
-        #expect(text(&screen).contains("1  Retry"))
+        #expect(text(&screen).contains("1  Open"))
     }
 
     @Test func `edit mode acts on the choice at once, after consent where something is lost`() {
@@ -354,7 +379,7 @@ struct ListScreenTests {
             let frame = screen.frame(width: 80, height: 24) { _ in "" }
             let other = plainScreen.frame(width: 80, height: 24) { _ in "" }
             for (line, plainLine) in zip(frame.lines, other.lines) {
-                #expect(line.map(\.column) == plainLine.map(\.column))
+                #expect(line.map(\.column) == plainLine.map(\.column), "\(frame.text)\(other.text)")
                 for (span, plain) in zip(line, plainLine) where !span.text.contains("👍") {
                     #expect(CellText(span.text).width == CellText(plain.text).width)
                 }

@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CLinux
+import DBus
+import Dispatch
+import Glibc
+import iDownBus
+
+/// Opens finished files, and shows them in their folders, with the programs of the desktop.
+///
+/// The programs run in a session of their own, so that neither the end of this command nor Ctrl-C
+/// in its terminal ends them, and what they write is dropped.
+enum FinishedFiles {
+    /// Why a file was not opened or shown; the text names the file, so that it can be found.
+    struct Refusal: Error, CustomStringConvertible {
+        let status: ExitStatus
+        let description: String
+
+        init(_ status: ExitStatus, _ description: String) {
+            self.status = status
+            self.description = description
+        }
+    }
+
+    /// Returns the path of a download's finished file.
+    ///
+    /// - Throws: ``Refusal`` where the download is not completed, or its file is gone.
+    static func path(of id: String, _ client: ManagerClient) async throws(Refusal) -> String {
+        let task: TaskProperties
+        do throws(ManagerError) {
+            task = try await client.getTask(id)
+        } catch {
+            throw Refusal(ExitStatus(error), error.description)
+        }
+        guard task.state == .completed else {
+            throw Refusal(
+                .invalidState,
+                "download \(task.id) is \(task.state), not completed; \(advice(for: task))"
+            )
+        }
+        guard access(task.path, F_OK) == 0 else {
+            let isGone = errno == ENOENT || errno == ENOTDIR
+            throw Refusal(
+                .fileFailure,
+                isGone
+                    ? "the file of download \(task.id) is gone: \(task.path); download it again"
+                        + " with: idown retry \(task.id)"
+                    : "cannot reach \(task.path): \(String(cString: strerror(errno)))"
+            )
+        }
+        return task.path
+    }
+
+    private static func advice(for task: TaskProperties) -> String {
+        switch task.state {
+        case .paused, .cancelled: "resume it with: idown resume \(task.id)"
+        case .failed: "try again with: idown retry \(task.id)"
+        default: "wait for it with: idown wait \(task.id)"
+        }
+    }
+
+    /// Opens a file with the program that the desktop uses for its kind: xdg-open(1).
+    static func open(_ path: String) async throws(Refusal) {
+        try checkDesktop(for: path)
+        try await startProgram(for: path, file: path)
+    }
+
+    /// Shows files, selected, in the windows of their folders; where no file manager answers, opens
+    /// the folders.
+    static func reveal(_ paths: [String]) async throws(Refusal) {
+        guard let first = paths.first else { return }
+        try checkDesktop(for: first)
+        if await showInFileManager(paths) { return }
+        var folders: [String] = []
+        for path in paths {
+            let folder = path.lastIndex(of: "/").map { String(path[..<$0]) } ?? ""
+            guard !folders.contains(folder) else { continue }
+            folders.append(folder)
+            try await startProgram(for: folder.isEmpty ? "/" : folder, file: path)
+        }
+    }
+
+    private static func checkDesktop(for path: String) throws(Refusal) {
+        let hasDisplay = ["WAYLAND_DISPLAY", "DISPLAY"].contains { (name: String) in
+            getenv(name).map { $0.pointee != 0 } ?? false
+        }
+        guard hasDisplay else {
+            throw Refusal(
+                .failed,
+                "there is no desktop here: neither DISPLAY nor WAYLAND_DISPLAY is set; the file"
+                    + " is \(path)"
+            )
+        }
+    }
+}
+
+// The file manager.
+extension FinishedFiles {
+    /// Longer than the bus waits for a program that it starts (25 s): the bus says when that failed.
+    private static let fileManagerPatience: Duration = .seconds(30)
+
+    /// More windows than this help nobody.
+    private static let mostFiles = 100
+
+    /// Asks the file manager: freedesktop.org, "File Manager D-Bus Interface".
+    ///
+    /// - Returns: Whether one answered. One that is slow shows the files all the same, and they are
+    ///   not to be shown twice.
+    private static func showInFileManager(_ paths: [String]) async -> Bool {
+        guard let connection = try? await Connection.open(.session) else { return false }
+        let fileManager = Proxy(
+            connection,
+            "org.freedesktop.FileManager1",
+            "/org/freedesktop/FileManager1",
+            "org.freedesktop.FileManager1"
+        )
+        let uris = paths.prefix(mostFiles).map(OpenArgument.fileURI)
+        var isShown = true
+        do throws(BusError) {
+            try await fileManager.call("ShowItems", uris, "", timeout: fileManagerPatience)
+        } catch {
+            isShown = error.isNoReply
+        }
+        await connection.close()
+        return isShown
+    }
+}
+
+// The program.
+extension FinishedFiles {
+    /// xdg-open ends at once where a desktop is there to take over; where it runs the program
+    /// itself, it ends with it, and nobody waits for that.
+    private static let programPatience: Duration = .seconds(3)
+
+    private static func startProgram(for path: String, file: String) async throws(Refusal) {
+        var process: pid_t = 0
+        let code = spawn(["xdg-open", path], &process)
+        guard code != ENOENT else {
+            throw Refusal(
+                .failed,
+                "xdg-open is not installed (Debian: xdg-utils); the file is \(file)"
+            )
+        }
+        guard code == 0 else {
+            let reason = String(cString: strerror(code))
+            throw Refusal(.failed, "xdg-open did not start: \(reason); the file is \(file)")
+        }
+        guard let status = await end(of: process), status != 0 else { return }
+        throw Refusal(.failed, "xdg-open could not open \(path): \(meaning(of: status))")
+    }
+
+    /// posix_spawnp(3); returns its error number.
+    private static func spawn(_ words: [String], _ process: inout pid_t) -> CInt {
+        var attributes = posix_spawnattr_t()
+        var actions = posix_spawn_file_actions_t()
+        posix_spawnattr_init(&attributes)
+        posix_spawn_file_actions_init(&actions)
+        defer {
+            posix_spawnattr_destroy(&attributes)
+            posix_spawn_file_actions_destroy(&actions)
+        }
+        // What this command or libdbus does with signals is not inherited.
+        var signals = sigset_t()
+        sigemptyset(&signals)
+        posix_spawnattr_setsigmask(&attributes, &signals)
+        sigfillset(&signals)
+        posix_spawnattr_setsigdefault(&attributes, &signals)
+        let flags = Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF)
+        posix_spawnattr_setflags(&attributes, flags | CLINUX_POSIX_SPAWN_SETSID)
+        posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0)
+        for file in [STDOUT_FILENO, STDERR_FILENO] {
+            posix_spawn_file_actions_addopen(&actions, file, "/dev/null", O_WRONLY, 0)
+        }
+        posix_spawn_file_actions_addclosefrom_np(&actions, STDERR_FILENO + 1)
+        var arguments = words.map { strdup($0) } + [nil]
+        defer { for argument in arguments { free(argument) } }
+        return posix_spawnp(&process, words[0], &actions, &attributes, &arguments, environ)
+    }
+
+    /// Returns how a child ended, as waitpid(2) tells it; nil while it still runs after some time.
+    private static func end(of process: pid_t) async -> CInt? {
+        let (ends, tell) = AsyncStream.makeStream(of: CInt?.self)
+        // A thread of its own, which blocks for as long as the program runs.
+        DispatchQueue(label: "org.idown.program").async {
+            var status: CInt = 0
+            while waitpid(process, &status, 0) < 0, errno == EINTR {}
+            tell.yield(status)
+        }
+        let clock = Task {
+            try await Task.sleep(for: programPatience)
+            tell.yield(nil)
+        }
+        defer { clock.cancel() }
+        var iterator = ends.makeAsyncIterator()
+        return await iterator.next() ?? nil
+    }
+
+    /// Exit codes of xdg-open(1).
+    private static func meaning(of status: CInt) -> String {
+        guard status & 0x7F == 0 else { return "signal \(status & 0x7F) ended it" }
+        let code = (status >> 8) & 0xFF
+        return code == 3 ? "no program for it was found" : "it ended with exit code \(code)"
+    }
+}
+
+// What the commands have in common.
+extension FinishedFiles {
+    /// Looks up the files of downloads and hands over those that are there; tells what is wrong with
+    /// each of the others, and ends with the exit code of the first.
+    static func present(
+        _ ids: [String],
+        _ client: ManagerClient,
+        by body: ([String]) async throws(Refusal) -> Void
+    ) async throws {
+        var paths: [String] = []
+        var first: ExitStatus?
+        func tell(_ refusal: Refusal) {
+            Output.complain(refusal.description)
+            first = first ?? refusal.status
+        }
+        for id in ids {
+            do throws(Refusal) {
+                paths.append(try await path(of: id, client))
+            } catch {
+                tell(error)
+                guard error.status != .unreachable else { break }
+            }
+        }
+        do throws(Refusal) {
+            try await body(paths)
+        } catch {
+            tell(error)
+        }
+        if let first { throw first.exit }
+    }
+}
