@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A text for a terminal that shows nothing but ASCII, as many cells wide as before.
+/// A text in ASCII, as many cells wide as before, for a terminal that shows nothing else.
 package struct ASCIIText: Hashable, Sendable, CustomStringConvertible {
     package let description: String
 
-    /// Signs of the live list that have a likeness.
+    /// ASCII characters that look like the signs of the live list.
     private static let likenesses: [Character: Character] = [
         "✓": "+", "✗": "x", "↑": "^", "↓": "v", "·": ".", "…": ".", "│": "|", "─": "-", "┌": "+",
         "┐": "+", "└": "+", "┘": "+", "→": ">", "█": "#", "▒": "+",

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A text as a terminal may show it: one line, no control characters, measured in cells.
+/// A text that is safe to show on a terminal: one line without control characters, measured in cells.
 ///
-/// Names come from servers: an escape sequence in one of them must never reach the terminal, and
-/// nothing may turn the direction of what stands beside it.
+/// Servers choose names: an escape sequence in a name must not reach the terminal, and a name must not
+/// reverse the direction of the text beside it.
 package struct CellText: Hashable, Sendable, CustomStringConvertible {
-    /// The text, with U+FFFD for each character that may not be shown.
+    /// The text; U+FFFD replaces each character that must not be shown.
     package let description: String
     /// How many cells it takes.
     package let width: Int
 
     package init(_ text: String) {
-        // Most of what is shown, and lists are long.
+        // Most texts are ASCII, and lists are long.
         if text.utf8.allSatisfy({ (0x20...0x7E).contains($0) }) {
             description = text
             width = text.utf8.count
@@ -30,21 +30,21 @@ package struct CellText: Hashable, Sendable, CustomStringConvertible {
         self.width = width
     }
 
-    /// The text for a screen of columns, on which all terminals give it the same ``width``.
+    /// The text in a form to which all terminals give the same ``width``.
     ///
-    /// An emoji that is joined of several becomes its first sign, a flag becomes two letters.
+    /// An emoji of several scalars becomes the first of them, a flag becomes its two letters.
     package var simplified: CellText {
         guard !description.utf8.allSatisfy({ $0 < 0x80 }) else { return self }
         return CellText(description.reduce(into: "") { $0 += $1.simplified })
     }
 
-    /// The text in at most some cells; what does not fit is replaced by `…`.
+    /// Returns the text in at most some cells; `…` replaces the end if it does not fit.
     package func cut(to limit: Int) -> CellText {
         guard width > limit else { return self }
         guard limit > 0 else { return CellText("") }
         let bytes = description.utf8
         if bytes.count == width, bytes.allSatisfy({ $0 < 0x80 }) {
-            // A cell a byte.
+            // Each byte takes one cell.
             let end = bytes.index(bytes.startIndex, offsetBy: limit - 1)
             return CellText(shown: description[..<end] + "…", width: limit)
         }
@@ -58,13 +58,14 @@ package struct CellText: Hashable, Sendable, CustomStringConvertible {
         return CellText(kept + "…")
     }
 
-    /// The end of the text in at most some cells; what does not fit before it is replaced by `…`.
+    /// Returns the end of the text in at most some cells; `…` replaces the beginning if it does not
+    /// fit.
     package func end(within limit: Int) -> CellText {
         guard width > limit else { return self }
         guard limit > 0 else { return CellText("") }
         var room = limit - 1
         var start = description.endIndex
-        // Back from the end: what was pasted may be long, and only its end is looked at.
+        // From the end backwards, since a pasted text may be very long.
         while start > description.startIndex {
             let place = description.index(before: start)
             room -= description[place].cellWidth
@@ -74,8 +75,8 @@ package struct CellText: Hashable, Sendable, CustomStringConvertible {
         return CellText("…" + String(description[start...]))
     }
 
-    /// The text in lines of at most some cells: broken at a blank where there is one, else between
-    /// two characters.
+    /// Returns the text in lines of at most some cells, broken at blanks; a word that is too long is
+    /// broken between two characters.
     package func wrapped(to cells: Int) -> [CellText] {
         guard width > cells, cells > 0 else { return [self] }
         var lines: [CellText] = []
@@ -86,7 +87,7 @@ package struct CellText: Hashable, Sendable, CustomStringConvertible {
             var blank: String.Index?
             while end < rest.endIndex {
                 room -= rest[end].cellWidth
-                // One character goes into every line, also where it is too wide.
+                // Every line takes a character, even one that is too wide: else there is no end.
                 guard room >= 0 || end == rest.startIndex else { break }
                 if rest[end] == " " { blank = end }
                 end = rest.index(after: end)
@@ -104,14 +105,14 @@ package struct CellText: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// The text in exactly some cells, blanks behind it.
+    /// Returns the text in exactly some cells, with blanks after it.
     package func padded(to cells: Int) -> String {
         let text = cut(to: cells)
         guard text.width < cells else { return text.description }
         return text.description + String(repeating: " ", count: cells - text.width)
     }
 
-    /// The text in exactly some cells, blanks before it.
+    /// Returns the text in exactly some cells, with blanks before it.
     package func paddedLeft(to cells: Int) -> String {
         let text = cut(to: cells)
         guard text.width < cells else { return text.description }
@@ -123,8 +124,8 @@ extension Unicode.Scalar {
     fileprivate var isShown: Bool {
         switch properties.generalCategory {
         case .control, .lineSeparator, .paragraphSeparator, .surrogate: false
-        // Joiners make one sign of several, in emoji and in Persian; all else of this kind is
-        // invisible or changes the direction.
+        // Emoji and Persian need joiners; the other format characters are invisible or change the
+        // direction.
         case .format: self == "\u{200C}" || self == "\u{200D}"
         default: true
         }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension Character {
-    /// How many cells of a terminal it takes: 0, 1 or 2.
+    /// How many cells of a terminal the character takes.
     ///
-    /// An emoji is wide, of however many scalars it is made; U+FE0F asks for an emoji. In all other
-    /// clusters each scalar has its own cells: a vowel that stands beside its letter takes one, as
-    /// the parts of a conjunct do.
+    /// An emoji takes 2, however many scalars it has; U+FE0F makes an emoji of the scalar before it.
+    /// In any other character each scalar has cells of its own, as the vowel signs and conjuncts of
+    /// Indic scripts do.
     var cellWidth: Int {
         if let byte = utf8.first, utf8.count == 1 { return byte < 0x20 || byte == 0x7F ? 0 : 1 }
         let parts = unicodeScalars
@@ -13,11 +13,11 @@ extension Character {
         return parts.reduce(2) { $0 + ($1.properties.isEmoji ? 0 : $1.cellWidth) }
     }
 
-    /// The character as all terminals show it in the same number of cells.
+    /// The character in a form to which all terminals give the same number of cells.
     ///
-    /// They disagree about an emoji of several scalars: a family takes 2 cells in one and 8 in
-    /// another, and ncurses adds up the widths of the scalars. So its first scalar stands for it,
-    /// and a flag's two letters stand for the flag.
+    /// Terminals disagree about an emoji of several scalars: a family takes 2 cells in one and 8 in
+    /// another, and ncurses adds up the widths of the scalars. Such an emoji becomes its first
+    /// scalar, and a flag becomes its two letters.
     var simplified: String {
         let letters = unicodeScalars.compactMap(\.flagLetter)
         guard letters.isEmpty else { return String(letters) }
@@ -34,7 +34,7 @@ extension Character {
 extension Unicode.Scalar {
     fileprivate var cellWidth: Int {
         switch properties.generalCategory {
-        // Before all else: some of them stand among the wide signs, which they go on top of.
+        // First, since some of them lie in the wide ranges below: they go on top of wide characters.
         case .nonspacingMark, .enclosingMark, .format, .control: return 0
         default: break
         }
@@ -42,13 +42,13 @@ extension Unicode.Scalar {
         return isConjoiningJamo ? 0 : 1
     }
 
-    /// The letter that a regional indicator stands for: two of them make a flag.
+    /// The letter of a regional indicator, two of which make a flag; nil for any other scalar.
     fileprivate var flagLetter: Character? {
         guard (0x1F1E6...0x1F1FF).contains(value) else { return nil }
         return Unicode.Scalar(value - 0x1F1E6 + 0x41).map(Character.init)
     }
 
-    /// Hangul vowels and final consonants, which go into the cells of the leading consonant.
+    /// Whether it is a Hangul vowel or final consonant, drawn in the cells of the leading consonant.
     private var isConjoiningJamo: Bool {
         switch value {
         case 0x1160...0x11FF, 0xD7B0...0xD7FF: true
@@ -56,7 +56,7 @@ extension Unicode.Scalar {
         }
     }
 
-    /// East_Asian_Width W or F of Unicode Standard Annex 11, as far as it is not emoji.
+    /// Whether East_Asian_Width is W or F (Unicode Standard Annex 11), leaving out emoji.
     private var isEastAsianWide: Bool {
         switch value {
         case 0x1100...0x115F,  // Hangul, leading consonants

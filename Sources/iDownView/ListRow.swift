@@ -2,7 +2,7 @@
 
 import iDownBus
 
-/// A row of the live list: sign, name, source, bar, bytes of bytes, speed, time left.
+/// A row of the live list: sign, name, source, bar, bytes, speed, time left.
 struct ListRow {
     private let width: Int
     private let isEditing: Bool
@@ -15,7 +15,7 @@ struct ListRow {
     private let speedColumn: Int?
     private let leftColumn: Int?
 
-    /// Lays the columns out; what does not fit beside a readable name is left out.
+    /// Lays the columns out; those that leave no room for a readable name are left out.
     init(width: Int, isEditing: Bool) {
         self.width = width
         self.isEditing = isEditing
@@ -47,8 +47,8 @@ struct ListRow {
         }
     }
 
-    /// As wide as the widest of their kind: `>99d`, `59m59s`; `1023.9 MiB/s`; and
-    /// `1023.9 MiB / 1.0 GiB`, where longer ones go without decimals.
+    /// Cells for the widest texts of each column: `59m59s`, `1023.9 MiB/s` and
+    /// `1023.9 MiB / 1.0 GiB`; longer numbers of bytes lose their decimals.
     private static let leftWidth = 6
     private static let speedWidth = 12
     private static let bytesWidth = 20
@@ -108,7 +108,7 @@ struct ListRow {
         }
         switch task.state {
         case .failed, .waiting:
-            // The reason takes the place of numbers that say nothing.
+            // The reason says more than numbers that do not change.
             let words = task.state == .failed ? summary.reason : Self.waiting(summary)
             put(words, barColumn, width - 1 - barColumn, ink)
         case .completed, .cancelled:
@@ -142,7 +142,7 @@ struct ListRow {
         }
     }
 
-    /// A state in one cell, for those who see no colours.
+    /// Returns a sign for a state, which also tells without colours.
     static func sign(of state: TaskProperties.State) -> String {
         switch state {
         case .downloading: "↓"
@@ -155,8 +155,8 @@ struct ListRow {
         }
     }
 
-    /// Both numbers with one unit where that is the same, and without decimals where there is no
-    /// room for them: the units tell more.
+    /// Returns both numbers, with one unit if they share it, and without decimals if there is no room
+    /// for them.
     private static func bytes(_ summary: TaskSummary) -> String {
         let text = summary.bytes
         var parts = text.split(separator: " ").map(String.init)
@@ -175,7 +175,7 @@ struct ListRow {
         return CellText(reason.isEmpty ? "waiting" : reason)
     }
 
-    /// Scheme and host say where it comes from; the rest is in the details.
+    /// Returns the host of the URL; the details show all of it.
     private static func source(of task: TaskProperties) -> String {
         guard let scheme = task.url.firstRange(of: "://") else { return "" }
         return String(task.url[scheme.upperBound...].prefix { !"/?#".contains($0) })

@@ -3,9 +3,9 @@
 import iDownBus
 
 extension ListScreen {
-    /// Which lines of a box are shown, where it has more than fit.
+    /// Which lines of a box are shown if they do not all fit.
     struct BoxScroll {
-        /// The first line that is shown.
+        /// The first line on the screen.
         private(set) var top = 0
         /// How many fit, and how many there are; known from the last drawing.
         private(set) var room = 1
@@ -26,22 +26,22 @@ extension ListScreen {
             move(by: min(0, line - top) + max(0, line - top - room + 1))
         }
 
-        /// Says that there is more; empty where all lines are shown.
+        /// Tells which lines are shown; empty if all are.
         var hint: String {
             guard count > room else { return "" }
             return " ↑ ↓ lines \(top + 1) to \(top + room) of \(count) "
         }
     }
 
-    /// Wider lines than this are hard to read.
+    /// Cells; longer lines are hard to read.
     private static let widestBox = 96
 
-    /// How many cells a line of a box may take.
+    /// Returns how many cells a line of a box may take.
     func boxWidth(in frame: ScreenFrame) -> Int {
         max(1, min(frame.width - 6, Self.widestBox))
     }
 
-    /// A box in front of the list.
+    /// Puts a box in front of the list.
     mutating func putBox(
         title: String,
         _ lines: [String],

@@ -3,13 +3,13 @@
 import iDownBus
 
 extension ListScreen {
-    /// What to draw.
+    /// Returns what to draw.
     ///
     /// - Parameters:
-    ///   - width: Cells a line.
+    ///   - width: Cells in a line.
     ///   - height: Lines.
     ///   - time: Writes µs since the epoch as a local time.
-    /// - Returns: The screen; rows that do not fit are above or below it, around the cursor.
+    /// - Returns: The screen; if not all rows fit, those around the cursor are on it.
     package mutating func frame(
         width: Int,
         height: Int,
@@ -36,18 +36,18 @@ extension ListScreen {
     }
 
     private mutating func putHead(into frame: inout ScreenFrame) {
-        // Signs where words do not fit; they stand before the rows, too.
+        // On a narrow screen the signs of the states replace their names.
         let hasRoom = frame.width >= Self.wide
-        var parts = ["\(list.count) downloads"]
+        var parts = [list.count == 1 ? "1 download" : "\(list.count) downloads"]
         for state in TaskProperties.State.known where list.count(in: state) > 0 {
             let count = list.count(in: state)
             parts.append(hasRoom ? "\(count) \(state)" : "\(ListRow.sign(of: state))\(count)")
         }
         let view = [
-            list.filter == .all ? "" : "only \(list.filter.name)",
-            list.search.isEmpty ? "" : "/\(list.search)",
+            list.filter == .all ? "" : "filter: \(list.filter.name)",
+            list.search.isEmpty ? "" : "search: \(list.search)",
             list.sort == .added && !list.isDescending
-                ? "" : "by \(list.sort.rawValue)\(list.isDescending ? " ↑" : "")",
+                ? "" : "sort: \(list.sort.rawValue)\(list.isDescending ? " ↑" : "")",
         ].filter { !$0.isEmpty }.joined(separator: "  ")
         guard margins.head > 0 else { return }
         let line = String(repeating: " ", count: frame.width)
@@ -67,10 +67,10 @@ extension ListScreen {
         guard content == .loaded else {
             let text =
                 switch content {
-                case .loading: "Loading …"
+                case .loading: "Loading the downloads …"
                 case .empty: "No downloads. Press a to add one."
-                case .noneFound: "Nothing fits. Esc ends the search, f changes the filter."
-                case .failed(let reason): "\(reason)  Press R to try again."
+                case .noneFound: "No download matches. Esc ends the search, f changes the filter."
+                case .failed(let reason): "\(reason)  R tries again."
                 case .loaded: ""
                 }
             let ink: Style.Ink = if case .failed = content { .red } else { .plain }
@@ -108,7 +108,7 @@ extension ListScreen {
         case .search: prompt("Search: ", list.search, line: line, into: &frame)
         case .add(let text): prompt("URL: ", text, line: line, into: &frame)
         case .consent, .list, .menu, .details, .help:
-            // A question is asked also where there is no room but for the rows.
+            // A question is shown even where only the rows have room.
             guard margins.foot > 0 || message.isQuestion else { return }
             for (place, text) in message.lines.enumerated() where isWhole || place == 0 {
                 frame.blank(line: line + place, column: 0, width: frame.width)
@@ -126,7 +126,7 @@ extension ListScreen {
         frame.blank(line: line, column: 0, width: frame.width)
         frame.put(CellText(title), line: line, column: 1, ink: .bold)
         let column = 1 + title.utf8.count
-        // The end is what is being typed.
+        // If the text is too long, its end is shown: there the user types.
         let shown = CellText(text).simplified.end(within: max(1, frame.width - column - 1))
         frame.put(shown, line: line, column: column)
         frame.type(line: line, column: column + shown.width)
@@ -146,7 +146,7 @@ extension ListScreen {
                 if let left { parts.append("\(left) left") }
             }
         }
-        if list.isEditing { parts.append("\(list.chosen.count) chosen") }
+        if list.isEditing { parts.append("\(list.chosen.count) selected") }
         return CellText(parts.joined(separator: "   "))
     }
 
@@ -156,14 +156,15 @@ extension ListScreen {
         var isQuestion = false
     }
 
-    /// A question, what is under way, or what was answered; else what the cursor's task has to tell.
+    /// Returns the question, the operation under way or its result; without any of them, the error,
+    /// the path or the URL of the download under the cursor.
     ///
-    /// What matters goes on in the next line where it does not fit into one.
+    /// A question, a result and an error wrap; a path and a URL are cut.
     private mutating func message(in frame: ScreenFrame) -> Message {
         let cells = max(1, frame.width - 2)
         func wrapped(_ text: String, _ ink: Style.Ink, isQuestion: Bool = false) -> Message {
             let lines = CellText(text).wrapped(to: cells)
-            // The details have all of it; the rows are what one came for.
+            // The rows matter more; the details show the whole error.
             let most = max(1, frame.lines.count / 3)
             guard lines.count > most else {
                 return Message(lines: lines, ink: ink, isQuestion: isQuestion)
@@ -172,12 +173,10 @@ extension ListScreen {
             return Message(lines: lines[..<(most - 1)] + [last], ink: ink, isQuestion: isQuestion)
         }
         switch mode {
-        // One line for what is typed.
+        // The typed text takes one line.
         case .search, .add: return Message(lines: [CellText("")], ink: .plain)
         case .consent(let verb, let ids):
-            let what = ids.count == 1 ? "download \(ids[0])" : "\(ids.count) downloads"
-            let question = "\(verb.title): \(what)?  y: yes, other keys: no"
-            return wrapped(question, .bold, isQuestion: true)
+            return wrapped(question(verb, ids), .bold, isQuestion: true)
         case .list, .menu, .details, .help: break
         }
         switch operation {
@@ -194,33 +193,46 @@ extension ListScreen {
         return Message(lines: [CellText(place)], ink: .dim)
     }
 
-    /// Cells from which on there is room for words.
+    /// From this width on, words fit where signs stand otherwise.
     private static let wide = 110
 
-    private func hints(width: Int) -> String {
+    private func question(_ verb: ListVerb, _ ids: [String]) -> String {
+        var what = "\(ids.count) downloads"
+        if ids.count == 1, let task = list[ids[0]] {
+            what = TaskSummary(task).shortName.cut(to: 40).description
+        }
+        return "\(verb.title(in: nil)): \(what)?  y: yes, any other key: no"
+    }
+
+    private mutating func hints(width: Int) -> String {
         if list.isEditing {
-            return "Space choose  * all  s start  p pause  c cancel  d delete  Esc done"
+            return "Space select  * all  s start  p pause  c cancel  d remove  Esc done"
         }
+        let state = list.content() == .loaded ? list.cursor.flatMap { list[$0]?.state } : nil
+        let enter = state.flatMap(ListVerb.toggle).map { "Enter \($0.rawValue)  " } ?? ""
         guard width >= Self.wide else {
-            return "Enter pause/go on  m menu  e edit  a add  / search  f filter  ? keys  q quit"
+            return enter + "m menu  i details  e select  a add  / search  ? keys  q quit"
         }
-        return "Enter pause/go on  m menu  i details  e edit  a add  S start all  / search"
-            + "  f filter  o sort  ? keys  q quit"
+        return enter + "m menu  i details  e select  a add  S start all  / search  f filter"
+            + "  o sort  ? keys  q quit"
     }
 
     private static let keys = [
-        "Enter     pauses, resumes or retries the download; opens a finished file",
-        "m         all that can be done with the download under the cursor",
-        "i         everything about it",
-        "w         shows the finished file in its folder",
-        "s p r c d start, pause, retry, cancel, delete",
-        "e, Space  edit mode: choose several; * chooses all, Esc ends it",
-        "a         adds a URL, typed or pasted",
-        "S P C     starts all, pauses all, clears the completed",
-        "/         searches in names and URLs; Esc shows all again",
-        "f         shows only some states",
-        "o O       another order, and the other way round",
-        "R         loads the list anew",
-        "q         ends this view; the downloads go on",
+        "Enter     pause, resume or retry the download; open a finished file",
+        "m         menu: everything that you can do with the download",
+        "i         details of the download; arrow keys scroll them",
+        "s p r     start, pause, retry",
+        "c         cancel the download and delete its partial file",
+        "d         remove the download from the list; a finished file stays",
+        "w         show the finished file in its folder",
+        "e, Space  select several downloads; * selects all, Esc ends this",
+        "a         add a URL: type it or paste it",
+        "S P       start all downloads, pause all downloads",
+        "C         clear completed downloads from the list; files stay",
+        "/         search in names and URLs; Esc shows all downloads again",
+        "f         filter by state",
+        "o O       sort by something else, reverse the order",
+        "R         load the list again",
+        "q         quit; the downloads go on",
     ]
 }

@@ -1,20 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension ListScreen {
-    /// The lines that are no rows; where there is little room they give way to the rows.
+    /// How many lines stand above and below the rows; on a small screen the rows come first.
     struct Margins {
-        /// Lines above the rows: counts, and the names of the columns.
+        /// Lines above the rows: the counts, and the titles of the columns.
         var head = 2
-        /// Lines below: totals, what is under way or under the cursor, and the keys; or only what
-        /// is under way.
+        /// Lines below the rows: totals, message and keys; on a small screen only the message.
         var foot = wholeFoot
 
         static let wholeFoot = 3
 
         /// - Parameters:
         ///   - height: Lines of the screen.
-        ///   - message: Lines of what is under way or under the cursor; one where there is little
-        ///     room.
+        ///   - message: Lines of the message; a small screen shows one of them.
         init(height: Int = .max, message: Int = 1) {
             switch height {
             case 7...: foot = Self.wholeFoot - 1 + message

@@ -2,26 +2,26 @@
 
 import iDownBus
 
-/// The live list as a whole screen: the list, what was typed, and what is under way.
+/// The live list as a whole screen: the list, what was typed, and the operation under way.
 ///
-/// Keys go in and requests come out; ``frame(width:height:time:)`` is what to draw. No terminal is
-/// known here.
+/// Keys go in and requests for the service come out; ``frame(width:height:time:)`` returns what to
+/// draw. It knows no terminal.
 package struct ListScreen: Sendable {
-    /// A key, or what comes like one.
+    /// A key, a paste or an event of the mouse.
     package enum Key: Hashable, Sendable {
         case up, down, pageUp, pageDown, home, end
         case enter, escape, backspace, delete
         case character(Character)
-        /// A text that was pasted at once.
+        /// A pasted text.
         case paste(String)
         /// A click, or a double click, on a line of the screen counted from 0.
         case click(Int)
         case doubleClick(Int)
-        /// The wheel, in lines.
+        /// The wheel, in lines; negative is up.
         case wheel(Int)
     }
 
-    /// An operation of the service that was asked for here.
+    /// The latest operation that was asked of the service from this screen.
     package enum Operation: Hashable, Sendable {
         case none
         case running(String)
@@ -33,7 +33,7 @@ package struct ListScreen: Sendable {
         case list
         case search
         case add(String)
-        /// `state` is the one whose verbs were shown.
+        /// `of` is the state for which the entries were made.
         case menu(id: String, place: Int, of: TaskProperties.State)
         case consent(ListVerb, [String])
         case details(id: String)
@@ -43,33 +43,33 @@ package struct ListScreen: Sendable {
     package var list = TaskList()
     package private(set) var operation = Operation.none
     var mode = Mode.list
-    /// The first row that is shown.
+    /// The first row on the screen.
     var top = 0
-    /// Rows that fit, known from the last drawing.
+    /// How many rows fit; known from the last drawing.
     var pageRows = 10
-    /// What stands around them.
+    /// The lines above and below the rows.
     var margins = Margins()
-    /// Which lines of the box in front are shown.
+    /// Which lines of the box in front are on the screen.
     var box = BoxScroll()
 
     package init() {}
 
-    /// The task whose details are shown; nil where none are.
+    /// The ID of the task whose details are shown; nil while none are.
     package var detailed: String? {
         if case .details(let id) = mode { id } else { nil }
     }
 
-    /// The service is asked for something.
+    /// Shows that a request is under way.
     package mutating func begin(_ request: ListRequest) {
         operation = .running(request.title)
     }
 
-    /// It was done.
+    /// Shows that the request was carried out; an empty text shows nothing.
     package mutating func succeed(_ text: String) {
         operation = text.isEmpty ? .none : .succeeded(text)
     }
 
-    /// It was refused or did not come to its end.
+    /// Shows why the request failed.
     package mutating func fail(_ text: String) {
         operation = .failed(text)
     }
@@ -79,7 +79,7 @@ package struct ListScreen: Sendable {
 extension ListScreen {
     /// Takes a key.
     ///
-    /// - Returns: What to ask of the service.
+    /// - Returns: The requests to send to the service.
     package mutating func press(_ key: Key) -> [ListRequest] {
         if case .running = operation {} else { operation = .none }
         switch mode {
@@ -202,7 +202,7 @@ extension ListScreen {
             mode = .list
             return []
         }
-        // The lines mean something else now than what was aimed at.
+        // The state changed, and the entries with it: the key was meant for another entry.
         guard task.state == state || key == .escape else {
             mode = .menu(id: id, place: 0, of: task.state)
             return []
@@ -258,15 +258,15 @@ extension ListScreen {
         _ ids: [String]
     ) -> [ListRequest] {
         mode = .list
-        // Not Enter: it opened the question from the menu, and may be pressed once too often.
+        // Not Enter: it opens this question from the menu, and may be pressed once too often.
         guard key == .character("y") else { return [] }
         if list.isEditing { list.setEditing(false) }
         return [.verb(verb, ids)]
     }
 
-    /// The verb for what is meant, after consent where something is lost by it.
+    /// Requests a verb for the chosen downloads; asks first where data would be lost.
     private mutating func ask(_ verb: ListVerb, _ ids: [String]? = nil) -> [ListRequest] {
-        let ids = ids ?? list.meant()
+        let ids = ids ?? list.targets()
         guard !ids.isEmpty else { return [] }
         if verb == .reveal, ids.contains(where: { list[$0]?.state != .completed }) {
             fail("Only a completed download can be shown in its folder.")
@@ -285,9 +285,9 @@ extension ListScreen {
         return list.cursor.flatMap { list[$0] }
     }
 
-    /// Puts the cursor on the row that stands on a line of the screen.
+    /// Puts the cursor on the row at a line of the screen.
     ///
-    /// - Returns: Whether there is one; else the cursor stays.
+    /// - Returns: Whether the line has a row; if not, the cursor stays.
     private mutating func moveCursor(toLine line: Int) -> Bool {
         let row = line - margins.head
         guard (0..<pageRows).contains(row), list.content() == .loaded,
@@ -301,14 +301,14 @@ extension ListScreen {
         text.split(whereSeparator: \.isWhitespace).map(String.init)
     }
 
-    /// A menu's lines: a verb, or nil for the details.
+    /// The entries of a menu; the one without a verb shows the details.
     static func menu(of task: TaskProperties) -> [(title: String, verb: ListVerb?)] {
-        ListVerb.verbs(for: task.state).map { ($0.title, $0) } + [("Details", nil)]
+        ListVerb.verbs(for: task.state).map { ($0.title(in: task.state), $0) } + [("Details", nil)]
     }
 }
 
 extension TaskQuery.Sort {
-    /// The next one, and after the last the first.
+    /// The next order; after the last comes the first.
     fileprivate var next: TaskQuery.Sort {
         let all = Self.allCases
         let place = all.firstIndex(of: self) ?? 0

@@ -2,7 +2,7 @@
 
 package import iDownBus
 
-/// What can be done to a download from the list.
+/// What the user can do with a download of the live list.
 package enum ListVerb: String, CaseIterable, Hashable, Sendable {
     case pause
     case resume
@@ -15,21 +15,34 @@ package enum ListVerb: String, CaseIterable, Hashable, Sendable {
     /// Shows the finished file in its folder.
     case reveal
 
-    /// What it is called.
-    package var title: String {
+    /// Returns what the menu calls the verb for a download in a state; nil stands for any state.
+    package func title(in state: TaskProperties.State?) -> String {
         switch self {
         case .pause: "Pause"
         case .resume: "Resume"
-        case .retry: "Retry"
-        case .cancel: "Cancel, delete partial data"
+        case .retry: state == .completed ? "Download again" : "Retry"
+        case .cancel: "Cancel and delete the partial file"
         case .remove: "Remove from the list"
-        case .trash: "Remove, file to the trash"
+        case .trash: "Remove and move the file to the trash"
         case .open: "Open"
         case .reveal: "Show in folder"
         }
     }
 
-    /// The verbs that a task in this state can take, in the order of a menu.
+    /// What happens while the verb is carried out.
+    fileprivate var activity: String {
+        switch self {
+        case .pause: "Pausing"
+        case .resume: "Resuming"
+        case .retry: "Retrying"
+        case .cancel: "Cancelling"
+        case .remove, .trash: "Removing"
+        case .open: "Opening"
+        case .reveal: "Showing"
+        }
+    }
+
+    /// Returns the verbs that apply in a state, in the order of the menu.
     package static func verbs(for state: TaskProperties.State) -> [ListVerb] {
         switch state {
         case .waiting: [.pause, .retry, .cancel, .remove]
@@ -42,8 +55,8 @@ package enum ListVerb: String, CaseIterable, Hashable, Sendable {
         }
     }
 
-    /// What Enter does: pauses what runs, resumes what is paused, retries what failed, and opens the
-    /// finished file.
+    /// Returns the verb of the Enter key: it pauses, resumes or retries the download, or opens its
+    /// finished file; nil for an unknown state.
     package static func toggle(of state: TaskProperties.State) -> ListVerb? {
         switch state {
         case .waiting, .downloading: .pause
@@ -54,7 +67,7 @@ package enum ListVerb: String, CaseIterable, Hashable, Sendable {
         }
     }
 
-    /// Whether something is lost by it, so that it is asked about first.
+    /// Whether the verb deletes something, so that the user is asked first.
     package var needsConsent: Bool {
         switch self {
         case .cancel, .remove, .trash: true
@@ -63,38 +76,39 @@ package enum ListVerb: String, CaseIterable, Hashable, Sendable {
     }
 }
 
-/// What the list asks of the service.
+/// A request from the live list.
 package enum ListRequest: Hashable, Sendable {
-    /// A verb for tasks, named by their ids.
+    /// Applies a verb to the tasks with these IDs.
     case verb(ListVerb, [String])
-    /// Everything paused or failed goes back to waiting.
+    /// Starts all paused and failed downloads.
     case startAll
-    /// Everything that waits or downloads is paused.
+    /// Pauses all waiting and running downloads.
     case pauseAll
-    /// Completed tasks leave the list.
+    /// Removes completed downloads from the list.
     case clearCompleted
-    /// New downloads.
+    /// Adds downloads.
     case add([String])
-    /// What signals leave out of the task whose details are shown.
+    /// Gets all properties of the task whose details are shown; signals leave some out.
     case details(String)
-    /// The list once more.
+    /// Loads the list again.
     case reload
-    /// No more looking.
+    /// Ends the live list.
     case quit
 
-    /// What is said while it is under way.
+    /// What the screen says while the request is under way.
     package var title: String {
         switch self {
         case .verb(let verb, let ids):
             ids.count == 1
-                ? "\(verb.rawValue) \(ids[0])" : "\(verb.rawValue) \(ids.count) downloads"
-        case .startAll: "start all"
-        case .pauseAll: "pause all"
-        case .clearCompleted: "clear completed"
-        case .add(let urls): urls.count == 1 ? "add" : "add \(urls.count) downloads"
-        case .details(let id): "look at \(id)"
-        case .reload: "load the list"
-        case .quit: "quit"
+                ? "\(verb.activity) download \(ids[0])" : "\(verb.activity) \(ids.count) downloads"
+        case .startAll: "Starting all downloads"
+        case .pauseAll: "Pausing all downloads"
+        case .clearCompleted: "Clearing completed downloads"
+        case .add(let urls):
+            urls.count == 1 ? "Adding a download" : "Adding \(urls.count) downloads"
+        case .details(let id): "Loading the details of download \(id)"
+        case .reload: "Loading the downloads"
+        case .quit: "Quitting"
         }
     }
 }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A bar of some width: `[=====>    ]`, and `[   <=>   ]` while the whole is not known.
+/// A bar of some width: `[=====>    ]`, or `[   <=>   ]` while the size is not known.
 package struct ProgressBar: Hashable, Sendable {
-    /// 0 to 1; nil while the whole is not known.
+    /// 0 to 1; nil while the size is not known.
     package let fraction: Double?
     /// Cells, brackets included.
     package let width: Int
-    /// Where the mark of an unknown whole stands: each step moves it by one cell.
+    /// Where the `<=>` of an unknown size stands: each step moves it by one cell.
     package let step: Int
 
     package init(fraction: Double?, width: Int, step: Int = 0) {
@@ -15,7 +15,7 @@ package struct ProgressBar: Hashable, Sendable {
         self.step = step
     }
 
-    /// Exactly ``width`` cells; empty where not even brackets and one cell fit.
+    /// The bar in exactly ``width`` cells; empty if that is less than 3.
     package var text: String {
         let room = width - 2
         guard room >= 1 else { return "" }
@@ -23,7 +23,7 @@ package struct ProgressBar: Hashable, Sendable {
     }
 
     private func filled(_ fraction: Double, _ room: Int) -> String {
-        // A NaN compares as less than nothing and counts as 0.
+        // NaN counts as 0: every comparison with it is false.
         let fraction = fraction > 0 ? min(fraction, 1) : 0
         let count = Int(Double(room) * fraction)
         guard count < room else { return String(repeating: "=", count: room) }
@@ -35,7 +35,7 @@ package struct ProgressBar: Hashable, Sendable {
     private func wandering(_ room: Int) -> String {
         let mark = "<=>"
         guard room > mark.count else { return String(repeating: "?", count: room) }
-        // To and fro.
+        // The mark goes right, then back.
         let way = room - mark.count
         let place = Int(step.magnitude % UInt(2 * way))
         let left = place <= way ? place : 2 * way - place

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A whole screen to draw: texts in their places.
+/// A whole screen to draw: texts and their places.
 package struct ScreenFrame: Sendable {
     /// A text of one line that begins in a column.
     package struct Span: Hashable, Sendable {
@@ -10,9 +10,9 @@ package struct ScreenFrame: Sendable {
         package let isReversed: Bool
     }
 
-    /// The lines from top to bottom, each with its texts from left to right.
+    /// The lines from top to bottom, each with its texts in the order of drawing.
     package private(set) var lines: [[Span]]
-    /// Where the terminal's own cursor blinks, if something is typed.
+    /// Where the terminal's own cursor stands while the user types; else nil.
     package private(set) var typing: (line: Int, column: Int)?
 
     let width: Int
@@ -22,7 +22,7 @@ package struct ScreenFrame: Sendable {
         lines = Array(repeating: [], count: max(0, height))
     }
 
-    /// Puts a text into a line, cut to the cells that are left or to fewer.
+    /// Puts a text into a line; it is cut at the end of the line, or at a limit before that.
     mutating func put(
         _ text: CellText,
         line: Int,
@@ -37,7 +37,7 @@ package struct ScreenFrame: Sendable {
         lines[line].append(Span(column: column, text: text, ink: ink, isReversed: isReversed))
     }
 
-    /// Empties a part of a line for something that stands in front.
+    /// Covers a part of a line with blanks, for a text in front of it.
     mutating func blank(line: Int, column: Int, width cells: Int) {
         put(CellText(String(repeating: " ", count: max(0, cells))), line: line, column: column)
     }
@@ -46,10 +46,10 @@ package struct ScreenFrame: Sendable {
         typing = (line, min(column, width - 1))
     }
 
-    /// The screen as plain text, for those who look at it without a terminal.
+    /// The screen as plain text, for tests.
     package var text: [String] {
         lines.map { spans in
-            // By cells: a wide character is followed by an empty one.
+            // Cell by cell: after a wide character comes an empty cell.
             var cells: [String] = Array(repeating: " ", count: width)
             for span in spans {
                 var column = span.column

@@ -13,11 +13,11 @@ package struct SegmentBar: Hashable, Sendable {
     ///   - width: Cells of the bar; a file of fewer bytes takes a cell for each byte.
     package init(_ ranges: [(first: UInt64, length: UInt64)], total: UInt64, width: Int) {
         let count = min(total, UInt64(max(0, width)))
-        // Products have 128 bits, so that no size overflows.
+        // Products have 128 bits: they overflow for no size.
         func start(of cell: UInt64) -> UInt64 {
             count.dividingFullWidth(total.multipliedFullWidth(by: cell)).quotient
         }
-        // The cell that a byte is in, or the one before that, since starts are rounded down.
+        // The cell of a byte, or the cell before it, because the starts of cells are rounded down.
         func cell(at byte: UInt64) -> UInt64 {
             total.dividingFullWidth(byte.multipliedFullWidth(by: count)).quotient
         }

@@ -3,7 +3,7 @@
 package import iDownBus
 
 extension Style.Ink {
-    /// The colours of iDown's list: what runs is green, what rests is blue, what broke is red.
+    /// The ink of a state: downloading is green, paused blue, failed red, cancelled dim.
     package init(_ state: TaskProperties.State) {
         self =
             switch state {

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Colours of a terminal, or none.
+/// Whether text has colours on the terminal.
 ///
-/// Only the basic colours, which every theme, light or dark, sets to something readable (ECMA-48
-/// SGR).
+/// Only the basic colours are used, since light and dark themes make them readable (ECMA-48, SGR).
 package struct Style: Hashable, Sendable {
     package let isColored: Bool
 
@@ -13,7 +12,7 @@ package struct Style: Hashable, Sendable {
 
     package static let plain = Style(isColored: false)
 
-    /// What a text looks like.
+    /// The look of a text.
     package enum Ink: Hashable, Sendable {
         case plain, bold, dim, green, blue, red
 
@@ -29,7 +28,7 @@ package struct Style: Hashable, Sendable {
         }
     }
 
-    /// The text in an ink; the text itself must hold no control characters.
+    /// Returns the text in an ink; it must hold no control characters.
     package func paint(_ text: String, _ ink: Ink) -> String {
         guard isColored, let code = ink.code, !text.isEmpty else { return text }
         return "\u{1B}[\(code)m\(text)\u{1B}[0m"

@@ -2,16 +2,16 @@
 
 package import iDownBus
 
-/// Everything about one task, a line a fact.
+/// Everything about one task, each fact in a line of its own.
 package struct TaskDetails: Sendable {
-    /// Where the lines go.
+    /// Where the lines are shown.
     package enum Room: Hashable, Sendable {
-        /// A pipe or a file: a fact stands in one line, however long it is.
+        /// A pipe or a file: each fact takes one line, however long it is.
         case unlimited
-        /// A terminal that is so many cells wide, where long facts stay in one piece, so that they
-        /// can be selected; the picture of what is on disk fits it.
+        /// A terminal of this width: each fact takes one line, so that a URL can be selected; a bar
+        /// shows which parts are on disk.
         case terminal(width: Int)
-        /// A box that is so many cells wide: long facts go on in the next line.
+        /// A box of this width: long facts wrap; a bar shows which parts are on disk.
         case box(width: Int)
 
         fileprivate var width: Int? {
@@ -22,15 +22,15 @@ package struct TaskDetails: Sendable {
         }
     }
 
-    /// The lines, without their ends.
+    /// The lines, without line ends.
     package let lines: [String]
 
     /// Lays a task out.
     ///
     /// - Parameters:
     ///   - task: The task.
-    ///   - style: Colours, if any.
-    ///   - room: Where the lines go.
+    ///   - style: Whether there are colours.
+    ///   - room: Where the lines are shown.
     ///   - time: Writes µs since the epoch as a local time.
     package init(
         _ task: TaskProperties,
@@ -82,7 +82,7 @@ package struct TaskDetails: Sendable {
             Fact("Time left", summary.timeLeft(bytesPerSecond: task.speed)),
             Fact("Error", error(task), .red),
             Fact("Attempts", task.attempts == 0 ? "" : "\(task.attempts)"),
-            Fact("Next try", task.retryAt == 0 ? "" : time(task.retryAt)),
+            Fact("Next attempt", task.retryAt == 0 ? "" : time(task.retryAt)),
             Fact("URL", task.url),
             Fact("Referrer", task.referrer),
             Fact("Folder", task.directory),
@@ -99,7 +99,7 @@ package struct TaskDetails: Sendable {
         ]
     }
 
-    /// Which parts are on disk; nil where the size is not known, or where it is all or nothing.
+    /// Returns a bar of the parts on disk; nil if the size is not known, or all or nothing is there.
     private static func picture(of task: TaskProperties, width: Int?) -> String? {
         guard let width, width >= 4, let total = task.knownTotal, task.state != .completed,
             !task.segments.isEmpty
@@ -113,7 +113,7 @@ package struct TaskDetails: Sendable {
         return detail.isEmpty ? task.state.rawValue : "\(task.state) (\(detail))"
     }
 
-    /// Those that are open, and the most that may be where that is said of this task.
+    /// Returns how many connections are open, and the limit if this task has its own.
     private static func connections(_ task: TaskProperties) -> String {
         let open = task.connections == 0 ? "" : "\(task.connections)"
         guard task.maxConnections > 0 else { return open }

@@ -2,16 +2,16 @@
 
 private import iDownBus
 
-// The cursor and edit mode.
+// The cursor and the selection.
 extension TaskList {
-    /// Moves the cursor by rows, and no further than the first and the last.
+    /// Moves the cursor by some rows, at most to the first or the last one.
     package mutating func moveCursor(by step: Int) {
         let rows = rows()
         guard !rows.isEmpty else { return }
         moveCursor(to: place + max(-rows.count, min(rows.count, step)))
     }
 
-    /// Puts the cursor on a row, counted from 0, or on the nearest that there is.
+    /// Puts the cursor on a row, counted from 0, or on the nearest row.
     package mutating func moveCursor(to row: Int) {
         let rows = rows()
         guard !rows.isEmpty else { return }
@@ -19,35 +19,35 @@ extension TaskList {
         cursor = rows[place]
     }
 
-    /// The row with the cursor, counted from 0.
+    /// Returns the row with the cursor, counted from 0.
     package mutating func cursorRow() -> Int {
         _ = rows()
         return place
     }
 
-    /// Begins or ends edit mode; nothing is chosen afterwards.
+    /// Begins or ends selecting; nothing is selected afterwards.
     package mutating func setEditing(_ isEditing: Bool) {
         self.isEditing = isEditing
         chosen = []
     }
 
-    /// Chooses the cursor's row or takes it out of the choice.
+    /// Selects the cursor's row, or deselects it.
     package mutating func toggleChoice() {
         _ = rows()
         guard isEditing, let cursor else { return }
         if chosen.remove(cursor) == nil { chosen.insert(cursor) }
     }
 
-    /// Chooses all rows that are shown; where they are already, none.
+    /// Selects all rows; if all are selected, deselects them.
     package mutating func toggleAll() {
         guard isEditing else { return }
         let rows = rows()
         chosen = rows.allSatisfy(chosen.contains) ? [] : Set(rows)
     }
 
-    /// What a verb is meant for: in edit mode the choice in the order of the rows, and those
-    /// chosen that are not shown; else the cursor's row.
-    package mutating func meant() -> [String] {
+    /// Returns the IDs that a verb applies to: the selected ones, first those with rows, in their
+    /// order; without a selection the cursor's row.
+    package mutating func targets() -> [String] {
         let rows = rows()
         guard isEditing else { return cursor.map { [$0] } ?? [] }
         let visible = rows.filter(chosen.contains)

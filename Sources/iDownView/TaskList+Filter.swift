@@ -3,25 +3,25 @@
 package import iDownBus
 
 extension TaskList {
-    /// Which states are shown.
+    /// Selects downloads by their states.
     package enum Filter: Hashable, Sendable {
         case all
-        /// What is still to be done something about.
+        /// All but completed and cancelled downloads.
         case unfinished
         case only(TaskProperties.State)
 
-        /// All there are, in the order in which a key goes through them.
+        /// All filters, in the order in which the key goes through them.
         package static let known: [Filter] =
             [.all, .unfinished] + TaskProperties.State.known.map { .only($0) }
 
-        /// The next one, and after the last the first.
+        /// The next filter; after the last comes the first.
         package var next: Filter {
             let known = Self.known
             let place = known.firstIndex(of: self) ?? known.count - 1
             return known[(place + 1) % known.count]
         }
 
-        /// The name for people.
+        /// The name on the screen.
         package var name: String {
             switch self {
             case .all: "all"

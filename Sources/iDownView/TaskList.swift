@@ -2,23 +2,22 @@
 
 package import iDownBus
 
-/// The list of downloads as people look at it: what there is, what of it is shown, and where the
-/// cursor stands.
+/// The live list of downloads: all tasks, which of them are shown in which order, and the cursor.
 ///
-/// A value without a clock, a terminal or a bus: it is fed with the whole list once and with each
-/// change after that, and whoever draws it asks for rows.
+/// A value without a clock, a terminal or a bus: it takes the whole list once and each change after
+/// that, and returns the rows to draw.
 package struct TaskList: Sendable {
-    /// What there is to show instead of, or as, the rows.
+    /// What the screen shows: rows, or a sentence in their place.
     package enum Content: Hashable, Sendable {
-        /// The list was asked for and has not come.
+        /// The list was asked for; the answer is still to come.
         case loading
-        /// There are no downloads at all.
+        /// There are no downloads.
         case empty
-        /// There are downloads, and none that fits search and filter.
+        /// There are downloads, but none matches search and filter.
         case noneFound
-        /// Rows.
+        /// There are rows.
         case loaded
-        /// The list did not come; why, for people.
+        /// The list could not be loaded; the text tells why.
         case failed(String)
     }
 
@@ -28,48 +27,48 @@ package struct TaskList: Sendable {
     }
 
     private var phase = Phase.loading
-    /// How many answers are on their way, and what came since the first of them was asked for.
+    /// How many lists are still to come, and the events since the first of them was asked for.
     private var awaitedLists = 0
     private var early: [ManagerEvent] = []
     private var tasks: [String: TaskProperties] = [:]
-    /// In the order of adding; may name tasks that are gone, until it is looked at.
+    /// IDs in the order of adding; removed tasks stay in it until ``rows()`` drops them.
     private var order: [String] = []
-    /// The ids shown, in their order; nil when it has to be found out anew.
+    /// The IDs of the rows, in order; nil after a change that may move rows.
     private var shown: [String]?
     private var counts: [TaskProperties.State: Int] = [:]
     private var downloading: Set<String> = []
 
-    /// What to look for in names and URLs; empty for everything.
+    /// The text that names or URLs have to contain; empty shows all.
     package var search = "" { didSet { if search != oldValue { shown = nil } } }
-    /// Which states are shown.
+    /// The states that are shown.
     package var filter = Filter.all { didSet { if filter != oldValue { shown = nil } } }
-    /// By what the rows are ordered.
+    /// The property that orders the rows.
     package var sort = TaskQuery.Sort.added { didSet { if sort != oldValue { shown = nil } } }
-    /// The other way round.
+    /// Whether the order is reversed.
     package var isDescending = false {
         didSet { if isDescending != oldValue { shown = nil } }
     }
 
-    /// The id of the row with the cursor; nil where there are no rows.
+    /// The ID of the row with the cursor; nil if there are no rows.
     package internal(set) var cursor: String?
-    /// Where the cursor's row stood when the rows were last found out.
+    /// The place of the cursor's row when ``rows()`` last ordered them.
     var place = 0
-    /// Whether rows can be chosen, with a box each.
+    /// Whether several rows can be selected: each has a box.
     package internal(set) var isEditing = false
-    /// The ids chosen in edit mode.
+    /// The IDs of the selected rows.
     package internal(set) var chosen: Set<String> = []
 
-    /// A list of which nothing is known yet.
+    /// Makes a list that is still to be loaded.
     package init() {}
 }
 
-// What there is.
+// The tasks.
 extension TaskList {
     /// Takes the whole list.
     ///
-    /// A long list is written down at one time and comes at another: changes that overtook it are
-    /// applied once more. Those that it has already do no harm, since the last one of each task
-    /// says how it stands.
+    /// Changes may arrive before a list that was made earlier, so those that came while it was
+    /// awaited are applied again. If the list has them already, that does no harm: the last change
+    /// of a task has its present state.
     package mutating func load(_ list: [TaskProperties]) {
         phase = .loaded
         tasks = Dictionary(list.map { ($0.id, $0) }) { $1 }
@@ -83,13 +82,13 @@ extension TaskList {
         endAwaited()
     }
 
-    /// The list could not be had.
+    /// Takes the reason why the list could not be loaded.
     package mutating func fail(_ reason: String) {
         phase = .failed(reason)
         endAwaited()
     }
 
-    /// The list is asked for anew; one ``load(_:)`` or ``fail(_:)`` follows for each time.
+    /// Notes that the list was asked for; one ``load(_:)`` or ``fail(_:)`` has to follow.
     package mutating func reload() {
         if case .failed = phase { phase = .loading }
         awaitedLists += 1
@@ -132,10 +131,10 @@ extension TaskList {
         }
     }
 
-    /// Takes from a task what signals leave out: its segments and connections, and the queries of
-    /// its URL and referrer.
+    /// Takes the properties of a task that signals leave out: its segments, its connections, and its
+    /// URL and referrer with their queries.
     ///
-    /// All else is left as it is: a signal may have come since the task was asked for.
+    /// The other properties stay: a signal may be newer than this answer.
     package mutating func fillIn(_ task: TaskProperties) {
         guard let old = tasks[task.id] else { return }
         tasks[task.id]?.segments = task.segments
@@ -145,19 +144,19 @@ extension TaskList {
         if !search.isEmpty, old.url != task.url { shown = nil }
     }
 
-    /// A task of the list.
+    /// The task with an ID; nil if it is not in the list.
     package subscript(id: String) -> TaskProperties? { tasks[id] }
 
     /// How many downloads there are.
     package var count: Int { tasks.count }
 
-    /// How many are in a state.
+    /// Returns how many downloads are in a state.
     package func count(in state: TaskProperties.State) -> Int { counts[state] ?? 0 }
 
-    /// What downloads now: how many bytes a second, and how many of how many bytes are there.
+    /// The sums over all running downloads: bytes per second, bytes on disk, and bytes in all.
     ///
-    /// `knownSpeed` is that of the downloads whose whole is known, which alone brings these nearer
-    /// to their end.
+    /// `knownSpeed`, `done` and `whole` leave out downloads of unknown size, so that they give the
+    /// time left.
     package var totals: (speed: UInt64, knownSpeed: UInt64, done: UInt64, whole: UInt64) {
         downloading.reduce(into: (0, 0, 0, 0)) { sum, id in
             guard let task = tasks[id] else { return }
@@ -176,9 +175,9 @@ extension TaskList {
     }
 }
 
-// What of it is shown.
+// The rows.
 extension TaskList {
-    /// What there is to show.
+    /// Returns what the screen shows.
     package mutating func content() -> Content {
         switch phase {
         case .loading: .loading
@@ -187,7 +186,7 @@ extension TaskList {
         }
     }
 
-    /// The ids of the rows from top to bottom.
+    /// Returns the IDs of the rows from top to bottom.
     package mutating func rows() -> [String] {
         if let shown { return shown }
         if order.count > tasks.count { order.removeAll { tasks[$0] == nil } }
@@ -197,7 +196,7 @@ extension TaskList {
             found = order.filter { id in
                 guard let task = tasks[id], filter.takes(task.state) else { return false }
                 guard !text.isEmpty else { return true }
-                // What the row shows as long as the file has no name of its own.
+                // Without a name the row shows the end of the URL.
                 let name =
                     task.fileName.isEmpty
                     ? TaskSummary(task).shortName.description : task.fileName
@@ -207,7 +206,7 @@ extension TaskList {
         found = sorted(found)
         if isDescending { found.reverse() }
         shown = found
-        // The cursor stays on its task, or in its place where that is no longer shown.
+        // The cursor stays on its task; if that has no row any more, on the row in its place.
         if let index = cursor.flatMap({ found.firstIndex(of: $0) }) {
             place = index
         } else {
@@ -217,13 +216,13 @@ extension TaskList {
         return found
     }
 
-    /// A text without the difference between its letters' cases; `ß` has no capital of its own, and
-    /// is `SS` in capitals.
+    /// Returns a text for comparison without case; upper case comes first, because only it makes `SS`
+    /// of `ß`.
     private static func folded(_ text: String) -> String {
         text.uppercased().lowercased()
     }
 
-    /// Whether a change may move rows, make them come or go.
+    /// Whether a change may move, add or remove rows.
     private func moves(from old: TaskProperties, to new: TaskProperties) -> Bool {
         if filter != .all, old.state != new.state { return true }
         if !search.isEmpty, old.fileName != new.fileName || old.url != new.url { return true }
@@ -237,7 +236,7 @@ extension TaskList {
         }
     }
 
-    /// The ids by what they are ordered; equal ones stand in the order of adding.
+    /// Returns the IDs in order; equal ones stay in the order of adding.
     private func sorted(_ ids: [String]) -> [String] {
         func by<Key: Comparable>(_ key: (TaskProperties) -> Key) -> [String] {
             let keyed = ids.enumerated().compactMap { place, id in

@@ -320,7 +320,7 @@ extension ManagerClient {
     }
 
     private static func count(_ verb: ListVerb, _ count: UInt32, of ids: [String]) -> String {
-        "\(verb.title): \(count) of \(ids.count) changed"
+        "\(verb.title(in: nil)): \(count) of \(ids.count) downloads changed"
     }
 }
 

@@ -144,7 +144,7 @@ struct WatchTests {
         }
     }
 
-    @Test func `search, filter, menu, edit mode and adding work by keys`() async throws {
+    @Test func `search, filter, menu, selection and adding work by keys`() async throws {
         try await withList { service, host in
             try await withTerminal(service) { terminal in
                 try await terminal.wait(for: "moving.bin")
@@ -155,14 +155,14 @@ struct WatchTests {
                 try await terminal.press("Enter", "m")
                 try await terminal.wait(for: "1  Resume")
                 try await terminal.press("Down", "Enter")
-                try await terminal.wait(for: "Cancel, delete partial data: download 2?")
+                try await terminal.wait(for: "delete the partial file: resting.bin?")
                 try await terminal.press("y")
                 try await service.waitForState("cancelled", of: "2")
                 try await terminal.press("Escape")
                 try await terminal.wait(for: "given-up")
 
                 try await terminal.press("Home", "e", "Down", "Space", "Space")
-                try await terminal.wait(for: "2 chosen")
+                try await terminal.wait(for: "2 selected")
                 try await terminal.press("d")
                 try await terminal.wait(for: "2 downloads?")
                 try await terminal.press("y")
@@ -180,7 +180,7 @@ struct WatchTests {
                 let refused = try await terminal.wait(for: "URL") { !$0.contains("URL: x") }
                 #expect(!refused.contains("added as"), "\(refused)")
                 try await terminal.press("?")
-                try await terminal.wait(for: "loads the list anew")
+                try await terminal.wait(for: "load the list again")
                 try await terminal.press("x")
                 try await terminal.resize(width: 130, height: 30)
                 try await terminal.wait(for: "SOURCE")
@@ -217,7 +217,7 @@ struct WatchTests {
         }
     }
 
-    @Test func `stopped and brought back it has its screen, and pastes are no commands`()
+    @Test func `after a stop the screen comes back, and a paste is not taken for commands`()
         async throws
     {
         try await withService { service in
@@ -236,7 +236,7 @@ struct WatchTests {
                 try await terminal.press("C-z")
                 try await terminal.wait(for: "stopped")
                 try await terminal.press("Enter")
-                try await terminal.wait(for: "Enter pause/go on")
+                try await terminal.wait(for: "Enter resume")
                 // What is shown of this comes after what was due to the terminal.
                 _ = try await service.add("http://127.0.0.1:9/later.bin") { $0.paused = true }
                 try await terminal.wait(for: "later.bin")
@@ -266,7 +266,7 @@ struct WatchTests {
         }
     }
 
-    @Test func `without its bus the list ends as other commands do`() async throws {
+    @Test func `without the session bus the list ends with an error`() async throws {
         try await withService { service in
             _ = try await service.add("http://127.0.0.1:9/resting.bin") { $0.paused = true }
             try await withTerminal(service) { terminal in
@@ -279,7 +279,7 @@ struct WatchTests {
         }
     }
 
-    @Test func `the smallest terminal is lived with, and a larger one shows the list again`()
+    @Test func `the list survives the smallest terminal, and a larger one shows it again`()
         async throws
     {
         try await withList { service, _ in
@@ -295,7 +295,7 @@ struct WatchTests {
                 }
                 try await terminal.resize(width: 80, height: 24)
                 try await terminal.wait(for: "resting.bin")
-                try await terminal.wait(for: "Enter pause/go on")
+                try await terminal.wait(for: "Enter pause")
             }
         }
     }

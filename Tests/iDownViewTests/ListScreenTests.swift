@@ -20,8 +20,7 @@ struct ListScreenTests {
         keys.flatMap { screen.press(.character($0)) }
     }
 
-    @Test func `Enter pauses what runs, resumes what is paused, retries what failed, opens a file`()
-    {
+    @Test func `Enter pauses, resumes or retries a download, and opens a finished file`() {
         var paused = TaskProperties.running
         paused.id = "8"
         paused.state = .paused
@@ -97,7 +96,7 @@ struct ListScreenTests {
         #expect(list.contains(" \(shown) "), "\(list)")
     }
 
-    @Test func `the time left of all counts only the speed of what is known to end`() {
+    @Test func `the time left counts only the speed of downloads whose size is known`() {
         var endless = TaskProperties.running
         endless.id = "8"
         endless.totalBytes = -1
@@ -107,7 +106,7 @@ struct ListScreenTests {
         #expect(foot.contains("102.0 MiB/s   50.0 MiB of 200.0 MiB   1m15s left"), "\(foot)")
     }
 
-    @Test func `in a few lines the rows come first, and what is typed is seen`() {
+    @Test func `on a small screen the rows come first, and typed text is visible`() {
         for height in 1...8 {
             var screen = screen()
             let list = text(&screen, 60, height)
@@ -120,7 +119,7 @@ struct ListScreenTests {
         }
     }
 
-    @Test func `in a few lines a click finds its row`() {
+    @Test func `on a small screen a click finds its row`() {
         var screen = screen()
         _ = text(&screen, 60, 4)
         _ = screen.press(.click(2))
@@ -134,7 +133,7 @@ struct ListScreenTests {
         #expect(menu.contains("1  Pause") && menu.contains("4  Details"), "\(menu)")
         #expect(screen.press(.enter) == [.verb(.pause, ["7"])])
         #expect(type("m2", &screen) == [])
-        #expect(text(&screen).contains("download 7?"))
+        #expect(text(&screen).contains("partial file: disk.iso?"), "\(text(&screen))")
         #expect(type("n", &screen) == [])
         #expect(type("m2y", &screen) == [.verb(.cancel, ["7"])])
         #expect(type("m4", &screen) == [.details("7")])
@@ -180,7 +179,7 @@ struct ListScreenTests {
         #expect(!text(&screen).contains("┌"))
     }
 
-    @Test func `details ask for what signals leave out, and show it`() {
+    @Test func `details ask for the properties that signals leave out`() {
         var screen = screen([.running])
         #expect(type("i", &screen) == [.details("7")])
         #expect(!text(&screen).contains("On disk"))
@@ -234,7 +233,7 @@ struct ListScreenTests {
         #expect(text(&screen).contains("why not"), "\(text(&screen))")
     }
 
-    @Test func `a menu whose lines mean something else by now is shown anew`() {
+    @Test func `a menu is drawn again if its entries changed with the state`() {
         var screen = screen()
         _ = type("jm", &screen)
         screen.list.apply(.changed(id: "7", state: .completed, changed: [:]))
@@ -242,10 +241,10 @@ struct ListScreenTests {
         #expect(text(&screen).contains("1  Open"))
     }
 
-    @Test func `edit mode acts on the choice at once, after consent where something is lost`() {
+    @Test func `a verb applies to all selected downloads, after a question if it deletes`() {
         var screen = screen()
         _ = type("e*", &screen)
-        #expect(text(&screen).contains("[x]") && text(&screen).contains("3 chosen"))
+        #expect(text(&screen).contains("[x]") && text(&screen).contains("3 selected"))
         #expect(type("p", &screen) == [.verb(.pause, ["3", "7", "12"])])
         #expect(!text(&screen).contains("[x]"))
         _ = screen.press(.home)
@@ -256,12 +255,12 @@ struct ListScreenTests {
     }
 
     @Test(arguments: [ListScreen.Key.enter, .escape, .up, .paste("y"), .character("Y")])
-    func `only y says yes where something is lost`(key: ListScreen.Key) {
+    func `only y says yes where something is deleted`(key: ListScreen.Key) {
         var screen = screen()
         _ = type("jd", &screen)
-        #expect(text(&screen).contains("download 7?"))
+        #expect(text(&screen).contains("from the list: disk.iso?"), "\(text(&screen))")
         #expect(screen.press(key) == [])
-        #expect(!text(&screen).contains("download 7?"))
+        #expect(!text(&screen).contains("from the list"))
         #expect(type("dy", &screen) == [.verb(.remove, ["7"])])
     }
 
@@ -290,7 +289,7 @@ struct ListScreenTests {
         #expect(type("S", &screen) == [.startAll])
     }
 
-    @Test func `of a long paste the end is shown`() {
+    @Test func `the end of a long paste is shown`() {
         var screen = screen()
         let urls = (1...20_000).map { "https://example.org/日本/\($0).iso" }
         #expect(screen.press(.paste(urls.joined(separator: "\n"))) == [])
@@ -301,10 +300,10 @@ struct ListScreenTests {
         #expect(screen.press(.enter) == [.add(urls)])
     }
 
-    @Test func `an operation is told while it runs and when it has ended`() {
+    @Test func `an operation is shown while it runs and when it has ended`() {
         var screen = screen()
         screen.begin(.verb(.pause, ["7"]))
-        #expect(text(&screen).contains("pause 7 …"))
+        #expect(text(&screen).contains("Pausing download 7 …"))
         screen.fail("a task that is completed cannot pause")
         #expect(text(&screen).contains("cannot pause"))
         #expect(screen.operation == .failed("a task that is completed cannot pause"))
@@ -357,7 +356,7 @@ struct ListScreenTests {
     }
 
     @Test(arguments: [-1, 0, 1, 5, 20, 21, 23, 99])
-    func `a click where no row stands means no download`(line: Int) {
+    func `a click outside the rows changes nothing`(line: Int) {
         var screen = screen()
         _ = text(&screen)
         _ = screen.press(.down)
@@ -391,7 +390,7 @@ struct ListScreenTests {
         }
     }
 
-    @Test func `a name from a server brings nothing but itself to the terminal`() {
+    @Test func `a name from a server sends no commands to the terminal`() {
         var task = TaskProperties.running
         task.fileName = "a\u{1B}[2Jb\u{202E}c\nd"
         var screen = screen([task])

@@ -47,8 +47,8 @@ import iDownView
         task.state = .waiting
         task.hold = .retry
         task.retryAt = 42
-        #expect(lines(task).contains("State:      waiting (retry)"))
-        #expect(lines(task).contains("Next try:   at 42"))
+        #expect(lines(task).contains("State:         waiting (retry)"))
+        #expect(lines(task).contains("Next attempt:  at 42"))
     }
 
     @Test func `in a box a long fact goes on below its beginning`() {
