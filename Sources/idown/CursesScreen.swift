@@ -4,41 +4,41 @@ import CCurses
 import Glibc
 import iDownView
 
-/// The terminal as ncurses sees it: ncurses(3).
+/// The terminal by way of ncurses(3).
 ///
-/// ncurses is one screen a process and knows no threads: whoever has opened it uses it from one task
-/// at a time and closes it at the end.
+/// ncurses has one screen per process and no locks: use the screen from one task at a time, and close
+/// it at the end.
 struct CursesScreen: ~Copyable {
-    /// Why there is no screen.
+    /// Why the live list cannot be shown.
     enum Failure: Error, CustomStringConvertible {
         case unknownTerminal
-        /// Its cursor only goes on, as a typewriter's.
+        /// The terminal cannot move its cursor.
         case noCursor
 
         var description: String {
             let name = CellText(getenv("TERM").map { String(cString: $0) } ?? "")
             return switch self {
             case .unknownTerminal:
-                "the terminal \(name) is not known here; set TERM, for example to xterm"
+                "the terminal type \(name) is not known; set TERM to another one, for example xterm"
             case .noCursor:
-                "the terminal \(name) cannot show a live list; there are: idown list, idown follow"
+                "the terminal type \(name) cannot show a live list; use idown list or idown follow"
             }
         }
     }
 
     private let screen: OpaquePointer
     private let isColored: Bool
-    /// ncurses writes in the set of characters of the user's locale.
+    /// ncurses writes in the character set of the user's locale.
     private let showsUnicode = UserLocale.showsUnicode
     private var pasted: String?
-    /// How much of what was typed has been read, whether it came to a key or not.
+    /// How many reads gave input, whether or not a key came of it.
     private(set) var reads = 0
 
     /// Takes the terminal over.
     ///
     /// - Parameters:
     ///   - isColored: Whether colours are wanted.
-    ///   - usesMouse: Whether clicks and the wheel come here and not to the terminal.
+    ///   - usesMouse: Whether clicks and the wheel go to the list instead of the terminal.
     /// - Throws: ``Failure``.
     init(isColored: Bool, usesMouse: Bool) throws(Failure) {
         guard let screen = ccurses_open() else { throw .unknownTerminal }
@@ -56,12 +56,12 @@ struct CursesScreen: ~Copyable {
         _ = keypad(window, true)
         _ = nodelay(window, true)
         _ = intrflush(window, false)
-        // How long an Esc may be the beginning of a key, in ms: enough for ssh.
+        // How long an Esc may begin a longer key, in ms: enough for ssh.
         _ = set_escdelay(50)
         _ = curs_set(0)
         var colored = false
         if isColored, has_colors(), start_color() == OK {
-            // The terminal's own background, light or dark.
+            // Keeps the terminal's own background, light or dark.
             _ = use_default_colors()
             for (pair, color) in Self.pairs { _ = init_pair(pair, color, -1) }
             colored = true
@@ -72,8 +72,8 @@ struct CursesScreen: ~Copyable {
                 CCURSES_CLICK | CCURSES_DOUBLE_CLICK | CCURSES_WHEEL_UP | CCURSES_WHEEL_DOWN
             _ = mousemask(mmask_t(events), nil)
         }
-        // What is pasted comes in brackets, so that no line of it is a command (xterm, "Bracketed
-        // Paste Mode").
+        // A paste comes in brackets, so that its characters are not taken for commands (xterm,
+        // "Bracketed Paste Mode").
         _ = define_key("\u{1B}[200~", Self.pasteBegins)
         _ = define_key("\u{1B}[201~", Self.pasteEnds)
         TerminalRescue.arm()
@@ -81,15 +81,15 @@ struct CursesScreen: ~Copyable {
         Self.askForKeys()
     }
 
-    /// Has the terminal send its keys as ncurses knows them.
+    /// Makes the terminal send keys in the form that ncurses expects.
     ///
-    /// ncurses asks it to with the first look for a key and not before: whoever pressed an arrow as
-    /// the first key of all would have it come as an Esc and two letters.
+    /// ncurses does that when it first looks for a key. Without this call an arrow as the very first
+    /// key would arrive as an Esc and two letters.
     private static func askForKeys() {
         var code = wint_t()
         let kind = get_wch(&code)
         guard kind != ERR else { return }
-        // Typed ahead.
+        // The user has typed already: put the key back.
         _ =
             kind == KEY_CODE_YES
             ? ungetch(CInt(bitPattern: code)) : unget_wch(wchar_t(bitPattern: code))
@@ -120,32 +120,32 @@ struct CursesScreen: ~Copyable {
 
 // Drawing.
 extension CursesScreen {
-    /// Lines and cells.
+    /// The lines of the screen, and the cells of a line.
     var size: (height: Int, width: Int) {
         let window = ccurses_screen()
         return (Int(getmaxy(window)), Int(getmaxx(window)))
     }
 
-    /// Takes the terminal's new size: resizeterm(3).
+    /// Takes over the terminal's new size: resizeterm(3).
     func resize() {
         guard let width = Terminal.output.width, let height = Terminal.output.height else { return }
         _ = resizeterm(CInt(height), CInt(width))
         _ = clearok(ccurses_screen(), true)
     }
 
-    /// Asks for what ncurses does not know of, after the terminal was somebody else's.
+    /// Sets up again what ncurses does not know of, after another program used the terminal.
     func regain() {
         Self.send(TerminalRescue.pasteOn)
-        // Of a new size only those hear who have the terminal.
+        // A process in the background is not told of a new size.
         resize()
     }
 
-    /// Shows a frame; only what differs from the last one is sent.
+    /// Shows a frame; only the differences from the last one are sent.
     func draw(_ frame: ScreenFrame) {
         _ = erase()
         for (line, spans) in frame.lines.enumerated() {
             _ = move(CInt(line), 0)
-            // A character that the terminal takes for wider than we do may have come over.
+            // Covers what a character left that the terminal draws wider than ncurses counts.
             _ = clrtoeol()
             for span in spans {
                 _ = attrset(CInt(bitPattern: attributes(span)))
@@ -179,7 +179,7 @@ extension CursesScreen {
 
 // Keys.
 extension CursesScreen {
-    /// The next key that has come; nil when there is none, for now.
+    /// Returns the next key; nil if none has come yet.
     mutating func nextKey() -> ListScreen.Key? {
         while true {
             var code = wint_t()
@@ -217,7 +217,7 @@ extension CursesScreen {
     private mutating func character(_ code: wint_t) -> ListScreen.Key? {
         guard let scalar = Unicode.Scalar(code) else { return nil }
         if pasted != nil {
-            // More than any URL may have is no paste of URLs.
+            // A paste of URLs is shorter than this; the rest is dropped.
             if pasted?.utf8.count ?? 0 < Self.longestPaste { pasted?.unicodeScalars.append(scalar) }
             return nil
         }
@@ -226,7 +226,7 @@ extension CursesScreen {
         case 0x1B: return .escape
         case 0x08, 0x7F: return .backspace
         case 0x0C:
-            // Ctrl-L: everything is sent anew.
+            // Ctrl-L draws the whole screen again.
             _ = clearok(ccurses_screen(), true)
             return nil
         case ..<0x20: return nil

@@ -4,13 +4,13 @@ import Glibc
 import iDownBus
 import iDownView
 
-/// Brings the live list, the service and the terminal together, one piece of news after the other.
+/// Connects the live list with the service and the terminal; takes their news one by one.
 struct ListWatch {
     enum End {
         case quit
         case signal(CInt)
         case failed(String)
-        /// Nobody can be asked any more.
+        /// The session bus went away.
         case lost(String)
     }
 
@@ -20,7 +20,7 @@ struct ListWatch {
         case presence(Bool)
         case list(Result<[TaskProperties], ManagerError>)
         case outcome(Result<String, any Error>)
-        /// What signals leave out of a task; nil where it could not be had.
+        /// All properties of the task whose details are shown; nil if the service did not tell them.
         case details(TaskProperties?)
         case redraw
         case regained
@@ -34,17 +34,17 @@ struct ListWatch {
     private var screen: ListScreen
     private var work: [Task<Void, Never>] = []
     private var isRedrawDue = false
-    /// Whether the service was asked for a task's details, and whether they changed since.
+    /// Whether the service was asked for the details, and whether the task changed since.
     private var isAskedForDetails = false
     private var haveDetailsChanged = false
 
-    /// Shows the list until the user or a signal ends it; the terminal is as before afterwards.
+    /// Shows the list until the user or a signal ends it, then restores the terminal.
     static func run(
         _ client: ManagerClient,
         isColored: Bool,
         usesMouse: Bool
     ) async throws -> End {
-        // Before the screen is taken: what fails here is said as by any other command.
+        // Before the screen is taken over, so that errors are printed as by other commands.
         let events = try await client.events()
         let presence = try await client.presence()
         var terminal: CursesScreen
@@ -85,7 +85,7 @@ struct ListWatch {
     private mutating func loop(_ terminal: inout CursesScreen) async -> End {
         load()
         draw(terminal)
-        // A terminal that is gone has something to read, and nothing comes of it.
+        // A terminal that is gone is always readable, but gives no byte.
         var emptyReads = 0
         for await item in news {
             switch item {
@@ -105,13 +105,13 @@ struct ListWatch {
                 terminal.resize()
                 draw(terminal)
             case .sign(.continued):
-                // ncurses takes the terminal back first, on the thread that it was stopped on.
+                // First ncurses takes the terminal back, on the thread that was stopped.
                 run { post in
                     try? await Task.sleep(for: Self.pace)
                     post.yield(.regained)
                 }
             case .regained:
-                // One that goes on in the background draws nothing over the shell's line.
+                // In the background it must not draw over the shell's line.
                 guard tcgetpgrp(STDIN_FILENO) == getpgrp() else { continue }
                 terminal.regain()
                 draw(terminal)
@@ -121,7 +121,7 @@ struct ListWatch {
                 if event.id == screen.detailed { lookAtDetails() }
                 redrawSoon()
             case .presence(let isThere):
-                // Whoever comes back has the newest list there is.
+                // A new service may have another list.
                 if isThere {
                     screen.succeed("the service is back")
                     load()
@@ -153,12 +153,12 @@ struct ListWatch {
         return .lost("the session bus went away; the downloads go on without it")
     }
 
-    /// An Esc alone reads as nothing while it may be a key's beginning.
+    /// More than a single Esc causes, which reads as nothing while it may begin a longer key.
     private static let mostEmptyReads = 100
 
     // MARK: Drawing
 
-    /// Changes come by the hundred; ten pictures a second are enough for them.
+    /// Ten frames per second are enough, even for hundreds of changes.
     private static let pace: Duration = .milliseconds(100)
 
     private mutating func redrawSoon() {
@@ -214,8 +214,9 @@ struct ListWatch {
         }
     }
 
-    /// Asks for the task whose details are shown: once at a time, and once more where it changed
-    /// meanwhile.
+    /// Asks the service for the task whose details are shown.
+    ///
+    /// One call is under way at a time; if the task changes meanwhile, another call follows.
     private mutating func lookAtDetails() {
         haveDetailsChanged = isAskedForDetails
         guard !isAskedForDetails, let id = screen.detailed else { return }
@@ -241,7 +242,7 @@ struct ListWatch {
         }
     }
 
-    /// Runs something that ends with the watch.
+    /// Runs work that is cancelled when the live list ends.
     private mutating func run(
         _ body: @escaping @Sendable (AsyncStream<News>.Continuation) async -> Void
     ) {
@@ -259,18 +260,18 @@ struct ListWatch {
 }
 
 extension ManagerClient {
-    /// Does what the list asks for.
+    /// Carries out a request of the live list.
     ///
-    /// - Returns: What to say of it; empty where the list itself shows it.
+    /// - Returns: A message; empty if the list itself shows the result.
     fileprivate func carryOut(_ request: ListRequest) async throws -> String {
         switch request {
         case .verb(let verb, let ids): try await carryOut(verb, ids)
-        case .startAll: "\(try await startAll()) started"
-        case .pauseAll: "\(try await pauseAll()) paused"
-        case .clearCompleted: "\(try await clearCompleted()) cleared"
+        case .startAll: "\(try await startAll()) downloads started"
+        case .pauseAll: "\(try await pauseAll()) downloads paused"
+        case .clearCompleted: "\(try await clearCompleted()) downloads cleared from the list"
         case .add(let urls):
             urls.count == 1
-                ? "added as \(try await addURL(urls[0]))"
+                ? "added as download \(try await addURL(urls[0]))"
                 : "added \(try await addURLs(urls).count) downloads"
         case .details, .reload, .quit: ""
         }
@@ -292,7 +293,7 @@ extension ManagerClient {
                 return Self.count(verb, count, of: ids)
             }
             guard count == 0, try await hasTask(id) else { return "" }
-            return "the file stays: no trash took it"
+            return "The file could not be moved to the trash; the download stays in the list."
         case .open, .reveal:
             var paths: [String] = []
             for id in ids { paths.append(try await FinishedFiles.path(of: id, self)) }
@@ -305,7 +306,7 @@ extension ManagerClient {
         }
     }
 
-    /// Applies a verb to one task, of which the list shows what became of it, or to several at once.
+    /// Applies a verb to one task or, in one call, to several; of one task the list shows the result.
     private func apply(
         _ verb: ListVerb,
         _ ids: [String],

@@ -3,9 +3,9 @@
 import iDownBus
 import iDownView
 
-/// What was typed, or handed over by the desktop, where something is to be opened.
+/// Reads the arguments of `idown open`: IDs, links, and paths of metalink files.
 ///
-/// Only the service judges it; here a path becomes the URI that the service takes.
+/// The service checks links; a path becomes the URI that the service takes.
 enum OpenArgument {
     /// Returns the download's ID where the argument is one, or a task's object path; else nil.
     static func id(in text: String) -> String? {
@@ -13,11 +13,11 @@ enum OpenArgument {
         return TaskPath.isID(id) ? id : nil
     }
 
-    /// The argument as a URI.
+    /// Returns the argument as a URI.
     static func uri(for text: String) throws -> String {
         guard !hasScheme(text) else { return text }
         guard looksLikeMetalink(text) else {
-            let mistake = DownloadArgument.mistake(in: text) ?? "\(ShownURL(text)) is no URL"
+            let mistake = DownloadArgument.mistake(in: text) ?? "\(ShownURL(text)) is not a URL"
             Output.complain(mistake)
             throw ExitStatus.refusedURL.exit
         }
@@ -27,7 +27,7 @@ enum OpenArgument {
     /// Returns the URI of a file: RFC 8089.
     static func fileURI(_ path: String) -> String { "file://" + encoded(path) }
 
-    /// RFC 3986 section 3.1; a name with a colon in it is typed `./a:b.meta4`.
+    /// Whether the text begins with a scheme (RFC 3986 section 3.1); `./a:b.meta4` does not.
     private static func hasScheme(_ text: String) -> Bool {
         let scheme = text.utf8.prefix { $0 != UInt8(ascii: ":") }
         guard scheme.count < text.utf8.count, let first = scheme.first else { return false }

@@ -3,7 +3,7 @@
 import Glibc
 import iDownView
 
-/// One of the program's streams, as far as it is a terminal.
+/// Standard input, output or error, which may be a terminal.
 struct Terminal {
     private let descriptor: CInt
 
@@ -11,41 +11,41 @@ struct Terminal {
     static let output = Terminal(descriptor: STDOUT_FILENO)
     static let talk = Terminal(descriptor: STDERR_FILENO)
 
-    /// Whether a person looks at it: isatty(3).
+    /// Whether the stream is a terminal: isatty(3).
     var isTerminal: Bool {
         isatty(descriptor) == 1
     }
 
-    /// Who reads what is written there.
+    /// Whether a person or a program reads the output.
     var reader: LineReader { isTerminal ? .terminal : .program }
 
-    /// Whether the shell has given the terminal to somebody else meanwhile: tcgetpgrp(3).
+    /// Whether another process group owns the terminal now: tcgetpgrp(3).
     var isInBackground: Bool {
         let group = tcgetpgrp(descriptor)
         return group >= 0 && group != getpgrp()
     }
 
-    /// Cells in a line; nil if it is no terminal.
+    /// Cells in a line; nil if the stream is not a terminal.
     var width: Int? {
         guard isTerminal else { return nil }
         if let size, size.ws_col > 0 { return Int(size.ws_col) }
         return Self.variable("COLUMNS").flatMap(Int.init) ?? Self.usualWidth
     }
 
-    /// Lines; nil if it is no terminal.
+    /// Lines; nil if the stream is not a terminal.
     var height: Int? {
         guard isTerminal else { return nil }
         if let size, size.ws_row > 0 { return Int(size.ws_row) }
         return Self.variable("LINES").flatMap(Int.init) ?? Self.usualHeight
     }
 
-    /// What the terminal says of itself: ioctl_tty(2).
+    /// The size that the terminal reports: ioctl_tty(2).
     private var size: winsize? {
         var size = winsize()
         return ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0 ? size : nil
     }
 
-    /// Colours on a terminal that knows them, unless the user wants none: no-color.org.
+    /// Colours if the terminal has them, unless the user switched them off: no-color.org.
     var style: Style {
         if Self.variable("NO_COLOR")?.isEmpty == false { return .plain }
         if let force = Self.variable("CLICOLOR_FORCE"), !force.isEmpty, force != "0" {
@@ -54,7 +54,7 @@ struct Terminal {
         return Style(isColored: isTerminal && canMove)
     }
 
-    /// Whether it understands escape sequences.
+    /// Whether the terminal understands escape sequences.
     var canMove: Bool {
         isTerminal && !["dumb", "", nil].contains(Self.variable("TERM"))
     }

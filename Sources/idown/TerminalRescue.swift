@@ -3,32 +3,32 @@
 import CCurses
 import Glibc
 
-/// Gives the terminal back when the process crashes in the middle of a screen.
+/// Restores the terminal when the process crashes while the live list is shown.
 ///
-/// A signal handler may only call what signal-safety(7) names: write(2) and tcsetattr(3) are among
-/// it, ncurses is not.
+/// A signal handler may only call the functions of signal-safety(7): write(2) and tcsetattr(3) are
+/// among them, those of ncurses are not.
 enum TerminalRescue {
-    /// xterm, "Bracketed Paste Mode"; terminals that do not know it pass over it.
+    /// xterm, "Bracketed Paste Mode"; other terminals ignore it.
     static let pasteOn: StaticString = "\u{1B}[?2004h"
     static let pasteOff: StaticString = "\u{1B}[?2004l"
 
-    /// What is needed then, made while everything is well.
+    /// The data for the signal handler, made before a crash.
     private struct Kit {
         let modes: UnsafeMutablePointer<termios>
         let bytes: UnsafeMutablePointer<UInt8>
         let count: Int
     }
 
-    /// Pointers that are only ever read.
+    /// The data that the handlers read.
     ///
-    /// Written once, by the first ``arm()``, before the handlers are installed that read it; what
-    /// it points to is never written or freed afterwards. So no two threads ever disagree about it.
+    /// The first ``arm()`` writes it once, before it installs the handlers that read it. The memory
+    /// behind its pointers is never written or freed afterwards, so that no threads race for it.
     nonisolated(unsafe) private static let kit = makeKit()
 
-    /// From now on a crash ends with the terminal as it was; ncurses has to be up.
+    /// Makes a crash restore the terminal from now on; ncurses has to be started.
     static func arm() {
         guard kit.count >= 0 else { return }
-        // What a trap of Swift, a failed assertion of C and a wild pointer end with: signal(7).
+        // The signals of a Swift trap, a failed C assertion and a wild pointer: signal(7).
         for number in [SIGILL, SIGTRAP, SIGABRT, SIGBUS, SIGFPE, SIGSEGV] {
             var action = sigaction()
             action.__sigaction_handler.sa_handler = { number in TerminalRescue.rescue(number) }
@@ -40,19 +40,19 @@ enum TerminalRescue {
     private static func rescue(_ number: CInt) {
         _ = write(STDOUT_FILENO, kit.bytes, kit.count)
         tcsetattr(STDIN_FILENO, TCSANOW, kit.modes)
-        // The handler is gone already: this one ends the process as it would have ended.
+        // SA_RESETHAND removed the handler: the signal now ends the process as without it.
         raise(number)
     }
 
     private static func makeKit() -> Kit {
         let modes = UnsafeMutablePointer<termios>.allocate(capacity: 1)
         modes.initialize(to: termios())
-        // ncurses has saved the modes that it found; these are them: curs_kernel(3).
+        // Reads the modes that ncurses found and saved: curs_kernel(3).
         _ = reset_shell_mode()
         tcgetattr(STDIN_FILENO, modes)
         _ = reset_prog_mode()
         var text = pasteOff.withUTF8Buffer { Array($0) }
-        // The mouse off, the cursor back, colours off, keys and screen as they were: terminfo(5).
+        // Mouse off, cursor on, colours off, keys and screen as before: terminfo(5).
         text += Array("\u{1B}[?1000l".utf8)
         for name in ["cnorm", "sgr0", "rmkx", "rmcup"] {
             guard let capability = ccurses_capability(name) else { continue }

@@ -3,24 +3,24 @@
 import Dispatch
 import Glibc
 
-/// What comes to a program that owns the terminal: keys to read, a new size, a request to end.
+/// Signals and input of a program that owns the terminal.
 struct TerminalSignals {
     enum Sign: Sendable {
-        /// There is something to read; nothing more is told until ``TerminalSignals/resume()``.
+        /// There is input; no further input is announced until ``TerminalSignals/resume()``.
         case input
         case resized
-        /// The process was stopped, and runs again.
+        /// The process was stopped and runs again.
         case continued
         case ended(CInt)
     }
 
     let signs: AsyncStream<Sign>
     private let input: any DispatchSourceRead
-    /// Holds the thread that waits for input, and only it, until somebody has read.
+    /// Blocks the thread that waits for input until the input was read.
     private let gate: DispatchSemaphore
     private let sources: [any DispatchSourceSignal]
 
-    /// From the return on these signals come here.
+    /// Starts listening; signals that come after the return are caught.
     static func start() async -> TerminalSignals {
         let (signs, continuation) = AsyncStream.makeStream(of: Sign.self)
         let gate = DispatchSemaphore(value: 0)
@@ -30,7 +30,7 @@ struct TerminalSignals {
         )
         input.setEventHandler {
             continuation.yield(.input)
-            // It would be told again and again until somebody reads.
+            // Without a wait it would fire again and again until the input is read.
             gate.wait()
         }
         var sources: [any DispatchSourceSignal] = []
@@ -53,12 +53,12 @@ struct TerminalSignals {
         return TerminalSignals(signs: signs, input: input, gate: gate, sources: sources)
     }
 
-    /// What was there has been read.
+    /// Tells that the input was read.
     func resume() {
         gate.signal()
     }
 
-    /// Tells nothing more.
+    /// Stops listening.
     func stop() {
         input.cancel()
         for source in sources { source.cancel() }

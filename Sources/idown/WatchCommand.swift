@@ -8,14 +8,16 @@ import iDownView
 struct WatchCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "watch",
-        abstract: "Shows the list of downloads live, and steers it.",
+        abstract: "Shows the downloads live and lets you control them.",
         discussion: """
-            Arrows move the cursor. Enter pauses what runs, resumes what is paused and retries \
-            what failed; m opens a menu with all that can be done; e begins edit mode, in which \
-            Space chooses several; a adds a URL, typed or pasted; / searches, f filters, o sorts; \
-            ? shows all keys, q ends. The downloads are the service's: they go on.
+            Arrow keys move the cursor. Enter pauses, resumes or retries the download under the \
+            cursor, or opens its finished file. i shows its details, w shows the finished file in \
+            its folder, m opens a menu with everything that you can do with it. Space selects \
+            several downloads, a adds a URL, / searches, f filters, o sorts, ? shows all keys, q \
+            quits. The downloads go on after that.
 
-            Downloading is green, paused blue, failed red, each with a sign of its own too.
+            A downloading row is green, a paused one blue, a failed one red; a sign before the \
+            name tells the same.
 
             Examples:
               idown watch
@@ -23,14 +25,14 @@ struct WatchCommand: AsyncParsableCommand {
             """
     )
 
-    @Flag(help: "Clicks and the wheel work; the terminal itself selects with Shift then.")
+    @Flag(help: "Use mouse clicks and the wheel; hold Shift to select text.")
     var mouse = false
 
     @OptionGroup var color: ColorOption
 
     func validate() throws {
         guard Terminal.input.isTerminal, Terminal.output.isTerminal else {
-            throw ValidationError("watch needs a terminal; in a pipe there is: idown follow")
+            throw ValidationError("watch needs a terminal; without one, use idown follow")
         }
     }
 

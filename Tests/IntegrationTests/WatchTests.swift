@@ -329,7 +329,7 @@ struct WatchTests {
                 environment: service.environment
             )
             #expect(unknown.status == .exited(1), "\(unknown)")
-            #expect(unknown.standardOutput.contains("nonesuch is not known"), "\(unknown)")
+            #expect(unknown.standardOutput.contains("type nonesuch is not known"), "\(unknown)")
             let dumb = try await ChildProcess.run(
                 "script",
                 ["-qec", "TERM=dumb '\(try BuiltProgram("idown").path)' watch", "/dev/null"],
