@@ -205,6 +205,14 @@ extension ListScreen {
     }
 
     private mutating func hints(width: Int) -> String {
+        switch mode {
+        case .search: return "Enter keep the search  Esc show all downloads"
+        case .add: return "Enter add  Esc cancel"
+        case .menu: return "Enter choose  Esc close"
+        case .details, .help: return "↑ ↓ scroll  Esc close"
+        case .consent: return ""
+        case .list: break
+        }
         if list.isEditing {
             return "Space select  * all  s start  p pause  c cancel  d remove  Esc done"
         }

@@ -58,6 +58,34 @@ struct ListScreenTests {
         #expect(!text(&screen).contains("Open"), "\(text(&screen))")
     }
 
+    @Test func `the last line has the keys of what is in front`() {
+        var screen = screen([.running, .broken, .finished])
+        for (keys, hint) in [
+            ("", "Enter pause  m menu"), ("j", "Enter retry  m menu"), ("j", "Enter open  m menu"),
+            ("m", "Enter choose  Esc close"), ("xi", "↑ ↓ scroll  Esc close"),
+            ("x?", "↑ ↓ scroll  Esc close"), ("xa", "Enter add  Esc cancel"),
+        ] {
+            _ = type(keys, &screen)
+            let line = screen.frame(width: 80, height: 24) { _ in "" }.text[23]
+            #expect(line.hasPrefix(" \(hint)"), "\(line)")
+        }
+        _ = screen.press(.escape)
+        for (keys, hint) in [("e", "Space select"), ("e/", "Enter keep the search")] {
+            _ = type(keys, &screen)
+            let line = screen.frame(width: 80, height: 24) { _ in "" }.text[23]
+            #expect(line.hasPrefix(" \(hint)"), "\(line)")
+        }
+        // With nothing under the cursor Enter does nothing.
+        _ = type("zzz", &screen)
+        _ = screen.press(.enter)
+        #expect(text(&screen).contains("No download matches."), "\(text(&screen))")
+        #expect(
+            text(&screen).hasSuffix(
+                "\n m menu  i details  e select  a add  / search  ? keys  q quit"
+            )
+        )
+    }
+
     @Test func `every state has a sign, its numbers or its reason, at any size`() {
         var screen = screen()
         let wide = text(&screen, 200, 60)
