@@ -346,7 +346,7 @@ extension StoreOpeningTests {
             try store.close()
             try await tearARow(folder)
             let (saved, report) = try Store.open(folder: folder, now: .someTime)
-            #expect(report.recovery?.carriedTasks == 1)
+            #expect(report.recovery?.recoveredTasks == 1)
             #expect(report.recovery?.lostTasks == 0)
             let task = try await saved.read { snapshot throws(StoreFailure) in
                 try snapshot.tasks().first
