@@ -113,7 +113,11 @@ struct TaskWatch {
             // Files of an old metalink may have left the list since.
             var listed: [String] = []
             for id in task.listedTasks where !ids.contains(id) {
-                if try await current(id) != nil { listed.append(id) }
+                guard let file = try await current(id) else { continue }
+                listed.append(id)
+                // A metalink does not continue what the user has paused.
+                guard file.state == .paused else { continue }
+                Output.talk("Download \(id) is paused; to continue it: idown resume \(id)")
             }
             guard !listed.isEmpty else { return }
             ids.replaceSubrange(place...place, with: listed)
