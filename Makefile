@@ -30,8 +30,8 @@ STRICT += $(if $(wildcard vendor),-Xswiftc -suppress-warnings -Xcc -w)
 # that is ICU's data, which Sources/CICUData leaves out.)
 # - With -Osize and a section for each function, the linker leaves out what nobody calls. Transfers
 #   do not become slower: their bytes pass through libcurl and the kernel.
-# - lld lays out idownd so that 4 MB less of it are resident, and packs the relocations, which makes
-#   the start faster and takes glibc 2.36.
+# - lld lays out idownd so that 4 MB less of it are resident, and packs the relocations, which saves
+#   2 MB and takes glibc 2.36.
 # - No library or plug-in is linked against the programs, so they need not export their names.
 # What is left is Swift's runtime and Foundation. One program for both names would save another
 # 13 MB. It is not done, because each call of idown would then load libcurl with its 30 libraries:
