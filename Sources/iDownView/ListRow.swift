@@ -109,7 +109,7 @@ struct ListRow {
         switch task.state {
         case .failed, .waiting:
             // The reason says more than numbers that do not change.
-            let words = task.state == .failed ? summary.reason : Self.waiting(summary)
+            let words = task.state == .failed ? summary.shortReason : Self.waiting(summary)
             put(words, barColumn, width - 1 - barColumn, ink)
         case .completed, .cancelled:
             put(CellText(task.state.rawValue), barColumn, barWidth, ink)

@@ -96,7 +96,7 @@ struct ListScreenTests {
         #expect(wide.contains("1m15s"), "\(wide)")
         #expect(wide.contains("example.org"), "\(wide)")
         #expect(wide.contains("✗ gone"), "\(wide)")
-        #expect(wide.contains("Server.NotFound: the server answered HTTP 404"), "\(wide)")
+        #expect(wide.contains("  the server answered HTTP 404"), "\(wide)")
         let narrow = text(&screen)
         #expect(narrow.contains("2.0 MiB/s") && narrow.contains("25%"), "\(narrow)")
         for width in [0, 1, 7, 20, 50, 79, 80, 119, 120, 300] {
