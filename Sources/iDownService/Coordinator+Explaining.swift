@@ -16,7 +16,9 @@ extension Coordinator {
         case .cancelled:
             return ["cancelled by the user"]
         case .failed:
-            return [record.failure?.message ?? "The download failed for an unknown reason."]
+            return [
+                record.failure?.message(for: id) ?? "The download failed for an unknown reason."
+            ]
         case .waiting(.queue):
             if let reason = obstacle(of: record) { return [reason] }
             let count = try await counts()[.downloading]

@@ -22,7 +22,7 @@ extension TaskProperties {
         speed = live?.bytesPerSecond ?? 0
         progress = Self.progress(downloadedBytes, record.remote.total)
         errorCode = record.failure?.code.rawValue ?? ""
-        errorMessage = record.failure?.message ?? ""
+        errorMessage = record.failure?.message(for: record.id) ?? ""
         attempts = record.tries
         connections = live?.connections ?? 0
         segments = (live?.segments ?? record.segments).ranges.map {

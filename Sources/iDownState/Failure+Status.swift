@@ -42,7 +42,14 @@ extension Failure {
     }
 
     /// How to give a download another URL: the end of a sentence.
-    package static let freshLink = "give a fresh link with `idown edit ID --url URL`."
+    package static let freshLink = "give a fresh link with `\(editing)ID --url URL`."
+
+    private static let editing = "idown edit "
+
+    /// Returns the message for people, with the task's id in the command that it names.
+    package func message(for id: TaskID) -> String {
+        message.replacing(Self.editing + "ID", with: "\(Self.editing)\(id)", maxReplacements: 1)
+    }
 
     /// The status in words (RFC 9110 section 15, RFC 6585, RFC 7725), with a blank before them;
     /// empty for a status that people seldom meet.

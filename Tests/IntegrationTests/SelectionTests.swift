@@ -131,7 +131,7 @@ struct SelectionTests {
             #expect(try await service.client.findTasks(query).page.map(\.id) == Array(ids[4...]))
             let missing =
                 "The server answered HTTP 404 Not Found. Check the URL, or give a fresh link"
-                + " with `idown edit ID --url URL`."
+                + " with `idown edit \(ids[4]) --url URL`."
             let expected = [
                 ["queue: 1 of 1 running"], [], ["paused by the user"], [], [missing],
                 ["cancelled by the user"],

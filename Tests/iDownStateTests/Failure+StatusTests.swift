@@ -27,10 +27,13 @@ import iDownState
     }
 
     @Test(arguments: [403, 404, 410, 451])
-    func `a link that does not work comes with the way to give another`(status: Int) {
-        let message = Failure.status(status).message
+    func `a link that does not work comes with the way to give another`(status: Int) throws {
+        let failure = Failure.status(status)
+        let message = failure.message
         #expect(message.hasPrefix("The server answered HTTP \(status) "))
         #expect(message.hasSuffix(" with `idown edit ID --url URL`."))
+        let shown = failure.message(for: try #require(TaskID(rawValue: 7)))
+        #expect(shown.hasSuffix(" with `idown edit 7 --url URL`."))
     }
 
     @Test(arguments: [0, -1, 600, 999, .max, .min])
