@@ -6,7 +6,7 @@ SWIFT ?= swift
 
 # The folders that install and uninstall use, under the usual names; desktop/install tells their
 # defaults. PREFIX is another name of prefix.
-FOLDERS := prefix PREFIX bindir datadir mandir sysconfdir systemduserunitdir zshcompletiondir DESTDIR
+FOLDERS := prefix PREFIX bindir libexecdir datadir mandir sysconfdir systemduserunitdir zshcompletiondir DESTDIR
 
 # Values are passed on as they were written: make would expand a `$` in a URL or a path.
 $(foreach folder,$(FOLDERS),$(eval override $(folder) := $$(value $(folder))))

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Glibc
+import iDownBus
 
 /// The service's program, which answers questions that need its libraries, without being a service.
 enum ServiceProgram {
@@ -35,10 +36,22 @@ enum ServiceProgram {
         return text.unicodeScalars.last == "\n" ? String(text.unicodeScalars.dropLast()) : text
     }
 
-    /// The program beside this one, as both are installed, else the first in `PATH`; nil if there
-    /// is none.
+    /// The program beside this one, else the first in `PATH`, else the one that D-Bus starts; nil if
+    /// there is none.
     static var path: String? {
-        ProgramPath.find("idownd", in: ProgramPath.ownFolder.map { [$0] } ?? [])
+        ProgramPath.find("idownd", in: ProgramPath.ownFolder.map { [$0] } ?? []) ?? activatedPath
+    }
+
+    /// The program that the D-Bus service file names, where packagers put it into a folder of its
+    /// own (D-Bus specification, "Message Bus Starting Services").
+    private static var activatedPath: String? {
+        let folders = DesktopFolders()
+        return ([folders.dataHome] + folders.dataFolders).lazy.compactMap { folder in
+            let path = "\(folder)/dbus-1/services/\(Contract.busName).service"
+            let text = (try? TextFile.read(path)).flatMap(\.self)
+            return text.flatMap { KeyFile($0).value("Exec", in: "D-BUS Service") }
+                .map { $0.hasPrefix("\"") ? String($0.dropFirst().prefix { $0 != "\"" }) : $0 }
+        }.first { access($0, X_OK) == 0 }
     }
 
     /// Runs another program in the foreground, with this program's streams, and waits for it.

@@ -75,6 +75,41 @@ struct ConfigFileTests {
         }
     }
 
+    @Test func `a service in a folder of its own is found by its D-Bus service file`() async throws
+    {
+        try await withService(started: false) { service in
+            let folder = service.home.path + "/bin"
+            let services = service.home.path + "/.local/share/dbus-1/services"
+            let copied = try await ChildProcess.run(
+                "sh",
+                [
+                    "-c", #"mkdir -p "$2" "$3" && cp "$1" "$2""#, "sh",
+                    try BuiltProgram("idown").path,
+                ]
+                    + [folder, services]
+            )
+            try #require(copied.succeeded, "\(copied)")
+            var environment = service.environment
+            environment["PATH"] = "/usr/bin:/bin"
+            let lost = try await ChildProcess.run(
+                folder + "/idown",
+                ["config", "path"],
+                environment: environment
+            )
+            #expect(lost.status == .exited(1), "\(lost)")
+            try TestFile.write(
+                "[D-BUS Service]\nName=\(Contract.busName)\nExec=\(try BuiltProgram("idownd").path)\n",
+                to: services + "/\(Contract.busName).service"
+            )
+            let found = try await ChildProcess.run(
+                folder + "/idown",
+                ["config", "path"],
+                environment: environment
+            )
+            #expect(found.standardOutput == path(service), "\(found)")
+        }
+    }
+
     @Test func `what is written wrong never becomes the settings`() async throws {
         try await withService(started: false) { service in
             let good = #"{"LogLevel": "debug"}"#
