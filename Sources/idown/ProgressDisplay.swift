@@ -66,7 +66,8 @@ struct ProgressDisplay {
     /// A line a state and a line every tenth, so that a log stays short.
     private mutating func showPlain(_ task: TaskProperties, at time: Double) {
         let mark = PlainMark(task)
-        guard mark != lastPlain[task.id] else { return }
+        // The command's last words tell what failed.
+        guard mark != lastPlain[task.id], task.state != .failed else { return }
         lastPlain[task.id] = mark
         Output.talk(ProgressLine(task, rate: bars.rate(of: task.id)).plainText)
     }
