@@ -171,7 +171,8 @@ struct CommandTests {
     @Test func `every command has a help`() async throws {
         try await withService(started: false) { service in
             let commands = [
-                "add", "get", "open", "reveal", "list", "show", "explain", "wait", "follow", "pause",
+                "add", "get", "open", "reveal", "list", "show", "explain", "wait", "follow",
+                "pause",
                 "resume", "retry", "cancel", "remove", "edit", "start-all", "pause-all", "clear",
                 "export", "config", "service", "login", "logout", "handler", "autostart",
             ]
