@@ -22,25 +22,14 @@ struct ExportCommand: AsyncParsableCommand {
             """
     )
 
-    @Argument(
-        help: ArgumentHelp(
-            "IDs (7), ranges (3-7), states (failed), or all.",
-            valueName: "selection"
-        ),
-        completion: TaskCompletion.selections
-    )
-    var words: [String] = []
+    @OptionGroup var selected: OptionalSelectionArguments
 
     @Flag(help: "Write JSON; the keys are the names of the D-Bus properties.")
     var json = false
 
-    func validate() throws {
-        _ = try TaskSelection(typed: words)
-    }
-
     func run() async throws {
         try await Service.use { client in
-            let words = words.isEmpty ? Self.unfinished : words
+            let words = selected.words.isEmpty ? Self.unfinished : selected.words
             let tasks = try await TaskSelection(typed: words).tasks(client)
             guard !json else { return try Output.json(tasks.map { TaskJSON($0) }) }
             try Output.data(lines: DownloadList.lines(of: tasks, for: Terminal.output.reader))

@@ -24,14 +24,7 @@ struct ListCommand: AsyncParsableCommand {
         aliases: ["ls"]
     )
 
-    @Argument(
-        help: ArgumentHelp(
-            "Only these: IDs (7), ranges (3-7), states (failed), or all.",
-            valueName: "selection"
-        ),
-        completion: TaskCompletion.selections
-    )
-    var words: [String] = []
+    @OptionGroup var selected: OptionalSelectionArguments
 
     @Option(help: ArgumentHelp("Only downloads in this state; repeatable.", valueName: "state"))
     var state: [TaskProperties.State] = []
@@ -57,13 +50,9 @@ struct ListCommand: AsyncParsableCommand {
 
     @OptionGroup var color: ColorOption
 
-    func validate() throws {
-        _ = try TaskSelection(typed: words)
-    }
-
     func run() async throws {
         try await Service.use(startsService: start.startsService) { client in
-            var tasks = try await found(try TaskSelection(typed: words), client)
+            var tasks = try await found(try selected.selection(), client)
             if let maxCount { tasks = Array(tasks.prefix(Int(maxCount))) }
             guard try !format.print(tasks) else { return }
             guard !tasks.isEmpty else { return Output.talk("No downloads.") }

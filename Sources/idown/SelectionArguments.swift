@@ -25,6 +25,27 @@ struct SelectionArguments: ParsableArguments {
     }
 }
 
+/// The downloads that a command is about, or nothing where the command has a default.
+struct OptionalSelectionArguments: ParsableArguments {
+    @Argument(
+        help: ArgumentHelp(
+            "IDs (7), ranges (3-7), states (failed), or all.",
+            valueName: "selection"
+        ),
+        completion: TaskCompletion.selections
+    )
+    var words: [String] = []
+
+    func validate() throws {
+        _ = try selection()
+    }
+
+    /// What the words select.
+    func selection() throws -> TaskSelection {
+        try TaskSelection(typed: words)
+    }
+}
+
 /// The downloads that a command changes.
 struct ChangeArguments: ParsableArguments {
     @OptionGroup var selected: SelectionArguments

@@ -31,25 +31,14 @@ struct WaitCommand: AsyncParsableCommand {
 
     @OptionGroup var color: ColorOption
 
-    @Argument(
-        help: ArgumentHelp(
-            "IDs (7), ranges (3-7), states (failed), or all.",
-            valueName: "selection"
-        ),
-        completion: TaskCompletion.selections
-    )
-    var words: [String] = []
-
-    func validate() throws {
-        _ = try TaskSelection(typed: words)
-    }
+    @OptionGroup var selected: OptionalSelectionArguments
 
     func run() async throws {
         try await Service.use { client in
-            let selection = try TaskSelection(typed: words)
+            let selection = try selected.selection()
             let watch = try await TaskWatch.start(over: client, handlesInterrupts: false) {
                 () throws(ManagerError) in
-                guard words.isEmpty else { return try await selection.tasks(client).map(\.id) }
+                guard selection.words.isEmpty else { return try await selection.tasks(client).map(\.id) }
                 return try await Self.moving(client)
             }
             var display = ProgressDisplay(
