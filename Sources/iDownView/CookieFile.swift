@@ -4,7 +4,7 @@
 ///
 /// A line is a cookie of seven fields with tabs between them: domain, whether subdomains get it,
 /// path, whether only TLS may carry it, expiry in seconds since the epoch (0 for a session cookie),
-/// name and value. Lines that start with `#` are comments, but for `#HttpOnly_`, which begins the
+/// name and value. Lines that start with `#` are comments, except `#HttpOnly_`, which precedes the
 /// domain of a cookie that scripts may not read.
 package struct CookieFile: Hashable, Sendable {
     private struct Cookie: Hashable {
@@ -20,9 +20,9 @@ package struct CookieFile: Hashable, Sendable {
 
     private let cookies: [Cookie]
 
-    /// Reads a file; nil where a line is not a cookie.
+    /// Reads a file; nil if a line is not a cookie.
     ///
-    /// No message may repeat a line: cookies are secrets.
+    /// No message may repeat a line, because cookies are secrets.
     package init?(_ text: String) {
         var cookies: [Cookie] = []
         for line in text.split(whereSeparator: \.isNewline) {
@@ -58,7 +58,7 @@ package struct CookieFile: Hashable, Sendable {
     /// - Parameters:
     ///   - url: The URL.
     ///   - now: Seconds since the epoch; cookies that have expired by then are left out.
-    /// - Returns: The value of the `Cookie` header; nil where no cookie belongs to the URL.
+    /// - Returns: The value of the `Cookie` header; nil if no cookie matches the URL.
     package func header(for url: String, now: UInt64) -> String? {
         guard let parts = URLText(url) else { return nil }
         let sent = cookies.filter { cookie in

@@ -3,13 +3,14 @@
 package import iDownBus
 
 extension DownloadList {
-    /// Entries that go to the service in one call.
+    /// Entries that one call sends to the service.
     package struct Batch: Hashable, Sendable {
+        /// The line of each URL, counted from 1.
         package let lines: [Int]
         package let urls: [String]
         package let options: AddOptions
 
-        /// Both halves, in order, for when one of the URLs is refused; nil for a single one.
+        /// Both halves in order, to find a URL that the service refuses; nil for a single URL.
         package var halves: (Batch, Batch)? {
             guard urls.count > 1 else { return nil }
             let middle = urls.count / 2
@@ -21,13 +22,15 @@ extension DownloadList {
         }
     }
 
-    /// The entries in as few calls as may be: neighbours with the same options go together, as far
-    /// as these say nothing of one file; a batch holds no more than a call may.
+    /// The entries in as few calls as possible.
+    ///
+    /// Neighboring entries share a call if their options are equal and none of these options is
+    /// for a single file. A batch holds no more URLs and bytes than one call can carry.
     package var batches: [Batch] {
         var batches: [Batch] = []
         var group: [Entry] = []
         var bytes = 0
-        func close() {
+        func closeGroup() {
             guard let first = group.first else { return }
             batches.append(
                 Batch(lines: group.map(\.line), urls: group.map(\.url), options: first.options)
@@ -37,24 +40,25 @@ extension DownloadList {
         }
         for entry in entries {
             let fits =
-                group.last.map { $0.options == entry.options && !entry.options.isOfOneFile } ?? true
+                group.last.map { $0.options == entry.options && !entry.options.isForOneFile }
+                ?? true
             if !fits || group.count == Contract.maximumURLs || bytes > Self.maximumBatchBytes {
-                close()
+                closeGroup()
             }
             group.append(entry)
             bytes += entry.url.utf8.count
         }
-        close()
+        closeGroup()
         return batches
     }
 
-    /// Far below what a message of D-Bus holds, 64 MiB an array.
+    /// Bytes of URLs after which a batch is closed; a D-Bus array holds at most 64 MiB.
     private static let maximumBatchBytes = 16 << 20
 }
 
 extension AddOptions {
-    /// Whether they say something of one file or of one call, and so go with one URL only.
-    package var isOfOneFile: Bool {
+    /// Whether an option is for a single file or a single call, so that only one URL can have it.
+    fileprivate var isForOneFile: Bool {
         filename != nil || checksum != nil || !mirrors.isEmpty || expectedSize != nil
             || token != nil
     }

@@ -4,13 +4,16 @@ private import FoundationEssentials
 private import iDownBus
 
 extension DownloadList {
-    /// Reads what `idown export --json` and `idown list --json` write: an array of tasks.
+    /// Reads the array of tasks that `idown export --json` and `idown list --json` write.
     package init(json text: String) throws(Mistake) {
         let tasks: [Item]
         do {
             tasks = try JSONDecoder().decode([Item].self, from: Data(text.utf8))
         } catch {
-            throw Mistake(line: 1, reason: "it starts as JSON and is no array of downloads")
+            throw Mistake(
+                line: 1,
+                reason: "the list looks like JSON but is not an array of downloads"
+            )
         }
         self.init(
             entries: tasks.enumerated().map { place, task in
@@ -24,7 +27,7 @@ extension DownloadList {
         ignored = [:]
     }
 
-    /// The keys of a task that say what to download; all but the first may be missing.
+    /// The keys of a task that tell what to download; all but the URL may be missing.
     private struct Item: Decodable {
         let url: String
         let fileName: String?
@@ -51,8 +54,8 @@ extension DownloadList {
         var options: AddOptions {
             var options = AddOptions()
             options.directory = Self.given(directory)
-            let ofURL = url.prefix { $0 != "?" && $0 != "#" }.split(separator: "/").last
-            options.filename = Self.given(fileName).flatMap { $0 == ofURL ?? "" ? nil : $0 }
+            let lastPart = DownloadList.lastPathPart(of: url)
+            options.filename = Self.given(fileName).flatMap { $0 == lastPart ? nil : $0 }
             options.checksum = Self.given(checksum)
             options.referrer = Self.given(referrer)
             options.speedLimit = speedLimit.flatMap { $0 > 0 ? $0 : nil }

@@ -5,7 +5,8 @@ package import iDownBus
 extension DownloadList {
     /// Writes tasks as an input file that ``init(_:)`` and `aria2c -i` read.
     ///
-    /// Mirrors, headers, user and password are not told by the service, and so are not in it.
+    /// Mirrors, request headers, user names and passwords are left out, because the service does
+    /// not give them away.
     package static func lines(
         of tasks: [TaskProperties],
         for reader: LineReader = .program
@@ -20,15 +21,16 @@ extension DownloadList {
         var options: [(name: String, value: String)] = []
         func add(_ name: String, _ value: String) { options.append((name, value)) }
         if !task.directory.isEmpty { add("dir", task.directory) }
-        // A name that comes from the URL comes from it again, and thousands go in one call.
-        if !task.fileName.isEmpty, task.fileName != lastElement(of: task.url) {
+        // The import takes the name from the URL again. Without `out`, entries have equal options,
+        // so one call can add thousands of them.
+        if !task.fileName.isEmpty, task.fileName != lastPathPart(of: task.url) {
             add("out", task.fileName)
         }
         if !task.checksum.isEmpty { add("checksum", task.checksum) }
         if !task.referrer.isEmpty { add("referer", task.referrer) }
         if task.speedLimit > 0 { add("max-download-limit", "\(task.speedLimit)") }
         if task.maxConnections > 0 {
-            // aria2 takes the lower one of both.
+            // aria2 uses the lower of the two numbers.
             add("split", "\(task.maxConnections)")
             add("max-connection-per-server", "\(task.maxConnections)")
         }
@@ -37,7 +39,8 @@ extension DownloadList {
         return options
     }
 
-    private static func lastElement(of url: String) -> String? {
+    /// Returns the last part of the URL's path; nil if the URL is empty.
+    static func lastPathPart(of url: String) -> String? {
         url.prefix { $0 != "?" && $0 != "#" }.split(separator: "/").last.map(String.init)
     }
 }

@@ -2,19 +2,19 @@
 
 package import iDownBus
 
-/// A list of downloads as text: a URL a line, or aria2's input file (aria2c(1), "Input File").
+/// A list of downloads as text: one URL per line, or aria2's input file (aria2c(1), "Input File").
 ///
-/// The URLs of one file stand in one line with tabs between them. Indented lines below are its
-/// options; lines that start with `#` are comments.
+/// The URLs of one file stand on one line, with tabs between them. The indented lines below are the
+/// options of this file. Lines that start with `#` are comments.
 package struct DownloadList: Hashable, Sendable {
     /// One download.
     package struct Entry: Hashable, Sendable {
         /// The line of the URL, counted from 1.
         package var line: Int
         package var url: String
-        /// `directory` as it was written; who reads the list completes a relative one.
+        /// The options; `directory` stays as written, and the caller makes a relative one absolute.
         package var options: AddOptions
-        /// The folder below `directory` that was written before the file's name; nil for none.
+        /// The folder that `out` has before the file name, below `directory`; nil if it has none.
         package var subfolder: String?
 
         package init(line: Int, url: String, options: AddOptions) {
@@ -24,7 +24,9 @@ package struct DownloadList: Hashable, Sendable {
         }
     }
 
-    /// A line that cannot be read; it never repeats a value, which may be a secret.
+    /// A line that cannot be read.
+    ///
+    /// The reason never repeats a value, because it may be a secret.
     package struct Mistake: Error, Hashable, CustomStringConvertible {
         package let line: Int
         package let reason: String
@@ -33,14 +35,14 @@ package struct DownloadList: Hashable, Sendable {
     }
 
     package internal(set) var entries: [Entry] = []
-    /// aria2's options that idown does not have, each with the first line that names it.
+    /// The options of aria2 that idown does not have, each with the first line that uses it.
     package internal(set) var ignored: [String: Int] = [:]
 
-    /// Reads a list.
+    /// Reads a list that is not JSON.
     package init(_ text: String) throws(Mistake) {
-        // By bytes: lists are long, and all separators are ASCII.
+        // Bytes are faster than characters for long lists, and all separators are ASCII.
         var bytes = text.utf8[...]
-        // A byte order mark does not belong to the first URL.
+        // A byte order mark is not part of the first URL.
         if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { bytes.removeFirst(3) }
         var number = 0
         for line in bytes.split(
@@ -57,7 +59,7 @@ package struct DownloadList: Hashable, Sendable {
         }
     }
 
-    /// Changes each entry.
+    /// Calls the function for each entry, which it may change.
     package mutating func change(_ body: (inout Entry) throws -> Void) rethrows {
         for place in entries.indices { try body(&entries[place]) }
     }
@@ -84,23 +86,23 @@ package struct DownloadList: Hashable, Sendable {
         let text = Self.trimmed(line).utf8
         guard let first = text.first, first != UInt8(ascii: "#") else { return }
         guard !entries.isEmpty else {
-            throw Mistake(line: number, reason: "an option stands before the first URL")
+            throw Mistake(line: number, reason: "an option comes before the first URL")
         }
         guard let equals = text.firstIndex(of: UInt8(ascii: "=")) else {
             throw Mistake(
                 line: number,
-                reason: "an indented line is an option, name=value; a URL is not indented"
+                reason: "an indented line must be an option, name=value; do not indent a URL"
             )
         }
         let name = Self.trimmed(text[..<equals])
         let value = Self.trimmed(text[text.index(after: equals)...])
         guard let option = Option(rawValue: name) else {
-            // A name that cannot be an option, such as an indented URL, is a mistake: to ignore it
-            // would lose a download. aria2 has many options that mean nothing here.
-            guard name.utf8.allSatisfy(Self.isOfOptionName) else {
+            // Unknown options are ignored, because aria2 has many that idown does not need. Any
+            // other text, such as an indented URL, is an error: ignoring it would lose a download.
+            guard name.utf8.allSatisfy(Self.isAllowedInOptionName) else {
                 throw Mistake(
                     line: number,
-                    reason: "an indented line is an option, name=value; a URL is not indented"
+                    reason: "an indented line must be an option, name=value; do not indent a URL"
                 )
             }
             ignored[CellText(name).cut(to: 40).description, default: number] = number
@@ -113,8 +115,8 @@ package struct DownloadList: Hashable, Sendable {
         }
     }
 
-    /// aria2's names of options are of small letters, digits and dashes.
-    private static func isOfOptionName(_ byte: UInt8) -> Bool {
+    /// Whether aria2 uses the byte in option names: lower-case letters, digits and dashes.
+    private static func isAllowedInOptionName(_ byte: UInt8) -> Bool {
         switch byte {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"),
             UInt8(ascii: "-"):
@@ -129,19 +131,19 @@ package struct DownloadList: Hashable, Sendable {
         return String(Substring(text.drop(while: isBlank)))
     }
 
-    /// Blank, tab, and the return before a line feed.
+    /// Whether the byte is a space, a tab or a carriage return, which may precede a line feed.
     private static func isBlank(_ byte: UInt8) -> Bool {
         byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t") || byte == UInt8(ascii: "\r")
     }
 }
 
 extension DownloadList {
-    /// What is wrong with an option's value, as in "dir is a folder".
+    /// What an option's value must be, as in "dir must be a folder".
     private struct Reason: Error {
         let text: String
     }
 
-    /// The options that idown has; their names are aria2's, except for the last two.
+    /// The options that idown reads; all names except the last two are those of aria2.
     private enum Option: String {
         case out, dir, checksum, referer, header, pause, split
         case userAgent = "user-agent"
@@ -153,7 +155,7 @@ extension DownloadList {
         func set(_ value: String, in entry: inout Entry) throws(Reason) {
             switch self {
             case .out:
-                // aria2 takes folders here too.
+                // aria2 allows folders before the name.
                 guard let slash = value.lastIndex(of: "/") else {
                     entry.options.filename = value
                     entry.subfolder = nil
@@ -162,7 +164,7 @@ extension DownloadList {
                 entry.subfolder = slash == value.startIndex ? "/" : String(value[..<slash])
                 entry.options.filename = String(value[value.index(after: slash)...])
             case .dir:
-                guard !value.isEmpty else { throw Reason(text: "is a folder") }
+                guard !value.isEmpty else { throw Reason(text: "must be a folder") }
                 entry.options.directory = value
             case .checksum: entry.options.checksum = value
             // An asterisk is aria2's sign for the URL itself.
@@ -170,31 +172,42 @@ extension DownloadList {
             case .userAgent: entry.options.userAgent = value
             case .token: entry.options.token = value
             case .header:
-                guard let header = RequestHeader(value) else {
-                    throw Reason(text: "is a header, Name: value")
+                guard let header = AddOptions.Header(line: value) else {
+                    throw Reason(text: "must have the form Name: value")
                 }
-                entry.options.headers.append(header.header)
+                entry.options.headers.append(header)
             case .pause:
                 guard let choice = ["true": true, "false": false][value] else {
-                    throw Reason(text: "is true or false")
+                    throw Reason(text: "must be true or false")
                 }
                 entry.options.paused = choice
             case .split, .connections:
                 guard let count = UInt32(value), count > 0 else {
-                    throw Reason(text: "is a number, at least 1")
+                    throw Reason(text: "must be a number, 1 or more")
                 }
-                // In aria2 both are upper bounds: the lower one holds.
+                // Both options are upper bounds in aria2, so the lower one applies.
                 let bound = min(count, Contract.connections.upperBound)
                 entry.options.connections = min(entry.options.connections ?? bound, bound)
             case .limit:
                 guard let rate = Quantity.rate(value) else {
-                    throw Reason(text: "is a rate such as 500K or 2M")
+                    throw Reason(text: "must be a rate such as 500K or 2M")
                 }
                 entry.options.speedLimit = rate
             case .priority:
-                guard let number = Int32(value) else { throw Reason(text: "is a whole number") }
+                guard let number = Int32(value) else {
+                    throw Reason(text: "must be a whole number")
+                }
                 entry.options.priority = number
             }
         }
+    }
+}
+
+extension AddOptions.Header {
+    /// Splits the text `Name: value`; nil if it has no name.
+    package init?(line: String) {
+        guard let colon = line.firstIndex(of: ":"), colon != line.startIndex else { return nil }
+        let value = line[line.index(after: colon)...].drop { $0 == " " }
+        self.init(name: String(line[..<colon]), value: String(value))
     }
 }

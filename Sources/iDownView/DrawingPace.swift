@@ -2,16 +2,17 @@
 
 package import iDownBus
 
-/// Which changes of some downloads are drawn at once, and which may be left out.
+/// Decides which changes of downloads are drawn at once and which can be skipped.
 ///
-/// Bytes come all the time, and soon there are newer ones. How a download stands may not change for
-/// hours: what was left out of that would be wrong on the screen for as long.
+/// A new byte count can be skipped, because the next one follows within a moment. A new state, hold
+/// or message is always drawn: the next change may be hours away, and the screen would be wrong
+/// until then.
 package struct DrawingPace: Sendable {
-    /// Twenty times a second is as much as an eye sees.
-    package static let shortest = 0.05
+    /// Seconds between two drawings of byte counts; the eye sees at most 20 pictures per second.
+    private static let shortestInterval = 0.05
 
-    /// How a download stands.
-    private struct Mark: Equatable {
+    /// The facts whose change is always drawn.
+    private struct Status: Equatable {
         let state: TaskProperties.State
         let activity: TaskProperties.Activity
         let hold: TaskProperties.Hold
@@ -26,36 +27,36 @@ package struct DrawingPace: Sendable {
     }
 
     private let count: Int
-    private var marks: [String: Mark] = [:]
-    private var gone: Set<String> = []
+    private var statuses: [String: Status] = [:]
+    private var removed: Set<String> = []
     private var lastDrawn: Double?
 
-    /// Takes how many downloads there will be.
+    /// Creates a pace for a number of downloads.
     package init(count: Int) {
         self.count = count
     }
 
-    /// Takes a task as it is now; the time is in seconds on a clock that only goes forward.
+    /// Takes the current facts of a task, and returns whether all downloads must be drawn now.
     ///
-    /// - Returns: Whether all downloads are to be drawn now.
+    /// The time is in seconds on a clock that only goes forward.
     package mutating func isDue(_ task: TaskProperties, at time: Double) -> Bool {
-        let mark = Mark(task)
-        let last = marks.updateValue(mark, forKey: task.id)
-        let isNews =
+        let status = Status(task)
+        let last = statuses.updateValue(status, forKey: task.id)
+        let mustBeDrawn =
             if let last {
-                mark != last
+                status != last
             } else {
-                // They are looked at one after the other, thousands perhaps, and the last one shows
-                // them all.
-                task.hasEnded || marks.count + gone.count >= count
+                // At first every task arrives once, perhaps thousands of them. The drawing for the
+                // last one shows them all.
+                task.hasEnded || statuses.count + removed.count >= count
             }
-        if !isNews, let lastDrawn, time - lastDrawn < Self.shortest { return false }
+        if !mustBeDrawn, let lastDrawn, time - lastDrawn < Self.shortestInterval { return false }
         lastDrawn = time
         return true
     }
 
-    /// A task was taken off the list, and will not be shown any more.
+    /// Stops waiting for a task, because it was removed from the list.
     package mutating func remove(_ id: String) {
-        if marks[id] == nil { gone.insert(id) }
+        if statuses[id] == nil { removed.insert(id) }
     }
 }

@@ -2,17 +2,17 @@
 
 package import iDownBus
 
-/// A change for programs that follow the list, an object a line.
+/// A change of the list as a JSON object, for programs that follow the list.
 ///
 /// `{"Event":"added","Id":"7","Task":{…}}`, `{"Changed":{…},"Event":"changed","Id":"7",
-/// "State":"…"}`, `{"Event":"removed","Id":"7"}`, `{"Event":"service","Running":false}`; with a
-/// task's own keys as in ``TaskJSON``.
+/// "State":"…"}`, `{"Event":"removed","Id":"7"}`, `{"Event":"service","Running":false}`. The keys
+/// of `Task` and `Changed` are those of ``TaskJSON``.
 package enum EventJSON: Encodable, Sendable {
-    /// A task that was in the list before.
+    /// A task that was in the list when the command began to follow it.
     case listed(TaskProperties)
-    /// What the service told.
+    /// A signal of the service: a task was added, changed or removed.
     case event(ManagerEvent)
-    /// The service came or went.
+    /// The service started or ended.
     case service(isRunning: Bool)
 
     private enum Key: String, CodingKey {

@@ -4,11 +4,11 @@
 package struct Finding: Hashable, Sendable, Encodable {
     /// How serious the result is.
     package enum Grade: String, Hashable, Sendable, Encodable {
-        /// Nothing is to be done.
+        /// The check passed.
         case fine
         /// idown works, but not as well as it could.
         case note
-        /// idown does not work, or not safely.
+        /// idown does not work, or does not work safely.
         case wrong
     }
 
@@ -17,7 +17,7 @@ package struct Finding: Hashable, Sendable, Encodable {
     package let grade: Grade
     /// What was found.
     package let text: String
-    /// What to do, with the command for it; empty if nothing is to be done.
+    /// What the user can do, with the command for it; empty if the check passed.
     package let advice: String
 
     package init(_ what: String, _ grade: Grade, _ text: String, advice: String = "") {
@@ -34,7 +34,7 @@ package struct Finding: Hashable, Sendable, Encodable {
         case advice = "Advice"
     }
 
-    /// The lines for people: what was found and, below it, what to do.
+    /// Returns the lines for the terminal: the result and, below it, the advice.
     package func lines(style: Style) -> [String] {
         let (sign, ink): (String, Style.Ink) =
             switch grade {
@@ -49,12 +49,12 @@ package struct Finding: Hashable, Sendable, Encodable {
 
     private static let whatCells = 16
 
-    /// The lines of a short answer: one for everything that is fine, then what is not fine.
+    /// Returns the lines of a short answer: one for all passed checks, then each problem.
     ///
     /// - Parameters:
     ///   - findings: All results.
-    ///   - names: The checks whose texts the first line tells; it only counts the others.
-    ///   - style: How the lines are coloured.
+    ///   - names: The checks whose texts stand in the first line; the others are only counted.
+    ///   - style: The colors, if any.
     /// - Returns: The lines.
     package static func summary(
         of findings: [Finding],

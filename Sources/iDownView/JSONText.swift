@@ -2,16 +2,17 @@
 
 private import FoundationEssentials
 
-/// Values as JSON text for programs: keys sorted, so that the same values give the same bytes.
+/// Writes values as JSON text with sorted keys, so that equal values give equal bytes.
 package enum JSONText {
-    /// The text of one value, without an end of line.
+    /// Returns the indented text of a value, without a line feed at its end.
     package static func of(_ value: some Encodable) throws -> String {
         let text = try text(value, [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes])
-        // Foundation leaves a line between the brackets; inside a value it cannot be told.
+        // Foundation writes a blank line between the brackets of an empty array. Only a whole text
+        // is replaced, since the same characters may be part of a string.
         return text == "[\n\n]" ? "[]" : text
     }
 
-    /// The text of one value in one line, without its end.
+    /// Returns the text of a value on one line, without a line feed at its end.
     package static func line(of value: some Encodable) throws -> String {
         try text(value, [.sortedKeys, .withoutEscapingSlashes])
     }

@@ -2,15 +2,14 @@
 
 /// Who reads a line of values that servers and other programs have chosen.
 package enum LineReader: Sendable {
-    /// A person, through a terminal, which obeys some characters and turns with others.
+    /// A person at a terminal, where some characters act as commands and others reverse the text.
     case terminal
-    /// A program, which wants names as they are.
+    /// A program, which needs names unchanged.
     case program
 
-    /// A value as it may stand in a line.
+    /// Returns the value with U+FFFD in place of each character that the line must not contain.
     ///
-    /// - Returns: The value with U+FFFD in place of what may not stand there: for programs of
-    ///   control characters alone, since one of them would end the line.
+    /// For programs these are only the control characters, because some of them end a line.
     package func line(_ value: String) -> String {
         switch self {
         case .terminal: return CellText(value).description
@@ -24,7 +23,7 @@ package enum LineReader: Sendable {
         }
     }
 
-    /// Cc of Unicode: C0, DEL and C1.
+    /// Whether the scalar is in Unicode's category Cc: C0, DEL and C1.
     private static func isControl(_ scalar: Unicode.Scalar) -> Bool {
         scalar.value < 0x20 || (0x7F...0x9F).contains(scalar.value)
     }

@@ -1,21 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The lines at the end of a terminal's scroll that are drawn anew as things change, and the ones
+/// The lines at the bottom of a terminal that are redrawn with every change, and the finished lines
 /// above them that stay.
 ///
-/// What is given to ``update(lasting:live:)`` must be lines that fit: at most one cell less than the
-/// terminal is wide, no control characters but those of ``Style``.
+/// Each line for ``update(lasting:live:)`` must be at least one cell narrower than the terminal,
+/// and may contain no control characters except those of ``Style``.
 package struct LiveLines: Sendable {
+    /// The number of live lines on the terminal.
     private var drawn = 0
 
     package init() {}
 
-    /// Whether something stands there that the next line of somebody else would meet.
+    /// Whether no live line is on the terminal, so that other text can be written there.
     package var isEmpty: Bool { drawn == 0 }
 
-    /// The text to write: `lasting` lines go above the `live` ones and are never touched again.
+    /// Returns the text that replaces the live lines on the terminal.
     ///
-    /// Cursor up and erase to the end of the line are ECMA-48 CUU and EL.
+    /// The text moves the cursor up and erases with ECMA-48's CUU, EL and ED.
+    ///
+    /// - Parameters:
+    ///   - lasting: Lines to write above the live ones; they are never redrawn.
+    ///   - live: The new live lines.
+    /// - Returns: The text to write to the terminal.
     package mutating func update(lasting: [String] = [], live: [String]) -> String {
         var text = ""
         if drawn > 1 { text += "\u{1B}[\(drawn - 1)A" }
@@ -26,13 +32,13 @@ package struct LiveLines: Sendable {
             if place < lines.count - 1 { text += "\r\n" }
         }
         if live.isEmpty, !lasting.isEmpty { text += "\r\n" }
-        // Fewer lines than before: what is left of the old ones goes.
+        // There are fewer lines than before, so the old ones below are erased.
         if lines.count < drawn { text += "\u{1B}[J" }
         drawn = live.count
         return text
     }
 
-    /// The text that leaves the last lines where they stand.
+    /// Returns the text that moves the cursor below the live lines, which then stay.
     package mutating func end() -> String {
         defer { drawn = 0 }
         return drawn > 0 ? "\r\n" : ""

@@ -2,8 +2,10 @@
 
 package import iDownBus
 
-/// The live lines of several downloads: those that have ended scroll away, those that run stand
-/// below, and where there are more than fit a last line counts the rest.
+/// The progress lines of one or several downloads on a terminal.
+///
+/// With several, ended downloads are printed once and scroll away, unfinished ones stand below
+/// them, and the last line counts the ended ones and those that do not fit.
 package struct ProgressBars: Sendable {
     private struct Row {
         var task: TaskProperties
@@ -11,24 +13,28 @@ package struct ProgressBars: Sendable {
         var step = 0
     }
 
-    /// Downloads that are expected, or seen where those are more: a metalink adds some.
+    /// The number of downloads; it grows when more appear than expected, because a metalink adds
+    /// downloads.
     private var count: Int
+    /// The number of downloads that have appeared so far.
     private var seen = 0
     private var rows: [String: Row] = [:]
+    /// The downloads in the order in which they appeared.
     private var order: [String] = []
     private var ended: [String] = []
-    private var told = 0
+    /// The number of ended downloads whose lasting line was returned.
+    private var printed = 0
 
-    /// Takes how many downloads there will be.
+    /// Creates the lines for an expected number of downloads.
     package init(count: Int) {
         self.count = count
     }
 
-    /// Takes a task as it is now; the time is in seconds on a clock that only goes forward.
+    /// Takes the current facts of a task; the time is in seconds on a clock that only goes forward.
     package mutating func update(_ task: TaskProperties, at time: Double) {
         if rows[task.id] == nil {
             order.append(task.id)
-            see()
+            countAppearance()
         }
         var row = rows[task.id] ?? Row(task: task)
         let hadEnded = row.task.hasEnded && rows[task.id] != nil
@@ -43,33 +49,34 @@ package struct ProgressBars: Sendable {
         if task.hasEnded, !hadEnded { ended.append(task.id) }
     }
 
-    /// A task was taken off the list: its line goes, and it counts as one that has ended; what has
-    /// ended before keeps its line.
+    /// Drops the line of a task that was removed from the list, and counts the task as ended.
+    ///
+    /// A task that ended before it was removed keeps its line.
     package mutating func remove(_ id: String) {
         if let row = rows[id], row.task.hasEnded { return }
-        if rows[id] == nil { see() }
+        if rows[id] == nil { countAppearance() }
         rows[id] = nil
         order.removeAll { $0 == id }
         ended.append(id)
     }
 
-    private mutating func see() {
+    private mutating func countAppearance() {
         seen += 1
         count = max(count, seen)
     }
 
-    /// The smoothed speed of a task, in bytes per second.
+    /// Returns the smoothed speed of a task in bytes per second.
     package func rate(of id: String) -> UInt64 {
         rows[id]?.average.bytesPerSecond ?? 0
     }
 
-    /// The lines to draw: `lasting` ones, each told once, and the `live` ones below.
+    /// Returns the lines to draw: lasting ones, each returned once, and the live ones below them.
     ///
     /// - Parameters:
-    ///   - width: Cells a line, at most.
-    ///   - height: Lines that the live ones may take.
-    ///   - style: Colours, if any.
-    /// - Returns: The lines, none of them wider than asked for.
+    ///   - width: Maximum number of cells per line.
+    ///   - height: Maximum number of live lines.
+    ///   - style: The colors, if any.
+    /// - Returns: The lines, none wider than `width`.
     package mutating func frame(
         width: Int,
         height: Int,
@@ -81,23 +88,23 @@ package struct ProgressBars: Sendable {
                     .text(width: width, style: style)
             }
         }
-        // A single download keeps its one line, ended or not.
+        // A single download keeps its line after its end.
         guard count > 1 else { return ([], order.prefix(1).compactMap(line)) }
-        let lasting = ended[told...].compactMap(line)
-        told = ended.count
+        let lasting = ended[printed...].compactMap(line)
+        printed = ended.count
         let open = order.filter { rows[$0]?.task.hasEnded == false }
-        // What moves is looked at first.
+        // Running downloads come first, because their lines change.
         let sorted =
             open.filter { rows[$0]?.task.state == .downloading }
             + open.filter { rows[$0]?.task.state != .downloading }
-        let room = max(1, min(height, Self.mostLines) - 1)
+        let room = max(1, min(height, Self.maximumLines) - 1)
         var live = sorted.prefix(room).compactMap(line)
         live.append(total(open, shown: min(room, open.count), width: width))
         return (lasting, live)
     }
 
-    /// More bars than this nobody reads.
-    private static let mostLines = 16
+    /// The most live lines, the counting one included; more would be unreadable.
+    private static let maximumLines = 16
 
     private func total(_ open: [String], shown: Int, width: Int) -> String {
         let speed = open.reduce(UInt64(0)) { sum, id in

@@ -2,28 +2,28 @@
 
 package import iDownBus
 
-/// The live line of one download: name, bar, percent, bytes, speed, time left.
+/// The progress line of one download: name, bar, percent, bytes, speed and time left.
 package struct ProgressLine: Sendable {
     private let summary: TaskSummary
     private let rate: UInt64
     private let step: Int
 
-    /// Takes a task as it is now.
+    /// Creates the line for the current facts of a task.
     ///
     /// - Parameters:
     ///   - task: The task.
-    ///   - rate: The smoothed speed, for the time left.
-    ///   - step: Where the bar's mark stands while the whole is not known.
+    ///   - rate: The smoothed speed in bytes per second, for the time left.
+    ///   - step: The position of the bar's mark while the size of the file is unknown.
     package init(_ task: TaskProperties, rate: UInt64, step: Int = 0) {
         summary = TaskSummary(task, hidesSecrets: true)
         self.rate = rate
         self.step = step
     }
 
-    /// The line for a terminal: at most `width` cells, without its end.
+    /// Returns the line for a terminal: at most `width` cells, without a line feed.
     ///
-    /// Where there is little room the bar shrinks and goes, then what stands behind it; a name stays
-    /// as long as there is any.
+    /// In a narrow terminal first the bar shrinks and disappears, then the parts behind it. The
+    /// name is kept as long as a cell is left for it.
     package func text(width: Int, style: Style) -> String {
         let ink = Style.Ink(summary.task.state)
         let least = min(summary.shortName.width, Self.readableName)
@@ -46,28 +46,31 @@ package struct ProgressLine: Sendable {
         return name.width == 0 ? "" : "\(name) \(style.paint(tail.description, ink))"
     }
 
-    /// Of a URL that is cut all that is left is the server: its end tells more.
+    /// Returns the name, cut to the cells.
+    ///
+    /// A URL that does not fit is replaced by its last part. If it were cut, only its server would
+    /// be left, which tells less.
     private func name(within cells: Int) -> CellText {
         summary.name.width > cells ? summary.shortName.cut(to: cells) : summary.name
     }
 
-    /// The line for a pipe: no bar, nothing cut.
+    /// The line for a pipe: uncut, without a bar.
     package var plainText: String {
         "\(summary.name) \(parts(isAligned: false).joined(separator: Self.gap))"
     }
 
     private static let shortestBar = 8
     private static let longestBar = 42
-    /// A name shorter than this is hard to tell from others.
+    /// The cells that a name needs to be told from other names.
     private static let readableName = 12
     private static let gap = "  "
 
-    /// What may stand behind the bar, the widest first.
+    /// The choices for the text behind the bar, the widest first.
     private var tails: [CellText] {
         let parts = parts(isAligned: true)
         let choices: [ArraySlice<String>] =
             switch summary.task.state {
-            // How much of it and how fast tell more than the rest.
+            // In little room the percentage and the speed stay, as they tell the most.
             case .downloading:
                 [
                     parts[...], parts.dropLast(),
@@ -78,10 +81,10 @@ package struct ProgressLine: Sendable {
         return choices.map { CellText($0.joined(separator: Self.gap)) }
     }
 
-    /// What stands behind the bar.
+    /// Returns the parts of the text behind the bar.
     ///
-    /// Aligned, each part has a column of its own, so that the bar
-    /// does not change its length with every digit.
+    /// If they are aligned, each part has a column of fixed width, so that the bar does not change
+    /// its length with every digit.
     private func parts(isAligned: Bool) -> [String] {
         let task = summary.task
         let parts: [String]
@@ -106,7 +109,7 @@ package struct ProgressLine: Sendable {
         return parts.filter { !$0.isEmpty }
     }
 
-    /// As wide as the widest of their kind: `1023.9 KiB` and `59m59s`.
+    /// The cells of the widest text of each kind: `1023.9 KiB` and `59m59s`.
     private static let byteCells = 10
     private static let timeCells = 6
 

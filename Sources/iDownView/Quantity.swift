@@ -1,27 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Rates, numbers of bytes and of days as people type them: `10M`, `1.5GiB/s`, `off`, `30d`.
+/// Reads typed rates, sizes and numbers of days: `10M`, `1.5GiB/s`, `off`, `30d`.
 ///
-/// `K`, `M`, `G`, `T`, with or without `iB`, are powers of 1024, as all sizes are shown; `kB`, `MB`
-/// and so on are powers of 1000 (IEC 80000-13).
+/// `K`, `M`, `G` and `T`, with or without `iB`, are powers of 1024, like all sizes that idown
+/// shows. `kB`, `MB` and so on are powers of 1000 (IEC 80000-13).
 package enum Quantity {
-    /// Bytes per second; 0 for `off`, `none` and `unlimited`, which mean no limit.
+    /// Reads a rate in bytes per second; 0 for `off`, `none` and `unlimited`, which mean no limit.
     ///
-    /// - Returns: Nil for a text that is not a rate, and for a rate that needs more than 63 bits.
+    /// - Returns: The rate; nil if the text is not a rate or the rate needs more than 63 bits.
     package static func rate(_ text: String) -> UInt64? {
         let text = text.lowercased()
         if ["off", "none", "unlimited"].contains(text) { return 0 }
         return bytes(text.hasSuffix("/s") ? String(text.dropLast(2)) : text)
     }
 
-    /// A number of bytes.
+    /// Reads a number of bytes; nil if the text is not one.
     package static func bytes(_ text: String) -> UInt64? {
         let text = text.lowercased()
         let letters = text.reversed().prefix { $0.isLetter }
         let unit = String(letters.reversed())
         guard let size = size(of: unit) else { return nil }
         let number = text.dropLast(letters.count)
-        // Only digits and a point: Double also reads "inf" and "0x1p3".
+        // Only digits and a point are allowed, because Double also reads "inf" and "0x1p3".
         guard let first = number.utf8.first, (0x30...0x39).contains(first),
             number.utf8.allSatisfy({ (0x30...0x39).contains($0) || $0 == UInt8(ascii: ".") }),
             let value = Double(number)
@@ -31,9 +31,9 @@ package enum Quantity {
         return UInt64(exactly: bytes)
     }
 
-    /// A number of days; 0 for `forever`.
+    /// Reads a number of days; 0 for `forever`.
     ///
-    /// `off` is not accepted: it could as well mean that nothing is kept.
+    /// `off` is not accepted, because it could also mean that nothing is kept.
     package static func days(_ text: String) -> UInt32? {
         let text = text.lowercased()
         if text == "forever" { return 0 }
@@ -48,7 +48,7 @@ package enum Quantity {
         return overflow ? nil : days
     }
 
-    /// A rate as text that ``rate(_:)`` reads back: `10M`, `1500`, `off`.
+    /// Returns a rate as text that ``rate(_:)`` reads back: `10M`, `1500`, `off`.
     package static func text(ofRate rate: UInt64) -> String {
         guard rate > 0 else { return "off" }
         for (unit, shift) in [("T", 40), ("G", 30), ("M", 20), ("k", 10)] as [(String, UInt64)] {

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A speed smoothed for the time left, so that it does not jump with every burst.
+/// A smoothed speed, so that the time left does not jump with every burst.
 ///
-/// An average in which each sample counts for the time that it stands for.
+/// It is an average in which each sample counts according to the time since the one before.
 package struct RateAverage: Hashable, Sendable {
-    /// Seconds after which a new speed counts as much as all before it.
+    /// Seconds after which a new speed counts as much as all earlier ones together.
     ///
-    /// Long enough for a calm number, short enough to notice a change of network.
-    package static let memory = 5.0
+    /// Five seconds keep the number calm, and still show a change of network soon.
+    package static let halfTime = 5.0
 
     private var average: Double?
     private var lastTime = 0.0
 
     package init() {}
 
-    /// Takes a measured speed.
+    /// Adds a measured speed.
     ///
     /// - Parameters:
     ///   - bytesPerSecond: The speed.
@@ -23,22 +23,23 @@ package struct RateAverage: Hashable, Sendable {
         let sample = Double(bytesPerSecond)
         defer { lastTime = time }
         guard let old = average else {
-            // The silence before the first byte says nothing of the speed.
+            // The wait for the first byte says nothing about the speed.
             average = sample > 0 ? sample : nil
             return
         }
-        // Between 0 and 1, and a half after ``memory``: an exponential would need the C library.
+        // The weight grows from 0 to 1 and is 1/2 after ``halfTime``. An exponential function would
+        // need the C library.
         let elapsed = max(0, time - lastTime)
-        let weight = elapsed / (elapsed + Self.memory)
+        let weight = elapsed / (elapsed + Self.halfTime)
         average = old + (sample - old) * weight
     }
 
-    /// Starts anew, when a task stands still.
+    /// Forgets all samples, for a task that no longer transfers.
     package mutating func reset() {
         average = nil
     }
 
-    /// Bytes per second; 0 before the first sample.
+    /// The smoothed speed in bytes per second; 0 before the first sample.
     package var bytesPerSecond: UInt64 {
         UInt64(exactly: (average ?? 0).rounded()) ?? 0
     }

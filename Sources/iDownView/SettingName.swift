@@ -3,9 +3,9 @@
 private import FoundationEssentials
 package import iDownBus
 
-/// Settings on the command line: `speed-limit`, `10M`.
+/// The names and values of settings on the command line, such as `speed-limit` and `10M`.
 package enum SettingName {
-    /// The name in lower case with dashes.
+    /// Returns the name in lower case with dashes.
     package static func text(_ setting: ServiceSetting) -> String {
         switch setting {
         case .maxConcurrentDownloads: "max-concurrent-downloads"
@@ -18,7 +18,7 @@ package enum SettingName {
         }
     }
 
-    /// The setting with this name, with dashes or as on the bus, in any case.
+    /// Returns the setting with a name, either with dashes or as on the bus; case is ignored.
     package static func setting(_ name: String) -> ServiceSetting? {
         let name = name.lowercased()
         return ServiceSetting.allCases.first {
@@ -26,7 +26,7 @@ package enum SettingName {
         }
     }
 
-    /// The values of a setting, as in "speed-limit is …".
+    /// Returns the valid values of a setting, as in "speed-limit is …".
     package static func range(of setting: ServiceSetting) -> String {
         switch setting {
         case .maxConcurrentDownloads: range(Contract.concurrentDownloads)
@@ -52,7 +52,7 @@ package enum SettingName {
         }
     }
 
-    /// A value as text that ``content(_:of:)`` reads back.
+    /// Returns a value as text that ``content(_:of:)`` reads back.
     package static func text(of content: ServiceSetting.Content, _ setting: ServiceSetting)
         -> String
     {
@@ -109,7 +109,7 @@ package enum FileSetting: String, CaseIterable, Hashable, Sendable {
         }
     }
 
-    /// The setting with this name, with dashes or as in the file, in any case.
+    /// Finds the setting with a name, either with dashes or as in the file; case is ignored.
     package init?(name: String) {
         let name = name.lowercased()
         let found = Self.allCases.first { $0.name == name || $0.rawValue.lowercased() == name }
@@ -126,16 +126,16 @@ package enum FileSetting: String, CaseIterable, Hashable, Sendable {
     }
 }
 
-/// What the service's program says of the settings file: lines of a key, a tab and a text.
+/// The service program's report on the settings file: lines with a key, a tab and a text.
 package struct SettingsFileReport: Hashable, Sendable {
     /// The path of the file, which need not exist.
     package let path: String
-    /// What is wrong in the file, a sentence each; while anything is, the service does not use it.
+    /// The mistakes in the file, one sentence each; the service ignores a file with a mistake.
     package let mistakes: [String]
-    /// The values in force without a mistake, without passwords; a setting without a value is unset.
+    /// The values that apply if the file has no mistake, without passwords; others are unset.
     package let values: [FileSetting: String]
 
-    /// Reads the report; nil where it names no path.
+    /// Reads the report; nil if it has no path.
     package init?(_ report: String) {
         var (path, mistakes): (String?, [String]) = (nil, [])
         var values: [FileSetting: String] = [:]
@@ -154,7 +154,7 @@ package struct SettingsFileReport: Hashable, Sendable {
         self.values = values
     }
 
-    /// A setting's value as text: `on`, `off`, or what stands in the file; empty if it is unset.
+    /// Returns a setting's value as text: `on`, `off` or another value; empty if it is unset.
     package func text(of setting: FileSetting) -> String {
         let value = values[setting] ?? ""
         guard setting.isFlag else { return CellText(value).description }
@@ -162,12 +162,12 @@ package struct SettingsFileReport: Hashable, Sendable {
     }
 }
 
-/// Settings for programs: an object whose keys are the names on the bus and in the settings file.
+/// The settings as a JSON object; its keys are the names on the bus and in the settings file.
 package struct SettingsJSON: Encodable, Sendable {
     private let settings: [(setting: ServiceSetting, content: ServiceSetting.Content)]
     private let file: SettingsFileReport?
 
-    /// Takes the settings of the bus, and those of the file where they are known.
+    /// Creates the object from the settings on the bus and, if it is known, from the file's report.
     package init(
         _ settings: [(setting: ServiceSetting, content: ServiceSetting.Content)],
         _ file: SettingsFileReport? = nil

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Finds the word that was probably meant.
+/// Finds the known word that a mistyped word most resembles.
 package enum Spelling {
-    /// Returns the word that is at most two typing slips away; nil where none is that near.
+    /// Returns the known word that is at most two typing errors away; nil if there is none.
     ///
-    /// A slip is a letter too many, too few or wrong, or two neighbours that changed places. A short
-    /// word allows only one, since two slips make any short word another.
+    /// An error is an extra, missing or wrong letter, or two swapped neighbors. A word of up to
+    /// three letters may have only one, because with two errors any short word resembles any other.
+    /// A word of at least two letters also finds a known word that begins with it.
     package static func nearest(to word: String, among known: [String]) -> String? {
         let limit = word.count <= 3 ? 1 : 2
         let ranked = known.map { (word: $0, slips: slips(Array(word), Array($0))) }
@@ -15,7 +16,7 @@ package enum Spelling {
         return best.word
     }
 
-    /// The Damerau-Levenshtein distance, counting neighbours that changed places as one slip.
+    /// Returns the Damerau-Levenshtein distance, in which swapped neighbors count as one error.
     private static func slips(_ one: [Character], _ other: [Character]) -> Int {
         var rows = [Array(0...other.count)]
         for i in one.indices {

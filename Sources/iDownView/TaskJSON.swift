@@ -2,15 +2,15 @@
 
 package import iDownBus
 
-/// A task for programs: an object whose keys are the names of the properties on the bus.
+/// A task as a JSON object for programs; its keys are the names of the D-Bus properties.
 ///
-/// All keys are always there and never renamed. Times are µs since the epoch, unknown numbers −1,
-/// as on the bus. Segments are pairs of first byte and length.
+/// Every key is always present and is never renamed. As on the bus, times are in µs since the epoch
+/// and an unknown number is −1. A segment is a pair of its first byte and its length.
 package struct TaskJSON: Encodable, Sendable {
     private let task: TaskProperties
     private let properties: [TaskProperty]
 
-    /// Takes a task; all of it, or only some of its properties.
+    /// Creates the object for all properties of a task, or for some of them.
     package init(_ task: TaskProperties, only properties: [TaskProperty] = TaskProperty.allCases) {
         self.task = task
         self.properties = properties
@@ -62,7 +62,7 @@ package struct TaskJSON: Encodable, Sendable {
         }
     }
 
-    /// One property as JSON has it, but words without quotes.
+    /// Returns one property as text: as in JSON, but without quotes, and lists with commas.
     static func text(of property: TaskProperty, in task: TaskProperties) -> String {
         switch property {
         case .id: task.id

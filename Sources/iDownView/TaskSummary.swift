@@ -7,51 +7,33 @@ package struct TaskSummary: Sendable {
     package let task: TaskProperties
     private let hidesSecrets: Bool
 
-    /// Takes a task.
+    /// Creates the summary of a task.
     ///
     /// - Parameters:
     ///   - task: The task.
-    ///   - hidesSecrets: Whether a URL that stands for a name is cut before its query: the query may
-    ///     hold a token, and messages end up in logs.
+    ///   - hidesSecrets: Whether a URL in place of a name is shown without its query. The query may
+    ///     hold a token, and messages are often kept in logs.
     package init(_ task: TaskProperties, hidesSecrets: Bool = false) {
         self.task = task
         self.hidesSecrets = hidesSecrets
     }
 
-    /// The file's name; the URL while there is none.
+    /// The file's name, or the URL while the file has no name.
     package var name: CellText {
         guard task.fileName.isEmpty else { return CellText(task.fileName) }
         return CellText(hidesSecrets ? ShownURL(of: task).description : task.url)
     }
 
-    /// The file's name; while there is none, the last part of the URL, decoded.
+    /// The file's name, or the last part of the URL, decoded, while the file has no name.
     package var shortName: CellText {
         guard task.fileName.isEmpty else { return CellText(task.fileName) }
         let path = task.url.prefix { $0 != "?" && $0 != "#" }
         let parts = path.split(separator: "/")
         guard let last = parts.last, !path.hasSuffix("/"), parts.count > 2 else { return name }
-        return CellText(Self.decoded(last) ?? String(last))
+        return CellText(URLText.percentDecoded(last) ?? String(last))
     }
 
-    /// The text percent-decoded (RFC 3986 section 2.1); nil where the result is not UTF-8.
-    private static func decoded(_ text: Substring) -> String? {
-        var bytes: [UInt8] = []
-        var rest = text.utf8[...]
-        while let byte = rest.popFirst() {
-            guard byte == UInt8(ascii: "%") else {
-                bytes.append(byte)
-                continue
-            }
-            guard rest.count >= 2, let digits = String(rest.prefix(2)),
-                let value = UInt8(digits, radix: 16), !digits.hasPrefix("+")
-            else { return nil }
-            bytes.append(value)
-            rest = rest.dropFirst(2)
-        }
-        return String(validating: bytes, as: UTF8.self)
-    }
-
-    /// From 0 to 1; nil while the size is not known.
+    /// The downloaded part of the file, from 0 to 1; nil while the size is unknown.
     package var fraction: Double? {
         guard task.state != .completed else { return 1 }
         guard let total = task.knownTotal else { return nil }
@@ -59,19 +41,19 @@ package struct TaskSummary: Sendable {
         return min(1, Double(task.downloadedBytes) / Double(total))
     }
 
-    /// Whole percents, rounded down, so that 100 % means that all bytes are there.
+    /// The percentage, rounded down, so that 100% means that all bytes are on disk.
     package var percent: String {
         guard let fraction else { return "-" }
         return "\(Int(fraction * 100))%"
     }
 
-    /// The size of the whole file; while that is not known, of what is on disk.
+    /// The size of the file, or the number of bytes on disk while the size is unknown.
     package var size: String {
         if let total = task.knownTotal { return ByteCount(total).description }
         return task.downloadedBytes > 0 ? ByteCount(task.downloadedBytes).description : "-"
     }
 
-    /// The bytes on disk, and the size of the whole file.
+    /// The bytes on disk and, until the download is completed, the size of the file.
     package var bytes: String {
         guard task.state != .completed, let total = task.knownTotal else {
             return ByteCount(task.downloadedBytes).description
@@ -83,7 +65,7 @@ package struct TaskSummary: Sendable {
         task.state == .downloading ? ByteRate(task.speed).description : ""
     }
 
-    /// The time left at a speed; empty where it is not known.
+    /// Returns the time left at a speed; empty if it is unknown.
     package func timeLeft(bytesPerSecond: UInt64) -> String {
         guard task.state == .downloading, let total = task.knownTotal,
             total >= task.downloadedBytes,
@@ -95,7 +77,7 @@ package struct TaskSummary: Sendable {
         return left.description
     }
 
-    /// Why the task failed or waits, a failure with its code; empty for other states.
+    /// The reason why the task failed (with its code) or waits; empty in other states.
     package var reason: CellText {
         if task.state == .failed {
             return CellText("\(task.errorCode): \(task.errorMessage)")
@@ -118,8 +100,9 @@ package struct TaskSummary: Sendable {
         return CellText(String(sentence.last == "." ? sentence.dropLast() : sentence))
     }
 
-    /// What has to change before a waiting task can start; nil for a free slot or the next try, and
-    /// for a hold that this version does not know.
+    /// The condition that a waiting task waits for.
+    ///
+    /// Nil if it waits for a slot or a retry, or if this version does not know the hold.
     private var hold: String? {
         switch task.hold {
         case .offline: "waits for a network"
@@ -128,5 +111,12 @@ package struct TaskSummary: Sendable {
         case .space: "waits for room on the disk"
         default: nil
         }
+    }
+}
+
+extension TaskProperties {
+    /// Whether the task changes no more by itself: it completed, failed or was cancelled.
+    package var hasEnded: Bool {
+        state == .completed || state == .failed || state == .cancelled
     }
 }

@@ -2,19 +2,20 @@
 
 package import iDownBus
 
-/// The list of tasks as columns: ID STATE PROGRESS SIZE SPEED LEFT NAME, and WHY where a task
-/// failed or waits.
+/// The list of tasks in columns: ID STATE PROGRESS SIZE SPEED LEFT NAME, and WHY if a task failed
+/// or waits.
 package struct TaskTable: Sendable {
-    /// The lines, without their ends; the first names the columns.
+    /// The lines without line feeds; the first one holds the titles of the columns.
     package let lines: [String]
 
-    /// Lays a list out.
+    /// Creates the lines of a list.
     ///
     /// - Parameters:
     ///   - tasks: The tasks, in the order of the lines.
-    ///   - width: Cells that a line may take. Columns that do not fit beside a readable name and a
-    ///     readable reason are left out; both are cut. Nil, for a pipe, cuts nothing.
-    ///   - style: Colours, if any.
+    ///   - width: Maximum number of cells per line, or nil for a pipe, where nothing is cut.
+    ///     Columns that do not fit beside a readable name and a readable reason are left out, and
+    ///     names and reasons are cut.
+    ///   - style: The colors, if any.
     package init(_ tasks: [TaskProperties], width: Int?, style: Style) {
         let rows = tasks.map(Row.init)
         var columns = Column.allCases.map { column in
@@ -23,7 +24,7 @@ package struct TaskTable: Sendable {
         if rows.allSatisfy({ $0[.why].width == 0 }) { columns.removeAll { $0.0 == .why } }
         if let width {
             let kept = columns.filter { !Column.dispensable.contains($0.0) }
-            // Where the reasons cannot be read in any case, they cost no other column its place.
+            // If the reasons would be unreadable anyway, their column gives way to the others.
             if Self.leastWidth(kept) > width { columns.removeAll { $0.0 == .why } }
             for dispensable in Column.dispensable where Self.leastWidth(columns) > width {
                 columns.removeAll { $0.0 == dispensable }
@@ -36,7 +37,7 @@ package struct TaskTable: Sendable {
         lines = [heading] + rows.map { row in layout.line({ row[$0, within: nameWidth] }, row.ink) }
     }
 
-    /// The properties that a table shows.
+    /// The properties that the table is made from.
     package static let properties: [TaskProperty] = [
         .id, .url, .fileName, .state, .downloadedBytes, .totalBytes, .speed, .hold, .errorCode,
         .errorMessage,
@@ -44,15 +45,16 @@ package struct TaskTable: Sendable {
 
     private static let gap = "  "
 
-    /// A name or a reason that is cut shorter than this cannot be read.
+    /// The cells below which a cut name or a cut reason is unreadable.
     private static let readableName = 20
     private static let readableReason = 26
 
+    /// The width of the columns before the name, with the gaps behind them.
     private static func leadWidth(_ columns: [(Column, Int)]) -> Int {
         columns.reduce(0) { $1.0 == .name || $1.0 == .why ? $0 : $0 + $1.1 + gap.count }
     }
 
-    /// The width below which a column is left out.
+    /// The width below which a column must be left out.
     private static func leastWidth(_ columns: [(Column, Int)]) -> Int {
         guard let why = columns.first(where: { $0.0 == .why })?.1 else {
             return leadWidth(columns) + readableName
@@ -60,7 +62,7 @@ package struct TaskTable: Sendable {
         return leadWidth(columns) + readableName + gap.count + min(why, readableReason)
     }
 
-    /// Gives the reasons what the names leave, and at least what can be read.
+    /// Divides the room: the reasons get what the names do not need, but at least a readable width.
     private static func share(_ room: Int, among columns: inout [(Column, Int)]) {
         guard let name = columns.firstIndex(where: { $0.0 == .name }) else { return }
         guard let why = columns.firstIndex(where: { $0.0 == .why }) else {
@@ -77,7 +79,7 @@ extension TaskTable {
     private enum Column: Int, CaseIterable {
         case id, state, progress, size, speed, left, name, why
 
-        /// In the order in which they give way to the name and the reason.
+        /// The columns that give way to the name and the reason, the first one first.
         static let dispensable: [Column] = [.left, .speed, .progress, .size]
 
         var title: CellText { CellText("\(self)".uppercased()) }
@@ -90,16 +92,16 @@ extension TaskTable {
         }
     }
 
-    /// How wide the columns are that fit.
+    /// The columns that fit, with their widths.
     private struct Layout {
         let columns: [(Column, Int)]
-        /// Whether the last column ends at its width.
+        /// Whether the text of the last column is cut to its width.
         let isCut: Bool
         let style: Style
 
         func line(_ cell: (Column) -> CellText, _ ink: (Column) -> Style.Ink) -> String {
             var line = ""
-            // Longer than most lines: growing a string costs more than making it.
+            // Most lines are shorter, so that the string need not grow, which is slow.
             line.reserveCapacity(200)
             for (column, cells) in columns {
                 if !line.isEmpty { line += TaskTable.gap }
@@ -120,7 +122,7 @@ extension TaskTable {
     private struct Row {
         private let state: TaskProperties.State
         private let stateCell, id, progress, size, speed, left, name, why: CellText
-        /// The last part of the URL, where there is no name yet.
+        /// The last part of the URL while the file has no name; otherwise nil.
         private let expectedName: CellText?
 
         init(_ task: TaskProperties) {
@@ -137,7 +139,8 @@ extension TaskTable {
             expectedName = task.fileName.isEmpty ? summary.shortName : nil
         }
 
-        /// The same; a URL that stands for a name and does not fit is replaced by its last part.
+        /// The text of a column; a URL that does not fit into the name's column is replaced by its
+        /// last part.
         subscript(column: Column, within nameWidth: Int?) -> CellText {
             guard column == .name, let expectedName, let nameWidth, name.width > nameWidth else {
                 return self[column]

@@ -2,19 +2,21 @@
 
 package import iDownBus
 
-/// A line of a person's own for each task: `{Id}\t{State}\t{FileName}`.
+/// The user's own format for the line of a task: `{Id}\t{State}\t{FileName}`.
 ///
-/// Fields are the names of the properties on the bus, as they stand there, and a few for people:
-/// `{Name}`, `{Size}`, `{Bytes}`, `{Percent}`, `{Rate}`, `{Left}` and `{Reason}`. `\t`, `\n` and
-/// `\\` are a tab, a line feed and a backslash; `{{` and `}}` are braces.
+/// A field is the name of a D-Bus property, which gives its value as it is on the bus, or one of
+/// the fields for people: `{Name}`, `{Size}`, `{Bytes}`, `{Percent}`, `{Rate}`, `{Left}` and
+/// `{Reason}`. `\t`, `\n`, `\0` and `\\` are a tab, a line feed, a NUL and a backslash; `{{` and
+/// `}}` are braces.
 package struct TaskTemplate: Hashable, Sendable {
     private enum Part: Hashable {
         case text(String)
         case property(TaskProperty)
-        case shown(Shown)
+        case summary(SummaryField)
     }
 
-    private enum Shown: String, CaseIterable {
+    /// The fields for people.
+    private enum SummaryField: String, CaseIterable {
         case name = "Name"
         case size = "Size"
         case bytes = "Bytes"
@@ -24,7 +26,7 @@ package struct TaskTemplate: Hashable, Sendable {
         case reason = "Reason"
     }
 
-    /// What is wrong with a template.
+    /// A mistake in a template: what is wrong, and what to write.
     package struct Mistake: Error, Hashable, CustomStringConvertible {
         package let description: String
     }
@@ -45,14 +47,18 @@ package struct TaskTemplate: Hashable, Sendable {
                 rest.removeFirst()
             case "{":
                 guard let end = rest.firstIndex(of: "}") else {
-                    throw Mistake(description: "a { has no }; a brace itself is {{")
+                    throw Mistake(
+                        description: "a { in the format has no closing }; for a brace write {{"
+                    )
                 }
                 if !plain.isEmpty { parts.append(.text(plain)) }
                 plain = ""
                 parts.append(try Self.field(String(rest[..<end])))
                 rest = rest[rest.index(after: end)...]
             case "}":
-                throw Mistake(description: "a } has no {; a brace itself is }}")
+                throw Mistake(
+                    description: "a } in the format has no opening {; for a brace write }}"
+                )
             default:
                 plain.append(character)
             }
@@ -61,30 +67,30 @@ package struct TaskTemplate: Hashable, Sendable {
         self.parts = parts
     }
 
-    /// The text of one task, without an end of line; values hold no control characters.
+    /// Returns the line of a task without a line feed; values are free of control characters.
     package func text(of task: TaskProperties, for reader: LineReader = .program) -> String {
-        // For programs too: numbers are written as everywhere in the world.
+        // Programs read the line, so numbers have a point in every locale.
         ByteCount.$decimalSign.withValue(".") {
             parts.map { part in
                 switch part {
                 case .text(let text): text
                 case .property(let property):
                     reader.line(TaskJSON.text(of: property, in: task))
-                case .shown(let shown): reader.line(Self.text(of: shown, in: task))
+                case .summary(let field): reader.line(Self.text(of: field, in: task))
                 }
             }.joined()
         }
     }
 
-    /// The names that may stand in braces.
+    /// The names of all fields.
     package static let fields =
-        TaskProperty.allCases.map(\.rawValue) + Shown.allCases.map(\.rawValue)
+        TaskProperty.allCases.map(\.rawValue) + SummaryField.allCases.map(\.rawValue)
 
     private static func field(_ name: String) throws(Mistake) -> Part {
         if let property = TaskProperty(rawValue: name) { return .property(property) }
-        if let shown = Shown(rawValue: name) { return .shown(shown) }
+        if let field = SummaryField(rawValue: name) { return .summary(field) }
         throw Mistake(
-            description: "there is no field {\(CellText(name).cut(to: 40))}; there are "
+            description: "there is no field {\(CellText(name).cut(to: 40))}; the fields are "
                 + fields.joined(separator: ", ")
         )
     }
@@ -95,13 +101,14 @@ package struct TaskTemplate: Hashable, Sendable {
         case "n": "\n"
         case "0": "\0"
         case "\\": "\\"
-        default: throw Mistake(description: "there are \\t, \\n, \\0 and \\\\ after a backslash")
+        default:
+            throw Mistake(description: "a backslash in the format must be \\t, \\n, \\0 or \\\\")
         }
     }
 
-    private static func text(of shown: Shown, in task: TaskProperties) -> String {
+    private static func text(of field: SummaryField, in task: TaskProperties) -> String {
         let summary = TaskSummary(task)
-        return switch shown {
+        return switch field {
         case .name: task.fileName.isEmpty ? task.url : task.fileName
         case .size: summary.size
         case .bytes: summary.bytes

@@ -8,7 +8,7 @@ package struct TimeLeft: Hashable, Sendable, CustomStringConvertible {
         self.seconds = seconds
     }
 
-    /// The time for some bytes at a speed, rounded up; nil while nothing moves.
+    /// Calculates the time for the remaining bytes, rounded up; nil if the speed is 0.
     package init?(remaining bytes: UInt64, bytesPerSecond: UInt64) {
         guard bytesPerSecond > 0 else { return nil }
         let (quotient, remainder) = bytes.quotientAndRemainder(dividingBy: bytesPerSecond)
@@ -28,7 +28,7 @@ package struct TimeLeft: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// Nobody waits that long: the number would only make the column wide.
+    /// Times of 100 days and more are shown as `>99d`, which keeps the column narrow.
     private static let limit: UInt64 = 100 * 86_400
 
     private static func twoDigits(_ number: UInt64) -> String {

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The parts of a URL as it is typed, as far as the command needs them; the service has the parser
-/// that decides.
+/// The parts of a typed URL that the command needs; the service's own parser decides whether a URL
+/// is valid.
 package struct URLText: Hashable, Sendable {
     /// In lower case.
     package let scheme: String
-    /// In lower case, without port; of an IPv6 address with its brackets.
+    /// In lower case, without the port; an IPv6 address keeps its brackets.
     package let host: String
-    /// The port where one is given; empty else.
+    /// The port as typed; empty if there is none.
     package let port: String
     /// From the first slash on, without query and fragment; at least `/`.
     package let path: String
     /// From the question mark on, without fragment; empty if there is none.
     package let query: String
 
-    /// Splits a URL; nil for a text that has no scheme and host.
+    /// Splits a URL; nil for a text without scheme or host.
     package init?(_ text: String) {
         guard let end = text.firstRange(of: "://") else { return nil }
         let whole = text[end.upperBound...].prefix { $0 != "#" }
@@ -40,6 +40,26 @@ package struct URLText: Hashable, Sendable {
             host.contains(".") || host == "localhost" || host.hasPrefix("[")
         else { return nil }
         return "https://" + text
+    }
+
+    /// Returns the text with its percent-encoded bytes decoded (RFC 3986, section 2.1).
+    ///
+    /// - Returns: Nil if two hex digits do not follow each `%`, or if the result is not UTF-8.
+    package static func percentDecoded(_ text: Substring) -> String? {
+        var bytes: [UInt8] = []
+        var rest = text.utf8[...]
+        while let byte = rest.popFirst() {
+            guard byte == UInt8(ascii: "%") else {
+                bytes.append(byte)
+                continue
+            }
+            guard rest.count >= 2, let digits = String(rest.prefix(2)),
+                let value = UInt8(digits, radix: 16), !digits.hasPrefix("+")
+            else { return nil }
+            bytes.append(value)
+            rest = rest.dropFirst(2)
+        }
+        return String(validating: bytes, as: UTF8.self)
     }
 
     /// The parts of `host` or `host:port`; nil where one of them is not valid.

@@ -243,7 +243,7 @@ extension AddingArguments {
         _ line: String,
         _ place: String
     ) throws -> AddOptions.Header {
-        guard let header = RequestHeader(line)?.header else {
+        guard let header = AddOptions.Header(line: line) else {
             throw ValidationError("a header in \(place) is not of the form \"Name: value\"")
         }
         return header

@@ -28,11 +28,11 @@ import iDownView
             ((1 << 60) - 1, "1.0 EiB"),
         ] as [(UInt64, String)]
     )
-    func `what would round to 1024 is 1 of the next unit`(bytes: UInt64, text: String) {
+    func `a count that would round to 1024 is 1 of the next unit`(bytes: UInt64, text: String) {
         #expect(ByteCount(bytes).description == text)
     }
 
-    @Test func `no power of two and none of its neighbours prints 1024`() {
+    @Test func `no power of two and no number next to one is shown as 1024`() {
         for shift in 0..<64 {
             let power: UInt64 = 1 << shift
             for bytes in [power &- 1, power, power + 1] {
@@ -43,7 +43,7 @@ import iDownView
         }
     }
 
-    @Test func `a rate is a number of bytes per second`() {
+    @Test func `a rate is shown in bytes per second`() {
         #expect(ByteRate(1_572_864).description == "1.5 MiB/s")
         #expect(ByteRate(0).description == "0 B/s")
     }

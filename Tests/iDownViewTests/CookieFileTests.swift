@@ -45,7 +45,7 @@ struct CookieFileTests {
         #expect(CookieFile(text) == nil)
     }
 
-    @Test func `a value may be empty, with or without its tab`() throws {
+    @Test func `a value may be empty, with or without a tab before it`() throws {
         let file = try #require(
             CookieFile("h.org\tFALSE\t/\tFALSE\t0\ta\nh.org\tFALSE\t/\tFALSE\t0\tb\t\r\n")
         )

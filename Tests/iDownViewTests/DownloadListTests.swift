@@ -5,14 +5,14 @@ import iDownBus
 import iDownView
 
 struct DownloadListTests {
-    @Test func `a plain list is a URL a line`() throws {
+    @Test func `a plain list has one URL per line`() throws {
         let list = try DownloadList("\u{FEFF}http://a/\r\n\n# no\nhttp://b/ \n")
         #expect(list.entries.map(\.url) == ["http://a/", "http://b/"])
         #expect(list.entries.map(\.line) == [1, 4])
         #expect(list.batches.map(\.urls) == [["http://a/", "http://b/"]])
     }
 
-    @Test func `options belong to the line above, mirrors stand behind tabs`() throws {
+    @Test func `options belong to the URL above them, and tabs separate mirrors`() throws {
         let list = try DownloadList(
             """
             http://a/x\thttp://b/x\thttp://c/x
@@ -41,13 +41,15 @@ struct DownloadListTests {
     }
 
     @Test(arguments: ["out=sub/x\n dir=/d", "dir=/d\n out=sub/x"])
-    func `a folder before the name is kept apart, whatever comes first`(options: String) throws {
+    func `a folder before the name is kept separate, in any order of the options`(options: String)
+        throws
+    {
         let entry = try #require(try DownloadList("http://a/\n \(options)").entries.first)
         #expect(entry.subfolder == "sub" && entry.options.directory == "/d")
         #expect(entry.options.filename == "x")
     }
 
-    @Test func `what a list says of pausing goes before the command line`() throws {
+    @Test func `an entry holds the pause option of the list, and nil without one`() throws {
         let list = try DownloadList("http://a/\n pause=false\nhttp://b/\n pause=true\nhttp://c/")
         #expect(list.entries.map(\.options.paused) == [false, true, nil])
     }
@@ -56,14 +58,14 @@ struct DownloadListTests {
         "http://a/\n dir=", "  out=x", "http://a/\n out", "http://a/\n pause=1",
         "http://a/\n split=0",
         "http://a/\n header=x", "http://a/\n max-download-limit=fast", "http://a/\n priority=high",
-        // Passed over, it would be a download that nobody gets.
+        // Ignoring these lines would lose a download.
         "http://a/\n https://x/?a=1", "http://a/\n https://x/", "http://a/\n Out=x",
     ])
-    func `a mistake names its line and no value`(text: String) {
+    func `a line that cannot be read is an error`(text: String) {
         #expect(throws: DownloadList.Mistake.self) { try DownloadList(text) }
     }
 
-    @Test func `neighbours with the same options are one call`() throws {
+    @Test func `neighbouring entries with equal options share a call`() throws {
         let list = try DownloadList(
             "http://a/\n pause=true\nhttp://b/\n pause=true\nhttp://c/\nhttp://d/\n out=d\nhttp://e/"
         )
@@ -73,7 +75,7 @@ struct DownloadListTests {
         )
     }
 
-    @Test func `halves hold every URL once, with its line and its options`() throws {
+    @Test func `halves contain every URL once, with its line and its options`() throws {
         let list = try DownloadList(
             "# five\n" + (1...5).map { "http://\($0)/\n split=2\n" }.joined()
         )
@@ -88,10 +90,10 @@ struct DownloadListTests {
         #expect(parts.map(\.lines) == [[2], [4], [6], [8], [10]])
     }
 
-    @Test func `what is written is read as the same`() throws {
+    @Test func `an exported task is read back with the same values`() throws {
         var task = TaskProperties.running
         task.url = "https://example.org/download?id=7"
-        // Invisible, and part of the names.
+        // These characters are invisible, and part of the names.
         task.fileName = "a\u{AD}\u{1F3F4}\u{E0067}\u{E007F}.iso"
         task.directory = "/home/me/\u{200E}b"
         task.state = .paused
@@ -116,7 +118,7 @@ struct DownloadListTests {
         #expect(throws: DownloadList.Mistake.self) { try DownloadList(json: "[{}]") }
     }
 
-    @Test func `a name that its URL gives is left to it`() {
+    @Test func `a name that is the last part of the URL is not exported`() {
         var task = TaskProperties()
         task.url = "https://example.org/a/disk.iso?key=1#part"
         task.fileName = "disk.iso"

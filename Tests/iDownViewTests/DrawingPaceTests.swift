@@ -5,7 +5,7 @@ import iDownBus
 import iDownView
 
 struct DrawingPaceTests {
-    @Test func `bytes are drawn twenty times a second`() {
+    @Test func `byte counts are drawn at most twenty times a second`() {
         var pace = DrawingPace(count: 1)
         var task = TaskProperties.running
         let drawn = (0..<100).filter { hundredth in
@@ -16,7 +16,7 @@ struct DrawingPaceTests {
         #expect((10...20).contains(drawn.count), "\(drawn)")
     }
 
-    @Test func `how a download stands is drawn at once`() {
+    @Test func `a change of state, hold, activity or message is drawn at once`() {
         var pace = DrawingPace(count: 1)
         var task = TaskProperties.running
         #expect(pace.isDue(task, at: 0) == true)
@@ -35,7 +35,7 @@ struct DrawingPaceTests {
         }
     }
 
-    @Test func `of those that are seen for the first time the last shows all`() {
+    @Test func `while the downloads appear, only the first and the last are drawn`() {
         var pace = DrawingPace(count: 100)
         let drawn = (1...100).filter { number in
             var task = TaskProperties.running
@@ -45,7 +45,7 @@ struct DrawingPaceTests {
         #expect(drawn == [1, 100])
     }
 
-    @Test func `what is gone is waited for no longer`() {
+    @Test func `a removed download is not waited for`() {
         var pace = DrawingPace(count: 3)
         var task = TaskProperties.running
         #expect(pace.isDue(task, at: 0) == true)

@@ -6,7 +6,7 @@ import iDownBus
 import iDownView
 
 struct EventJSONTests {
-    @Test func `a change tells what is new and nothing else`() throws {
+    @Test func `a change contains only the new values`() throws {
         let event = ManagerEvent.changed(
             id: "7",
             state: .downloading,
@@ -19,7 +19,7 @@ struct EventJSONTests {
         )
     }
 
-    @Test func `each event is one line with its kind`() throws {
+    @Test func `each event is one line that names its kind`() throws {
         let events: [(EventJSON, String)] = [
             (.listed(.broken), #""Event":"listed""#),
             (.event(.added(.running)), #""Event":"added""#),

@@ -4,7 +4,7 @@ import Testing
 import iDownView
 
 struct FindingTests {
-    @Test func `what is wrong comes with what to do`() {
+    @Test func `a problem comes with advice`() {
         let finding = Finding("room", .wrong, "none\u{1B}[0m", advice: "make some")
         #expect(
             finding.lines(style: .plain)
@@ -15,7 +15,7 @@ struct FindingTests {
         )
     }
 
-    @Test func `a short answer counts what is fine and tells what is not`() {
+    @Test func `a short answer counts the passed checks and tells the problems`() {
         let findings = [
             Finding("bus", .fine, "there"), Finding("service", .fine, "idownd 1"),
             Finding("unit", .note, "is missing", advice: "make install"),

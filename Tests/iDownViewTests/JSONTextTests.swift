@@ -4,7 +4,7 @@ import Testing
 import iDownView
 
 struct JSONTextTests {
-    @Test func `an empty list is two brackets, and a list a line for each value`() throws {
+    @Test func `an empty list is two brackets, and a longer one has a line per value`() throws {
         #expect(try JSONText.of([Int]()) == "[]")
         #expect(try JSONText.line(of: [Int]()) == "[]")
         #expect(try JSONText.of([1, 2]) == "[\n  1,\n  2\n]")

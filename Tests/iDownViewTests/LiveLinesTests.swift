@@ -4,7 +4,7 @@ import Testing
 import iDownView
 
 struct LiveLinesTests {
-    @Test func `lines are drawn over those before them`() {
+    @Test func `new lines are drawn over the lines before them`() {
         var lines = LiveLines()
         #expect(lines.isEmpty)
         #expect(lines.update(live: ["a", "b"]) == "a\u{1B}[K\r\nb\u{1B}[K")
@@ -13,7 +13,7 @@ struct LiveLinesTests {
         #expect(lines.end() == "")
     }
 
-    @Test func `what lasts goes above, and what is left of old lines goes away`() {
+    @Test func `lasting lines go above the live ones, and leftover lines are erased`() {
         var lines = LiveLines()
         _ = lines.update(live: ["a", "b", "c"])
         #expect(

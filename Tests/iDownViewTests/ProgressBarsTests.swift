@@ -13,7 +13,7 @@ struct ProgressBarsTests {
         return task
     }
 
-    @Test func `one download keeps its one line`() {
+    @Test func `a single download keeps its line after its end`() {
         var bars = ProgressBars(count: 1)
         bars.update(.running, at: 0)
         let running = bars.frame(width: 79, height: 23, style: .plain)
@@ -23,7 +23,7 @@ struct ProgressBarsTests {
         #expect(ended.lasting.isEmpty && ended.live.count == 1)
     }
 
-    @Test func `of several the ended scroll away once, and the last line counts`() {
+    @Test func `with several downloads each ended one is printed once, and the last line counts`() {
         var bars = ProgressBars(count: 3)
         bars.update(task("1", .completed), at: 0)
         bars.update(task("2", .waiting), at: 0)
@@ -38,15 +38,15 @@ struct ProgressBarsTests {
         #expect(small.live.last == "1 of 3 done, 2.0 MiB/s, 1 more")
     }
 
-    @Test func `what is taken off the list has no bar, and counts as ended`() {
+    @Test func `a removed download has no bar, and counts as ended`() {
         var bars = ProgressBars(count: 4)
         bars.update(task("1", .completed), at: 0)
         bars.update(task("2", .downloading), at: 0)
         bars.update(task("3", .downloading), at: 0)
         bars.remove("2")
-        // Taken off before anybody saw it.
+        // This download was removed before its first update.
         bars.remove("4")
-        // It had ended before.
+        // This download had ended before it was removed.
         bars.remove("1")
         let frame = bars.frame(width: 79, height: 23, style: .plain)
         #expect(frame.lasting.count == 1 && frame.lasting[0].hasPrefix("file-1"))

@@ -9,7 +9,7 @@ import iDownView
         ProgressLine(task, rate: 2 << 20, step: step).text(width: width, style: .plain)
     }
 
-    @Test func `name, bar, percent, bytes, speed and time left stand in one line`() {
+    @Test func `the line has name, bar, percent, bytes, speed and time left`() {
         #expect(
             text(.running, 79)
                 == "disk.iso [===>             ]"
@@ -66,7 +66,7 @@ import iDownView
         }
     }
 
-    @Test func `a URL that does not fit is named by its end`() {
+    @Test func `a URL that does not fit is replaced by its last part`() {
         #expect(text(.broken, 60).hasPrefix("gone "))
         #expect(
             text(.broken, 60).hasSuffix("failed: Server.NotFound: the server answered HTTP 404")
@@ -74,7 +74,7 @@ import iDownView
         #expect(text(.broken, 40).hasPrefix("gone failed: Server.NotFound"))
     }
 
-    @Test func `a URL that stands for a name keeps its secrets to itself`() {
+    @Test func `a URL in place of a name shows no secret`() {
         var task = TaskProperties.broken
         task.url = "https://me:geheim@example.org/?token=geheim#geheim"
         #expect(ProgressLine(task, rate: 0).plainText.hasPrefix("https://example.org/ failed"))
@@ -83,7 +83,7 @@ import iDownView
         }
     }
 
-    @Test func `an unknown whole has a wandering mark and no percent`() {
+    @Test func `without a size the bar has a moving mark and there is no percentage`() {
         var task = TaskProperties.running
         task.totalBytes = -1
         #expect(
@@ -103,7 +103,7 @@ import iDownView
         )
     }
 
-    @Test func `the bar has the colour of the state`() {
+    @Test func `the bar has the color of the state`() {
         let line = ProgressLine(.running, rate: 1).text(
             width: 79,
             style: Style(isColored: true)

@@ -11,7 +11,7 @@ import iDownView
         #expect(average.bytesPerSecond == 1000)
     }
 
-    @Test func `the silence before the first byte does not count`() {
+    @Test func `the wait for the first byte does not count`() {
         var average = RateAverage()
         average.add(0, at: 0)
         average.add(0, at: 1)
@@ -19,14 +19,14 @@ import iDownView
         #expect(average.bytesPerSecond == 1000)
     }
 
-    @Test func `after its memory a new speed counts half`() {
+    @Test func `after the half-time a new speed counts one half`() {
         var average = RateAverage()
         average.add(1000, at: 0)
-        average.add(3000, at: RateAverage.memory)
+        average.add(3000, at: RateAverage.halfTime)
         #expect(average.bytesPerSecond == 2000)
     }
 
-    @Test func `a short burst moves it little`() {
+    @Test func `a short burst changes the average little`() {
         var average = RateAverage()
         average.add(1000, at: 0)
         average.add(10_000, at: 0.5)
@@ -41,7 +41,7 @@ import iDownView
         #expect(average.bytesPerSecond == 1000)
     }
 
-    @Test func `it starts anew after a stop`() {
+    @Test func `the average starts afresh after a reset`() {
         var average = RateAverage()
         average.add(1000, at: 0)
         average.reset()

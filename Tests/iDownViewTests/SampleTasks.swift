@@ -3,7 +3,7 @@
 import iDownBus
 
 extension TaskProperties {
-    /// A download that runs.
+    /// A running download.
     static var running: TaskProperties {
         var task = TaskProperties()
         task.id = "7"
@@ -21,7 +21,7 @@ extension TaskProperties {
         return task
     }
 
-    /// A download that is through.
+    /// A completed download.
     static var finished: TaskProperties {
         var task = TaskProperties()
         task.id = "3"
@@ -35,7 +35,7 @@ extension TaskProperties {
         return task
     }
 
-    /// A download that was given up.
+    /// A failed download.
     static var broken: TaskProperties {
         var task = TaskProperties()
         task.id = "12"

@@ -6,7 +6,7 @@ import iDownView
 
 struct SettingNameTests {
     @Test(arguments: ServiceSetting.allCases)
-    func `a setting has a name that finds it, also the one on the bus`(setting: ServiceSetting) {
+    func `a setting is found by its own name and by its name on the bus`(setting: ServiceSetting) {
         #expect(SettingName.setting(SettingName.text(setting)) == setting)
         #expect(SettingName.setting(setting.rawValue) == setting)
         #expect(SettingName.content("", of: setting) == nil)

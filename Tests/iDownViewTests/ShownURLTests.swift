@@ -14,11 +14,11 @@ import iDownView
         ("https://me:ge#heim@example.org/a", "https://…"), ("me:ge?heim@example.org", "…"),
         ("me:geheim@", ""), ("seven", "seven"), ("", ""),
     ])
-    func `what was typed is shown without what may be a secret`(text: String, shown: String) {
+    func `a typed text is shown without parts that may be secret`(text: String, shown: String) {
         #expect(ShownURL(text).description == shown)
     }
 
-    @Test func `a long one is cut`() {
+    @Test func `a long text is cut`() {
         let shown = ShownURL(String(repeating: "x", count: 201)).description
         #expect(shown == String(repeating: "x", count: 200) + "…")
     }
@@ -28,7 +28,7 @@ import iDownView
         ("https://example.org/@scope/a@1.tgz", "https://example.org/@scope/a@1.tgz"),
         ("https://example.org", "https://example.org"),
     ])
-    func `the server of a task's URL stays, and so does its path`(url: String, shown: String) {
+    func `a task's URL keeps its server and its path`(url: String, shown: String) {
         var task = TaskProperties()
         task.url = url
         #expect(ShownURL(of: task).description == shown)

@@ -20,7 +20,9 @@ import iDownView
         #expect(text.contains("\"Resumable\" : true"))
     }
 
-    @Test func `the tasks of a metalink are a list of words, for a template with commas`() throws {
+    @Test func `the tasks of a metalink are an array, and separated by commas in a template`()
+        throws
+    {
         var task = TaskProperties()
         #expect(try JSONText.of(TaskJSON(task, only: [.listedTasks])).contains("[\n\n  ]"))
         task.listedTasks = ["9", "10"]
@@ -30,7 +32,7 @@ import iDownView
         #expect(try TaskTemplate("{ListedTasks}").text(of: .running) == "")
     }
 
-    @Test func `numbers that JSON does not know are unknown`() throws {
+    @Test func `numbers that JSON cannot express are unknown, −1`() throws {
         var task = TaskProperties()
         task.progress = .nan
         #expect(try JSONText.of(TaskJSON(task)).contains("\"Progress\" : -1"))

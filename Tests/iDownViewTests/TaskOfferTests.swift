@@ -10,16 +10,16 @@ struct TaskOfferTests {
         TaskOffer(word: "all", name: ""),
     ]
 
-    @Test func `each shell gets words and names in its own form`() {
+    @Test func `each shell gets words and names in its own format`() {
         #expect(TaskOffer.texts(offers, typed: "", for: .zsh) == ["1:a\\: b", "12:c", "all"])
         #expect(TaskOffer.texts(offers, typed: "1", for: .fish) == ["1\ta: b", "12\tc"])
         #expect(TaskOffer.texts(offers, typed: "1", for: .bash) == [#"1  a\:\ b"#, "12  c"])
-        // Nothing but the word itself is filled in.
+        // With one choice left, bash gets only the word to insert.
         #expect(TaskOffer.texts(offers, typed: "12", for: .bash) == ["12"])
         #expect(TaskOffer.texts(offers, typed: "x", for: .bash) == [])
     }
 
-    @Test func `bash makes every name the same again`() async throws {
+    @Test func `bash shows every name unchanged`() async throws {
         let name = #"a$(touch x)`id`'"\ {b,c} ~ *?[é] $HOME & ; | < > ! #"#
         let offers = ["1", "12"].map { TaskOffer(word: $0, name: name) }
         let offered = TaskOffer.texts(offers, typed: "", for: .bash).joined(separator: "\n")

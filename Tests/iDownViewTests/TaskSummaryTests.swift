@@ -35,7 +35,8 @@ import iDownBus
         ("https://example.org", "https://example.org"),
         ("https://example.org/a%1B", "a\u{FFFD}"), ("https://example.org/%+1", "%+1"),
     ])
-    func `as long as there is no name its URL makes expect one`(url: String, name: String) {
+    func `without a file name the short name is the last part of the URL`(url: String, name: String)
+    {
         var task = TaskProperties()
         task.url = url
         #expect(TaskSummary(task).shortName.description == name)

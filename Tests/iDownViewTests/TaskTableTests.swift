@@ -7,7 +7,7 @@ import iDownView
 @Suite struct TaskTableTests {
     private let tasks: [TaskProperties] = [.finished, .running, .broken]
 
-    @Test func `a pipe gets whole lines in columns`() {
+    @Test func `a pipe gets uncut lines in columns`() {
         #expect(
             TaskTable(tasks, width: nil, style: .plain).lines == [
                 "ID  STATE        PROGRESS       SIZE      SPEED   LEFT  NAME                      WHY",
@@ -19,7 +19,7 @@ import iDownView
         )
     }
 
-    @Test func `its properties are all that it shows`() {
+    @Test func `the table needs no properties but those it names`() {
         let some = tasks.map { TaskProperties($0.dictionary(of: TaskTable.properties)) }
         #expect(some != tasks)
         #expect(
@@ -31,7 +31,7 @@ import iDownView
     @Test func `a terminal gets lines that fit`() {
         for width in 1...200 {
             for line in TaskTable(tasks, width: width, style: .plain).lines {
-                // Narrower than the two columns that are always there nothing can be.
+                // The two columns that are always shown need 18 cells.
                 #expect(CellText(line).width <= max(width, 18), "\(width)")
             }
         }
@@ -65,12 +65,12 @@ import iDownView
         )
     }
 
-    @Test func `a list in which nothing failed or waits has no reasons`() {
+    @Test func `without failed or waiting downloads there is no column of reasons`() {
         let lines = TaskTable([.running], width: 80, style: .plain).lines
         #expect(!lines.joined().contains("WHY"))
     }
 
-    @Test func `only the state is coloured`() {
+    @Test func `only the state is colored`() {
         let lines = TaskTable([.running], width: nil, style: Style(isColored: true)).lines
         #expect(
             lines.last
@@ -79,7 +79,7 @@ import iDownView
         )
     }
 
-    @Test func `a name from a server commands nothing`() {
+    @Test func `a name from a server cannot control the terminal`() {
         var task = TaskProperties.running
         task.fileName = "\u{1B}]0;owned\u{7}\nx"
         task.state = .init(rawValue: "\u{1B}[2J")

@@ -9,7 +9,7 @@ struct TaskTemplateTests {
         try TaskTemplate(template).text(of: task)
     }
 
-    @Test func `fields are properties and what people read`() throws {
+    @Test func `fields are properties and texts for people`() throws {
         #expect(try text("{Id}\\t{State}") == "7\tdownloading")
         #expect(
             try text("{Percent} {Size} {Rate} {Left} {Name}")
@@ -24,7 +24,7 @@ struct TaskTemplateTests {
         for field in TaskTemplate.fields { _ = try text("{\(field)}") }
     }
 
-    @Test func `numbers are the same everywhere, and a line stays a line`() throws {
+    @Test func `numbers are the same in every locale, and a value cannot end the line`() throws {
         var task = TaskProperties.running
         task.errorMessage = "a\nb"
         try ByteCount.$decimalSign.withValue(",") { () throws in
@@ -35,7 +35,7 @@ struct TaskTemplateTests {
         #expect(try text("{ErrorMessage}", task) == "a\u{FFFD}b")
     }
 
-    @Test func `programs get names as they are, terminals what they can show`() throws {
+    @Test func `programs get names unchanged, terminals get harmless characters`() throws {
         var task = TaskProperties.running
         task.fileName = "a\u{AD}b\u{202E}c"
         for field in ["{FileName}", "{Name}"] {
@@ -46,7 +46,7 @@ struct TaskTemplateTests {
     }
 
     @Test(arguments: ["{", "}", "{Nothing}", "{Id", "\\x", "\\", "{id}"])
-    func `a mistake is said`(template: String) {
+    func `a template with a mistake is refused`(template: String) {
         #expect(throws: TaskTemplate.Mistake.self) { try TaskTemplate(template) }
     }
 }

@@ -25,13 +25,13 @@ import iDownView
         #expect(TimeLeft(seconds: seconds).description == text)
     }
 
-    @Test func `a part of a second counts as a whole one`() {
+    @Test func `a part of a second is rounded up`() {
         #expect(TimeLeft(remaining: 1001, bytesPerSecond: 1000)?.seconds == 2)
         #expect(TimeLeft(remaining: 1000, bytesPerSecond: 1000)?.seconds == 1)
         #expect(TimeLeft(remaining: .max, bytesPerSecond: 1)?.seconds == .max)
     }
 
-    @Test func `without speed there is no time left to tell`() {
+    @Test func `without a speed there is no time left`() {
         #expect(TimeLeft(remaining: 1, bytesPerSecond: 0) == nil)
     }
 }

@@ -10,7 +10,7 @@ struct URLTextTests {
         ("[::1]:80/x", "https://[::1]:80/x"), ("bücher.example/a", "https://bücher.example/a"),
         ("example.org?id=http:1", "https://example.org?id=http:1"),
     ])
-    func `a host at the beginning gets a scheme`(typed: String, url: String) {
+    func `a text that begins with a host gets https`(typed: String, url: String) {
         #expect(URLText.completed(typed) == url)
     }
 
@@ -18,11 +18,11 @@ struct URLTextTests {
         "http://example.org/", "foo", "mailto:me@example.org", "me@example.org/x", "no URL.org",
         "", "/a.b", ".a", "-x.y", "host:port/x", "a.b:99999/", "data:,x", "idown:?url=x",
     ])
-    func `a text that no host begins is left alone`(typed: String) {
+    func `a text that does not begin with a host gets no scheme`(typed: String) {
         #expect(URLText.completed(typed) == nil)
     }
 
-    @Test func `a URL has parts`() throws {
+    @Test func `a URL is split into its parts`() throws {
         let url = try #require(URLText("HTTPS://me:secret@Example.org:8443/a/b?c=/d#e"))
         #expect(url.scheme == "https" && url.host == "example.org" && url.port == "8443")
         #expect(url.path == "/a/b" && url.query == "?c=/d")
