@@ -2,13 +2,13 @@
 
 package import iDownBus
 
-/// Which tasks somebody means: ids, ranges of ids, states, or all of them.
+/// The tasks that a command line selects by ids, ranges of ids, states, or `all`.
 package struct TaskSelection: Hashable, Sendable {
     /// One word of a selection.
     package enum Word: Hashable, Sendable {
-        /// One task, which has to be there.
+        /// One task, which must exist.
         case id(String)
-        /// All tasks whose ids lie within; both ends belong to it.
+        /// All tasks with an id in the range, of which at least one must exist.
         case range(ClosedRange<Int64>)
         /// All tasks in a state.
         case state(TaskProperties.State)
@@ -16,9 +16,9 @@ package struct TaskSelection: Hashable, Sendable {
         case all
     }
 
-    /// A word that selects nothing that there could be.
+    /// A word that is not an id, a range, a state or `all`.
     package struct Mistake: Error, Hashable, CustomStringConvertible {
-        /// What was wrong and what would be right.
+        /// What is wrong, and what to type.
         package let description: String
     }
 
@@ -31,7 +31,7 @@ package struct TaskSelection: Hashable, Sendable {
         self.words = words
     }
 
-    /// The ids, where nothing else is named: then nobody needs to ask for the list.
+    /// The ids if all words are ids, so that the list need not be read; otherwise nil.
     package var plainIDs: [String]? {
         var ids: [String] = []
         for word in words {
@@ -41,7 +41,7 @@ package struct TaskSelection: Hashable, Sendable {
         return ids
     }
 
-    /// The states, where nothing else is named: then only such tasks need be asked for.
+    /// The states if all words are states, so that only their tasks need be read; otherwise nil.
     package var plainStates: [TaskProperties.State]? {
         var states: [TaskProperties.State] = []
         for word in words {
@@ -51,9 +51,9 @@ package struct TaskSelection: Hashable, Sendable {
         return states
     }
 
-    /// The tasks that are meant, each once, in the order of the list.
+    /// Returns the selected tasks, each once, in the order of the list.
     ///
-    /// - Throws: ``Missing`` where an id, or every id of a range, is not there.
+    /// - Throws: ``Missing`` if the list lacks a selected id, or every id of a range.
     package func tasks(of list: [TaskProperties]) throws(Missing) -> [TaskProperties] {
         var takesAll = false
         var ids: Set<String> = []
@@ -78,21 +78,28 @@ package struct TaskSelection: Hashable, Sendable {
                 || states.contains(task.state)
         }
         if let id = missingIDs.min(by: Self.isBefore) {
-            throw Missing(what: "there is no task \(id)")
+            throw Missing(id: id)
         }
         if let range = missingRanges.min(by: { $0.lowerBound < $1.lowerBound }) {
-            throw Missing(
-                what: "there is no task from \(range.lowerBound) to \(range.upperBound)"
-            )
+            throw Missing(range)
         }
         return found
     }
 
-    /// An id, or a range without any, that is not in the list.
+    /// An id that the list lacks, or a range of which it has no id.
     package struct Missing: Error, Hashable, CustomStringConvertible {
-        let what: String
+        /// What is missing, and the command that helps.
+        package let description: String
 
-        package var description: String { what }
+        package init(id: String) {
+            description = "there is no download \(id); to see the IDs: idown list"
+        }
+
+        fileprivate init(_ range: ClosedRange<Int64>) {
+            description =
+                "there is no download with an ID from \(range.lowerBound) to \(range.upperBound);"
+                + " to see the IDs: idown list"
+        }
     }
 
     private static func isBefore(_ one: String, _ other: String) -> Bool {
@@ -112,11 +119,13 @@ extension TaskSelection {
             let first = Int64(ends[0]), let last = Int64(ends[1])
         else {
             let states = TaskProperties.State.known.map(\.rawValue).joined(separator: ", ")
-            // It may be a URL that was meant for another command.
-            let shown = CellText(ShownURL(text).description).cut(to: 60)
+            // The text may be a URL with a secret, meant for another command.
+            let shown =
+                text.isEmpty
+                ? "an empty text" : CellText(ShownURL(text).description).cut(to: 60).description
             throw Mistake(
-                description: "\(shown) selects no download; give IDs such as"
-                    + " 7, ranges such as 3-7, all, or a state: \(states)"
+                description: "\(shown) selects no download;"
+                    + " give IDs such as 7, ranges such as 3-7, all, or a state: \(states)"
             )
         }
         guard first <= last else {

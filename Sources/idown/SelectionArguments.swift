@@ -120,7 +120,11 @@ extension TaskSelection {
         if let ids = plainIDs, ids.count <= Self.mostSingleCalls {
             var tasks: [TaskProperties] = []
             for id in ids where !tasks.contains(where: { $0.id == id }) {
-                tasks.append(try await client.getTask(id))
+                do throws(ManagerError) {
+                    tasks.append(try await client.getTask(id))
+                } catch {
+                    throw error.named(id)
+                }
             }
             return tasks
         }
@@ -149,4 +153,12 @@ extension TaskSelection {
 
     /// More IDs than this are looked up in the whole list instead of one by one.
     private static var mostSingleCalls: Int { 20 }
+}
+
+extension ManagerError {
+    /// Returns this error; an unknown task's is put into the words of the command line.
+    func named(_ id: String) -> ManagerError {
+        code == .noSuchTask
+            ? ManagerError(.noSuchTask, TaskSelection.Missing(id: id).description) : self
+    }
 }

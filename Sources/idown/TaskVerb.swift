@@ -121,7 +121,7 @@ extension TaskVerb {
                 first = first ?? refused
             } catch {
                 guard !error.isUnreachable else { throw error }
-                Output.complain(error.description)
+                Output.complain(error.named(id).description)
                 first = first ?? ExitStatus(error)
             }
         }

@@ -191,7 +191,7 @@ struct CommandFailureTests {
                 // A person knows no methods.
                 #expect(!ended.standardError.contains("ListTasks"), "\(command): \(ended)")
                 #expect(ended.status == .exited(3), "\(command): \(ended)")
-                #expect(ended.standardError.contains("here is no task"), "\(command): \(ended)")
+                #expect(ended.standardError.contains("there is no download"), "\(command): \(ended)")
                 #expect(ended.standardOutput == "", "\(command)")
             }
         }

@@ -28,17 +28,17 @@ struct TaskSelectionTests {
         #expect(try ids("/org/idown/Manager1/task/7") == "7")
     }
 
-    @Test func `an id or a whole range that is not there is an error`() {
+    @Test func `an unknown id, or a range without any known id, is an error`() {
         #expect(throws: TaskSelection.Missing.self) { try ids("11") }
         #expect(throws: TaskSelection.Missing.self) { try ids("all", "11-12") }
     }
 
     @Test(arguments: ["", "x", "-1", "0", "01", "1-", "-", "1-2-3", "5-3", "Failed", "1,2", "１"])
-    func `what selects nothing that could be is a mistake`(word: String) {
+    func `a word that is no id, range or state is an error`(word: String) {
         #expect(throws: TaskSelection.Mistake.self) { try TaskSelection([word]) }
     }
 
-    @Test func `a mistake does not repeat what may be a secret`() {
+    @Test func `an error does not repeat parts that may be secret`() {
         let mistake = #expect(throws: TaskSelection.Mistake.self) {
             try TaskSelection(["https://me:geheim@example.org/a?geheim#geheim"])
         }
@@ -47,7 +47,7 @@ struct TaskSelectionTests {
         #expect(!text.contains("geheim"), "\(text)")
     }
 
-    @Test func `plain ids and plain states are known as such`() throws {
+    @Test func `words that are all ids, or all states, are recognized`() throws {
         #expect(try TaskSelection(["7", "8"]).plainIDs == ["7", "8"])
         #expect(try TaskSelection(["7", "failed"]).plainIDs == nil)
         #expect(try TaskSelection(["paused", "failed"]).plainStates == [.paused, .failed])
