@@ -13,16 +13,16 @@ struct AddCommand: AsyncParsableCommand {
             The service downloads in the background into its download folder; see the folder with: \
             idown config download-directory. URLs on the command line are added together or not at \
             all. An unfinished download of the same URL into the same folder is continued instead \
-            of being added again. A metalink file (.meta4, .metalink) of this machine adds the \
-            files that it lists.
+            of being added again. A local metalink file (.meta4, .metalink) adds the files that it \
+            lists.
 
-            A list (--input-file) holds a URL a line, its mirrors after it with tabs between them, \
-            and its options in indented lines below it, as in aria2's input files: out=, dir=, \
-            checksum=, referer=, header=, user-agent=, split=, max-connection-per-server=, \
-            max-download-limit=, pause=, priority= and token=. Lines that start with # are \
-            comments. What idown export writes can be read, with or without --json. An option in \
-            the list overrides the same option on the command line. From a list, URLs that the \
-            service refuses are reported and the rest is added.
+            A list (--input-file) has one URL per line, followed by its mirrors with tabs between \
+            them. The options of a URL stand in indented lines below it, as in aria2's input \
+            files: out=, dir=, checksum=, referer=, header=, user-agent=, split=, \
+            max-connection-per-server=, max-download-limit=, pause=, priority= and token=. Lines \
+            that start with # are comments. A list can also be the output of idown export, with \
+            or without --json. An option in the list overrides the same option on the command line. \
+            From a list, URLs that the service refuses are reported and the rest is added.
 
             Examples:
               idown add https://example.org/disk.iso

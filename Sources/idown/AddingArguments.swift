@@ -23,7 +23,7 @@ struct AddingArguments: ParsableArguments {
     @Flag(
         name: [.customShort("c"), .customLong("continue")],
         help: ArgumentHelp(
-            "Do not download again what was completed.",
+            "Do not download completed files again.",
             discussion: """
                 A file that idown completed from this URL in this folder, and that is still there \
                 with its full size, counts as done. Unfinished downloads continue with or without \
@@ -67,7 +67,7 @@ struct AddingArguments: ParsableArguments {
     @Option(
         name: [.customShort("H"), .long],
         help: ArgumentHelp(
-            "Request header; repeatable. @FILE reads headers from a file, a line each.",
+            "Request header; repeatable. @FILE reads headers from a file, one per line.",
             discussion: """
                 Other users of this machine can see the arguments of a command: give a header that \
                 holds a secret by @FILE, or by @- from standard input.
@@ -80,7 +80,7 @@ struct AddingArguments: ParsableArguments {
     @Option(
         name: [.customShort("b"), .long],
         help: ArgumentHelp(
-            "Cookies to send: name=value; name=value. Without an = it is a cookie file.",
+            "Cookies to send: name=value; name=value. Without a = it names a cookie file.",
             valueName: "cookies"
         )
     )
@@ -109,13 +109,13 @@ struct AddingArguments: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Text of your own; the same token never adds a second download.",
+            "Text that you choose; a repeated call with the same token adds nothing new.",
             valueName: "text"
         )
     )
     var token: String?
 
-    @Option(help: ArgumentHelp("What to do when the name is taken.", valueName: "choice"))
+    @Option(help: ArgumentHelp("What to do if the file name is taken.", valueName: "choice"))
     var onExisting: AddOptions.OnExisting?
 
     @Option(help: ArgumentHelp("What to do with the finished file.", valueName: "choice"))

@@ -3,13 +3,14 @@
 import ArgumentParser
 import iDownView
 
-/// `idown autostart`: whether the session starts the service at login.
+/// `idown autostart`: sets whether the session starts the service at login.
 struct AutostartCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "autostart",
-        abstract: "Goes on with unfinished downloads after login, or only when idown is used.",
+        abstract: "Sets whether unfinished downloads continue after login.",
         discussion: """
-            Changes only your own entry in the autostart folder; the system's stays as it is.
+            Without autostart they continue as soon as idown is used. Only your own entry in the \
+            autostart folder is changed, never the system's.
 
             Examples:
               idown autostart disable
@@ -24,7 +25,7 @@ struct AutostartCommand: ParsableCommand {
         )
 
         func run() throws {
-            try AutostartCommand.telling { () throws(TextFile.Failure) in
+            try AutostartCommand.reportingErrors { () throws(TextFile.Failure) in
                 try AutostartEntry(DesktopFolders()).set(true)
             }
         }
@@ -36,7 +37,7 @@ struct AutostartCommand: ParsableCommand {
         )
 
         func run() throws {
-            try AutostartCommand.telling { () throws(TextFile.Failure) in
+            try AutostartCommand.reportingErrors { () throws(TextFile.Failure) in
                 try AutostartEntry(DesktopFolders()).set(false)
             }
         }
@@ -44,14 +45,14 @@ struct AutostartCommand: ParsableCommand {
 
     struct Status: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Prints enabled or disabled, and tells which entry says so."
+            abstract: "Prints enabled or disabled, and the autostart entry that decides it."
         )
 
-        @Flag(help: "Prints a JSON object: Enabled, and in Entry the file that says so.")
+        @Flag(help: "Print a JSON object: Enabled, and in Entry the file that decides it.")
         var json = false
 
         func run() throws {
-            let entry = try AutostartCommand.telling { () throws(TextFile.Failure) in
+            let entry = try AutostartCommand.reportingErrors { () throws(TextFile.Failure) in
                 try AutostartEntry(DesktopFolders()).effective()
             }
             guard !json else {
@@ -60,14 +61,14 @@ struct AutostartCommand: ParsableCommand {
                 )
             }
             try Output.data(entry?.isEnabled == true ? "enabled" : "disabled")
-            Output.talk(entry.map { "as \(CellText($0.path)) says" } ?? "there is no entry")
+            Output.talk(entry.map { "set by \(CellText($0.path))" } ?? "no autostart entry found")
         }
     }
 
-    /// The status for programs.
+    /// The status as JSON.
     private struct Report: Encodable {
         let isEnabled: Bool
-        /// The entry that counts; empty for none.
+        /// The entry that decides; empty if there is none.
         let path: String
 
         enum CodingKeys: String, CodingKey {
@@ -76,7 +77,8 @@ struct AutostartCommand: ParsableCommand {
         }
     }
 
-    private static func telling<Value>(
+    /// Runs the body, and prints its error and ends the command with an exit code if it fails.
+    private static func reportingErrors<Value>(
         _ body: () throws(TextFile.Failure) -> Value
     ) throws -> Value {
         do {

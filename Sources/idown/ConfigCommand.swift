@@ -16,8 +16,8 @@ struct ConfigCommand: AsyncParsableCommand {
             """,
         discussion: """
             Without a name it shows all settings, with a name one of them, and with a value it \
-            changes the setting. Every value that is shown can be given again. A password in the \
-            URL of a proxy is not shown.
+            changes the setting. Every value is shown as it can be typed. A password in the URL of \
+            a proxy is not shown.
 
             idown config edit opens the settings file in $VISUAL or $EDITOR; what you save is \
             checked before it becomes the settings. idown config path prints the path of the file.
@@ -27,8 +27,8 @@ struct ConfigCommand: AsyncParsableCommand {
             \(SettingName.documentation)
 
             The others are shown here and changed with idown config edit: \
-            \(FileSetting.allCases.map(\.name).joined(separator: ", ")). \
-            idown-settings(5) explains all of them.
+            \(FileSetting.allCases.map(\.name).joined(separator: ", ")). idown-settings(5) \
+            explains all of them.
 
             Rates are in bytes per second: 500k, 10M, 1.5GiB/s. k, M and G, with or without iB, \
             are powers of 1024; kB, MB and GB are powers of 1000. Days are 30, 30d or 4w.

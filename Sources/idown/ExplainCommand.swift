@@ -11,8 +11,8 @@ struct ExplainCommand: AsyncParsableCommand {
         abstract: "Tells why downloads do not move.",
         discussion: """
             Prints a reason a line, such as "queue: 3 of 3 running" or "retry in 12 s (HTTP 503)". \
-            For several downloads each line begins with the ID and a tab. A download that nothing \
-            holds up is told on standard error.
+            For several downloads each line begins with the ID and a tab. If nothing holds a \
+            download up, a message on standard error says so.
 
             Examples:
               idown explain 7

@@ -15,9 +15,9 @@ struct GetCommand: AsyncParsableCommand {
             the first download that failed. Ctrl-C ends only this command: the service goes on \
             downloading.
 
-            A URL without a scheme gets https://. Of a metalink (.meta4, .metalink), by its URL or \
-            as a file of this machine, the files that it lists are waited for, and their paths are \
-            printed.
+            A URL without a scheme gets https://. For a metalink (.meta4, .metalink), given by its \
+            URL or as a local file, it waits for the files that the metalink lists and prints \
+            their paths.
 
             Examples:
               idown get https://example.org/disk.iso

@@ -3,15 +3,15 @@
 import ArgumentParser
 import iDownView
 
-/// `idown handler`: whether desktops offer idown for web links.
+/// `idown handler`: adds idown to the applications that desktops offer for web links.
 struct HandlerCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "handler",
-        abstract: "Offers idown under \"Open With\" for http and https links, or stops that.",
+        abstract: "Shows or hides idown under \"Open With\" for http and https links.",
         discussion: """
-            idown never becomes the default browser: before it is added to the user's \
-            mimeapps.list, the present default is written there as your choice, and where there is \
-            none, nothing is changed. Disabling takes back exactly what enabling did.
+            idown never becomes the default browser: handler enable also records your present \
+            default browser as your choice in mimeapps.list. Without a default browser nothing is \
+            changed. handler disable undoes exactly what enable did.
 
             Examples:
               idown handler enable
@@ -22,7 +22,7 @@ struct HandlerCommand: ParsableCommand {
 
     struct Enable: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Offers idown for web links."
+            abstract: "Shows idown under \"Open With\" for web links."
         )
 
         func run() throws { try HandlerCommand.change(to: true) }
@@ -30,7 +30,7 @@ struct HandlerCommand: ParsableCommand {
 
     struct Disable: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "No longer offers idown for web links."
+            abstract: "Hides idown under \"Open With\" for web links."
         )
 
         func run() throws { try HandlerCommand.change(to: false) }
@@ -38,46 +38,50 @@ struct HandlerCommand: ParsableCommand {
 
     struct Status: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Prints enabled or disabled, and tells what opens web links."
+            abstract: "Prints enabled or disabled, and which application opens web links."
         )
 
-        @Flag(help: "Prints a JSON object: Enabled, and in Standards what opens each kind of link.")
+        @Flag(
+            help: "Print a JSON object: Enabled, and in Standards the default application per type."
+        )
         var json = false
 
         func run() throws {
-            try HandlerCommand.telling {
+            try HandlerCommand.reportingErrors {
                 let handler = WebHandler(DesktopFolders())
                 guard !json else { return try Output.json(try Report(handler)) }
                 try Output.data(try handler.isEnabled() ? "enabled" : "disabled")
                 for type in WebHandler.types {
-                    let standard = handler.standard(for: type) ?? "nothing"
-                    Output.talk("\(type) opens with \(CellText(standard))")
+                    let application = handler.defaultApplication(for: type) ?? "no application"
+                    Output.talk("\(type) opens with \(CellText(application))")
                 }
             }
         }
     }
 
-    /// The status for programs.
+    /// The status as JSON.
     private struct Report: Encodable {
         let isEnabled: Bool
-        /// What opens links of each type without being chosen; empty for nothing.
-        let standards: [String: String]
+        /// The default application of each type; an empty text if there is none.
+        let defaults: [String: String]
 
         init(_ handler: WebHandler) throws {
             isEnabled = try handler.isEnabled()
-            standards = Dictionary(
-                uniqueKeysWithValues: WebHandler.types.map { ($0, handler.standard(for: $0) ?? "") }
+            defaults = Dictionary(
+                uniqueKeysWithValues: WebHandler.types.map {
+                    ($0, handler.defaultApplication(for: $0) ?? "")
+                }
             )
         }
 
         enum CodingKeys: String, CodingKey {
             case isEnabled = "Enabled"
-            case standards = "Standards"
+            case defaults = "Standards"
         }
     }
 
     private static func change(to isEnabled: Bool) throws {
-        try telling {
+        try reportingErrors {
             let handler = WebHandler(DesktopFolders())
             if isEnabled {
                 if try !handler.isEnabled() { try handler.enable() }
@@ -87,8 +91,8 @@ struct HandlerCommand: ParsableCommand {
         }
     }
 
-    /// Turns what went wrong into words and an exit code.
-    private static func telling(_ body: () throws -> Void) throws {
+    /// Runs the body, and prints its error and ends the command with an exit code if it fails.
+    private static func reportingErrors(_ body: () throws -> Void) throws {
         do {
             try body()
         } catch let refusal as WebHandler.Refusal {

@@ -17,8 +17,8 @@ struct Idown: AsyncParsableCommand {
             Downloads are named by their IDs (7), ranges of IDs (3-7), states (failed), or all. \
             The states are waiting, downloading, paused, completed, failed and cancelled.
 
-            IDOWN_TIMEOUT is the number of seconds to wait for an answer of the service (60). \
-            NO_COLOR and CLICOLOR_FORCE switch colors off and on.
+            IDOWN_TIMEOUT is the number of seconds to wait for an answer of the service (default: \
+            60). NO_COLOR and CLICOLOR_FORCE switch colors off and on.
 
             Examples:
               idown get https://example.org/disk.iso

@@ -10,9 +10,9 @@ struct ListCommand: AsyncParsableCommand {
         commandName: "list",
         abstract: "Lists the downloads.",
         discussion: """
-            In the order of adding, or as --sort says. The last column tells why a download failed \
-            or waits. Downloading is green, paused blue, failed red. On a terminal the lines are \
-            cut to its width; in a pipe they are whole.
+            The list is in the order of adding, unless --sort is given. The last column tells why \
+            a download failed or waits. Downloading is green, paused blue, failed red. On a \
+            terminal the lines are cut to its width; in a pipe they are whole.
 
             Examples:
               idown list
@@ -32,7 +32,7 @@ struct ListCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("Only downloads with this text in name or URL.", valueName: "text"))
     var search: String?
 
-    @Option(help: ArgumentHelp("The order.", valueName: "order"))
+    @Option(help: ArgumentHelp("What to sort by.", valueName: "order"))
     var sort: TaskQuery.Sort?
 
     @Flag(help: "Reverse the order.")

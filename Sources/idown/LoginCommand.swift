@@ -14,8 +14,8 @@ struct LoginCommand: AsyncParsableCommand {
         discussion: """
             They are tried on the URL first, and not stored if the server refuses them. They are \
             used for downloads from this scheme, host and port only, and never for a download that \
-            a link or a sandboxed application added. Afterwards retry a download that failed \
-            without them, with: idown retry ID
+            a link or a sandboxed application added. To retry a download that failed without them, \
+            use: idown retry ID
 
             Without a terminal the password is read from standard input, and before it the name, \
             if --user does not give it.

@@ -4,49 +4,49 @@ import ArgumentParser
 import Glibc
 import iDownView
 
-/// Where the program's words go: data to standard output, talk to standard error.
+/// Writes data to standard output, and messages to standard error.
 enum Output {
     /// Writes a line of data.
     static func data(_ line: String) throws {
         try data(lines: [line])
     }
 
-    /// Writes lines of data, all of them at once.
+    /// Writes all lines of data together.
     static func data(lines: [String]) throws {
         guard !lines.isEmpty else { return }
         try write(lines.joined(separator: "\n") + "\n", to: STDOUT_FILENO)
     }
 
-    /// Writes a value as JSON.
+    /// Writes a value as indented JSON.
     static func json(_ value: some Encodable) throws {
         try data(try JSONText.of(value))
     }
 
-    /// Writes a value as JSON of one line.
+    /// Writes a value as JSON on one line.
     static func jsonLine(_ value: some Encodable) throws {
         try data(try JSONText.line(of: value))
     }
 
-    /// Says something to the person; nothing is to be done if nobody can hear it.
+    /// Writes a message for the user; an error is ignored, as there is no other place to tell it.
     static func talk(_ line: String) {
         try? write(line + "\n", to: STDERR_FILENO)
     }
 
-    /// Says what was wrong.
+    /// Writes an error message for the user, with the program's name before it.
     static func complain(_ text: String) {
         talk("idown: \(CellText(text))")
     }
 
-    /// Draws on the terminal that the person looks at.
+    /// Writes text and control sequences to the user's terminal.
     static func draw(_ text: String) {
         guard !text.isEmpty else { return }
         try? write(text, to: STDERR_FILENO)
     }
 
-    /// Writes all bytes, write(2).
+    /// Writes all bytes: write(2).
     ///
-    /// libdbus has switched SIGPIPE off: a closed pipe is an error here and ends the program as
-    /// quietly as the signal would have.
+    /// libdbus ignores SIGPIPE for the process, so a closed pipe is an error here. It ends the
+    /// command without a message, as the signal would have.
     private static func write(_ text: String, to descriptor: CInt) throws {
         var bytes = Array(text.utf8)[...]
         while !bytes.isEmpty {

@@ -9,7 +9,7 @@ struct PauseAllCommand: AsyncParsableCommand {
         commandName: "pause-all",
         abstract: "Pauses all waiting and running downloads, and prints their number.",
         discussion: """
-            What is on disk is kept. To continue all of them, use: idown start-all
+            Their partial files are kept. To continue all of them, use: idown start-all
 
             Examples:
               idown pause-all

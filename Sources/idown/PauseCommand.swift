@@ -8,7 +8,7 @@ import iDownView
 struct PauseCommand: TaskVerb {
     static let configuration = CommandConfiguration(
         commandName: "pause",
-        abstract: "Pauses downloads and keeps what is on disk.",
+        abstract: "Pauses downloads and keeps their partial files.",
         discussion: """
             A download that is waiting or downloading can be paused. Continue it with: idown resume
 

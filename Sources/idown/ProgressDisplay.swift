@@ -3,7 +3,7 @@
 import iDownBus
 import iDownView
 
-/// Shows how downloads go: a live line for each on a terminal, few plain lines elsewhere.
+/// Shows the progress of downloads: live lines on a terminal, a few plain lines elsewhere.
 struct ProgressDisplay {
     private let terminal: Terminal
     private let style: Style
@@ -11,7 +11,8 @@ struct ProgressDisplay {
     private let start = ContinuousClock.now
     private var bars: ProgressBars
     private var lines = LiveLines()
-    private var lastPlain: [String: PlainMark] = [:]
+    /// The last progress that was printed as a plain line, by ID.
+    private var lastPlain: [String: PlainProgress] = [:]
     private var pace: DrawingPace
 
     init(_ terminal: Terminal, style: Style, count: Int, isQuiet: Bool) {
@@ -22,6 +23,7 @@ struct ProgressDisplay {
         pace = DrawingPace(count: count)
     }
 
+    /// Shows a change of a download.
     mutating func show(_ id: String, _ standing: TaskWatch.Standing) {
         guard !isQuiet else { return }
         switch standing {
@@ -29,7 +31,7 @@ struct ProgressDisplay {
         case .removed:
             bars.remove(id)
             pace.remove(id)
-            // Elsewhere the command's last words tell it.
+            // Without a terminal the command's final message tells about the removal.
             if terminal.canMove { draw() }
         }
     }
@@ -41,7 +43,7 @@ struct ProgressDisplay {
         if pace.isDue(task, at: time) { draw() }
     }
 
-    /// Leaves the last lines where they stand.
+    /// Draws a last time, and leaves the lines on the terminal.
     mutating func end() {
         guard !lines.isEmpty else { return }
         draw()
@@ -50,7 +52,7 @@ struct ProgressDisplay {
 
     private mutating func draw() {
         let frame = bars.frame(
-            // The last cell stays free: some terminals break the line once it is filled.
+            // The last cell stays free, because some terminals wrap a line that fills it.
             width: (terminal.width ?? 80) - 1,
             height: (terminal.height ?? 24) - 1,
             style: style
@@ -58,22 +60,24 @@ struct ProgressDisplay {
         guard terminal.isInBackground else {
             return Output.draw(lines.update(lasting: frame.lasting, live: frame.live))
         }
-        // Somebody types there now: nothing above that is drawn again.
+        // The user may be typing at the shell, so the lines above are not redrawn.
         lines = LiveLines()
         Output.draw(lines.update(lasting: frame.lasting, live: []))
     }
 
-    /// A line a state and a line every tenth, so that a log stays short.
+    /// Prints a line per change of state and per 10 percent, so that a log stays short.
     private mutating func showPlain(_ task: TaskProperties, at time: Double) {
-        let mark = PlainMark(task)
+        let progress = PlainProgress(task)
         // The command's last words tell what failed.
-        guard mark != lastPlain[task.id], task.state != .failed else { return }
-        lastPlain[task.id] = mark
+        guard progress != lastPlain[task.id], task.state != .failed else { return }
+        lastPlain[task.id] = progress
         Output.talk(ProgressLine(task, rate: bars.rate(of: task.id)).plainText)
     }
 
-    private struct PlainMark: Equatable {
+    /// The progress of a task; a plain line is printed when it changes.
+    private struct PlainProgress: Equatable {
         let state: TaskProperties.State
+        /// Tenths of the file, rounded down; nil while its size is unknown.
         let tenth: Int?
 
         init(_ task: TaskProperties) {

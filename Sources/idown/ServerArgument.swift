@@ -2,24 +2,28 @@
 
 import ArgumentParser
 import Secrets
+import iDownView
 
-/// The server of a URL, as the service tells one from another.
+/// The server of a URL: the scheme, host and port for which a login is stored.
 struct ServerArgument {
     let server: KeptLogins.Server
-    /// The user that the URL names.
+    /// The user name in the URL; nil if there is none.
     let user: String?
 
+    /// The default port of each scheme.
     private static let ports = ["http": 80, "https": 443, "ftp": 21, "ftps": 990, "sftp": 22]
 
-    /// - Throws: a `ValidationError`, which repeats nothing of the URL: a password may stand in it.
+    /// Reads a URL.
+    ///
+    /// - Throws: `ValidationError`, which repeats no part of the URL, since it may hold a password.
     init(_ text: String) throws {
         guard let end = text.firstRange(of: "://") else {
-            throw ValidationError("a URL such as https://example.org/ names the server")
+            throw ValidationError("give a URL of the server, such as https://example.org/")
         }
         let scheme = text[..<end.lowerBound].lowercased()
-        guard let usual = Self.ports[scheme] else {
+        guard let defaultPort = Self.ports[scheme] else {
             throw ValidationError(
-                "logins are kept for http, https, ftp, ftps and sftp servers"
+                "logins are stored only for http, https, ftp, ftps and sftp URLs"
             )
         }
         let authority = text[end.upperBound...].prefix { !"/?#".contains($0) }
@@ -28,29 +32,33 @@ struct ServerArgument {
             address = authority[authority.index(after: at)...]
             let name = authority[..<at]
             guard !name.contains(":") else {
-                throw ValidationError("a password is asked for, and does not stand in the URL")
+                throw ValidationError(
+                    "do not write a password into the URL; idown login asks for it"
+                )
             }
-            user = try Self.decoded(name)
+            user = try Self.userName(name)
         } else {
             user = nil
         }
-        var (host, port) = (address, usual)
+        var (host, port) = (address, defaultPort)
         let bracket = address.lastIndex(of: "]") ?? address.startIndex
         if let colon = address[bracket...].lastIndex(of: ":") {
             host = address[..<colon]
             guard let number = UInt16(address[address.index(after: colon)...]), number > 0 else {
-                throw ValidationError("the port of the URL is none")
+                throw ValidationError("the URL's port must be a number from 1 to 65535")
             }
             port = Int(number)
         }
         if host.hasSuffix(".") { host.removeLast() }
-        guard !host.isEmpty, host.utf8.allSatisfy(Self.isOfHost) else {
-            throw ValidationError("the host of the URL is none, or not in its ASCII form")
+        guard !host.isEmpty, host.utf8.allSatisfy(Self.isAllowedInHost) else {
+            throw ValidationError(
+                "the URL has no host, or a host with non-ASCII letters; give its ASCII form, xn--…"
+            )
         }
         server = KeptLogins.Server(scheme: scheme, host: host.lowercased(), port: port)
     }
 
-    private static func isOfHost(_ byte: UInt8) -> Bool {
+    private static func isAllowedInHost(_ byte: UInt8) -> Bool {
         switch byte {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
             UInt8(ascii: "0")...UInt8(ascii: "9"):
@@ -59,26 +67,15 @@ struct ServerArgument {
         }
     }
 
-    private static func decoded(_ name: Substring) throws -> String {
-        var bytes: [UInt8] = []
-        var rest = name.utf8[...]
-        while let byte = rest.popFirst() {
-            guard byte == UInt8(ascii: "%") else {
-                bytes.append(byte)
-                continue
-            }
-            let digits = String(decoding: rest.prefix(2), as: UTF8.self)
-            guard digits.utf8.count == 2, let value = UInt8(digits, radix: 16) else {
-                throw ValidationError("a % in the URL comes before two hex digits")
-            }
-            bytes.append(value)
-            rest = rest.dropFirst(2)
-        }
-        guard let text = String(validating: bytes, as: UTF8.self),
-            !text.utf8.contains(where: { $0 < 0x20 || $0 == 0x7F })
+    private static func userName(_ encoded: Substring) throws -> String {
+        guard let name = URLText.percentDecoded(encoded),
+            !name.utf8.contains(where: { $0 < 0x20 || $0 == 0x7F })
         else {
-            throw ValidationError("the user's name in the URL is no text")
+            throw ValidationError(
+                "the user name in the URL is not valid; write a special character as % and two hex"
+                    + " digits, or use --user"
+            )
         }
-        return text
+        return name
     }
 }

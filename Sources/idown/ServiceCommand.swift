@@ -9,7 +9,7 @@ import iDownView
 struct ServiceCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "service",
-        abstract: "Starts, stops and looks at the download service.",
+        abstract: "Starts, stops and inspects the download service.",
         discussion: """
             The service starts by itself when it is needed. When it stops, every download is saved; \
             unfinished downloads continue with the next start.

@@ -10,8 +10,8 @@ struct ShowCommand: AsyncParsableCommand {
         commandName: "show",
         abstract: "Shows everything about downloads.",
         discussion: """
-            With --json a single download that is named by its ID is an object, and a selection is \
-            an array.
+            With --json a single download given by its ID is printed as an object, and any other \
+            selection as an array.
 
             Examples:
               idown show 7

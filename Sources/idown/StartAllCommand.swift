@@ -10,8 +10,8 @@ struct StartAllCommand: AsyncParsableCommand {
         abstract: "Starts all paused and failed downloads, and prints their number.",
         discussion: """
             Cancelled and completed downloads stay as they are. With --if-pending it only starts \
-            the service, which then resumes what was unfinished and leaves paused downloads \
-            paused; nothing is printed. The autostart entry does this after login.
+            the service, which then resumes unfinished downloads and leaves paused ones paused; \
+            nothing is printed. The autostart entry does this after login.
 
             Examples:
               idown start-all

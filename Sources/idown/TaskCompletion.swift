@@ -4,17 +4,19 @@ import ArgumentParser
 import iDownBus
 import iDownView
 
-/// What a shell offers where a task is meant: ids with their names, states, `all`.
+/// The completions for arguments that select downloads: IDs with names, states, and `all`.
 enum TaskCompletion {
+    /// Completes IDs.
     static let ids = CompletionKind.custom { words, place, _ in
         await offer(words: [], to: typed(words, place))
     }
 
-    /// IDs of downloads that can be opened.
+    /// Completes IDs of completed downloads.
     static let completedIDs = CompletionKind.custom { words, place, _ in
         await offer(words: [], states: [.completed], to: typed(words, place))
     }
 
+    /// Completes IDs, states and `all`.
     static let selections = CompletionKind.custom { words, place, _ in
         await offer(
             words: TaskProperties.State.known.map(\.rawValue) + ["all"],
@@ -22,16 +24,19 @@ enum TaskCompletion {
         )
     }
 
-    /// The most that anybody looks through.
-    private static let most: UInt32 = 500
+    /// The most IDs that are offered, the newest first.
+    private static let maximumIDs: UInt32 = 500
 
     private static func typed(_ words: [String], _ place: Int) -> String {
         guard words.indices.contains(place) else { return "" }
-        // The script for fish puts a pair of quotes where nothing is typed yet.
+        // The script for fish passes a pair of quotes if nothing is typed yet.
         return words[place] == "''" ? "" : words[place]
     }
 
-    /// Nothing is offered where nobody answers, and no service is started for a tab key.
+    /// Returns the IDs and the words that complete the typed text.
+    ///
+    /// It offers no IDs if the service does not run, because the Tab key must not start it, or if
+    /// the service does not answer within 2 seconds.
     private static func offer(
         words: [String],
         states: [TaskProperties.State] = [],
@@ -41,7 +46,7 @@ enum TaskCompletion {
         if let client = try? await ManagerClient.connect(patience: .seconds(2)) {
             if (try? await client.isRunning()) == true {
                 var query = TaskQuery()
-                query.limit = most
+                query.limit = maximumIDs
                 query.states = states
                 query.descending = true
                 let page = try? await client.findTasks(query).page

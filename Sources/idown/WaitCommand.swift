@@ -13,10 +13,10 @@ struct WaitCommand: AsyncParsableCommand {
             Without a selection it waits for the downloads that are waiting or downloading when it \
             begins; downloads that failed before, and those added later, do not count. A selection \
             is read once, when the command begins. A paused download is waited for only if it is \
-            selected. Of a metalink the files that it lists are waited for, too.
+            selected. For a metalink it also waits for the files that the metalink lists.
 
-            The exit code is that of the first download that was not completed; if all are, \
-            nothing is printed.
+            The exit code is that of the first download that was not completed. If all were \
+            completed, nothing is printed.
 
             Examples:
               idown wait 7 8 && notify-send done

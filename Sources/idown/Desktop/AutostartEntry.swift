@@ -2,59 +2,62 @@
 
 import Glibc
 
-/// Whether the session starts the service at login: the desktop application autostart
-/// specification.
+/// The entry by which the session starts the service at login: Desktop Application Autostart
+/// Specification.
 ///
-/// Of the entries with one name that of the most important folder counts, which is the user's.
+/// If several folders have an entry of this name, the one in the most important folder decides.
+/// That is the user's own folder.
 struct AutostartEntry {
-    private let own: String
-    private let others: [String]
+    /// The path of the user's entry.
+    private let ownPath: String
+    /// The paths of the system's entries, the most important first.
+    private let systemPaths: [String]
 
     private static let group = "Desktop Entry"
     private static let hidden = "Hidden"
-    /// GNOME's switch in an entry.
-    private static let gnome = "X-GNOME-Autostart-enabled"
-    /// Marks a user's entry that only says otherwise than the system's.
-    private static let override = "X-idown-Override"
+    /// The key by which GNOME switches an entry off.
+    private static let gnomeEnabled = "X-GNOME-Autostart-enabled"
+    /// The key that marks a user's entry as a copy that only switches the system's entry on or off.
+    private static let overrideMark = "X-idown-Override"
 
     init(_ folders: DesktopFolders) {
         let name = "/autostart/" + DesktopFolders.ownID
-        own = folders.configHome + name
-        others = folders.configFolders.map { $0 + name }
+        ownPath = folders.configHome + name
+        systemPaths = folders.configFolders.map { $0 + name }
     }
 
-    /// The entry that counts; nil where there is none.
+    /// Returns the entry that decides; nil if there is none.
     func effective() throws(TextFile.Failure) -> (path: String, isEnabled: Bool)? {
-        let mine = try read(own)
+        let mine = try read(ownPath)
         let found = mine == nil ? try system() : mine
         return found.map { ($0.path, Self.isOn($0.file)) }
     }
 
-    /// Changes what counts for this user.
+    /// Changes whether the service starts at login, for this user only.
     func set(_ isOn: Bool) throws(TextFile.Failure) {
         let system = try system()
-        if var (_, file) = try read(own) {
-            if isOn, file.value(Self.override, in: Self.group) == "true", let system,
+        if var (_, file) = try read(ownPath) {
+            if isOn, file.value(Self.overrideMark, in: Self.group) == "true", let system,
                 Self.isOn(system.file)
             {
-                return try TextFile.replace(own, with: nil)
+                return try TextFile.replace(ownPath, with: nil)
             }
             guard Self.isOn(file) != isOn else { return }
-            Self.turn(&file, isOn)
-            return try TextFile.replace(own, with: file.text)
+            Self.setEnabled(isOn, in: &file)
+            return try TextFile.replace(ownPath, with: file.text)
         }
         if var (_, file) = system {
             guard Self.isOn(file) != isOn else { return }
-            Self.turn(&file, isOn)
-            file.set(Self.override, in: Self.group, to: "true")
-            return try TextFile.replace(own, with: file.text)
+            Self.setEnabled(isOn, in: &file)
+            file.set(Self.overrideMark, in: Self.group, to: "true")
+            return try TextFile.replace(ownPath, with: file.text)
         }
         guard isOn else { return }
-        try TextFile.replace(own, with: try Self.freshEntry())
+        try TextFile.replace(ownPath, with: try Self.newEntry())
     }
 
     private func system() throws(TextFile.Failure) -> (path: String, file: KeyFile)? {
-        for path in others {
+        for path in systemPaths {
             if let found = try read(path) { return found }
         }
         return nil
@@ -65,20 +68,27 @@ struct AutostartEntry {
     }
 
     private static func isOn(_ file: KeyFile) -> Bool {
-        file.value(hidden, in: group) != "true" && file.value(gnome, in: group) != "false"
+        file.value(hidden, in: group) != "true" && file.value(gnomeEnabled, in: group) != "false"
     }
 
-    private static func turn(_ file: inout KeyFile, _ isOn: Bool) {
+    private static func setEnabled(_ isOn: Bool, in file: inout KeyFile) {
         file.set(hidden, in: group, to: isOn ? "false" : "true")
-        if isOn, file.value(gnome, in: group) != nil { file.set(gnome, in: group, to: "true") }
+        if isOn, file.value(gnomeEnabled, in: group) != nil {
+            file.set(gnomeEnabled, in: group, to: "true")
+        }
     }
 
-    /// For where none is installed; it only pokes the service, which D-Bus starts.
-    private static func freshEntry() throws(TextFile.Failure) -> String {
+    /// Returns a new entry, for when the system has none.
+    ///
+    /// Its command calls the service, which D-Bus then starts.
+    private static func newEntry() throws(TextFile.Failure) -> String {
         guard let program = ProgramPath.own else { throw TextFile.Failure("/proc/self/exe") }
-        // What the entry's quoting would have to escape twice.
+        // These characters would have to be escaped twice in an entry.
         guard !program.contains(where: { "\"'\\`$%\n".contains($0) }) else {
-            throw TextFile.Failure(program, "a path with quotes, \\, $ or % starts no entry")
+            throw TextFile.Failure(
+                program,
+                "an autostart entry cannot run a path with quotes, `, \\, $, % or a line feed"
+            )
         }
         return """
             [Desktop Entry]

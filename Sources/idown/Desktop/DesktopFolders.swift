@@ -2,21 +2,24 @@
 
 import Glibc
 
-/// Where the desktop keeps what it reads: the XDG base directory specification.
+/// The folders with the desktop's configuration and data: XDG Base Directory Specification.
 ///
-/// A variable that is unset, empty or not absolute counts as not there.
+/// A variable that is unset, empty or not an absolute path is replaced by its default.
 struct DesktopFolders {
     let configHome: String
-    /// The most important first.
+    /// The system's configuration folders, the most important first.
     let configFolders: [String]
     let dataHome: String
-    /// The most important first.
+    /// The system's data folders, the most important first.
     let dataFolders: [String]
     let stateHome: String
-    /// `$XDG_CURRENT_DESKTOP`, in lower case.
+    /// The names of the running desktop, `$XDG_CURRENT_DESKTOP`, in lower case.
     let desktops: [String]
 
-    /// Those of this process.
+    /// The ID of this program's `.desktop` file.
+    static let ownID = "org.idown.Manager1.desktop"
+
+    /// Reads the environment of this process.
     init() {
         let home = Self.variable("HOME") ?? Self.homeOfUser
         configHome = Self.folder("XDG_CONFIG_HOME") ?? home + "/.config"
@@ -46,9 +49,4 @@ struct DesktopFolders {
     private static var homeOfUser: String {
         getpwuid(getuid())?.pointee.pw_dir.map { String(cString: $0) } ?? "/"
     }
-}
-
-extension DesktopFolders {
-    /// The id of this program's `.desktop` file, as desktops know it.
-    static let ownID = "org.idown.Manager1.desktop"
 }

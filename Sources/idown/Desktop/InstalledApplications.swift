@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Which applications open what, as desktops work it out: the MIME applications specification 1.0.
+/// Finds the applications that open a type, as desktops do: MIME Applications Specification 1.0.
 ///
-/// Where it leaves a choice, GIO's is taken.
+/// Where the specification leaves a choice, this follows GIO.
 struct InstalledApplications {
     /// The groups of a `mimeapps.list`.
     enum Group: String, CaseIterable {
@@ -15,8 +15,8 @@ struct InstalledApplications {
 
     init(_ folders: DesktopFolders) { self.folders = folders }
 
-    /// What opens a type where nobody chooses; nil where nothing does.
-    func standard(for type: String) -> String? {
+    /// Returns the ID of the default application of a type; nil if no application opens it.
+    func defaultApplication(for type: String) -> String? {
         for place in places {
             for list in place.lists {
                 let ids = list.list(type, in: Group.defaults.rawValue)
@@ -26,7 +26,9 @@ struct InstalledApplications {
         return all(for: type).first
     }
 
-    /// All that say or were told that they can open a type, the preferred first.
+    /// Returns the IDs of all applications of a type, the preferred first.
+    ///
+    /// They support the type themselves, or the user or the system added them for it.
     func all(for type: String) -> [String] {
         var found: [String] = []
         var removed: Set<String> = []
@@ -44,7 +46,7 @@ struct InstalledApplications {
         return found.filter(isInstalled)
     }
 
-    /// Whether an application is there to be started.
+    /// Whether an application has an entry and its program exists.
     func isInstalled(_ id: String) -> Bool {
         guard !id.contains("/"), let file = entry(id) else { return false }
         let group = "Desktop Entry"
@@ -57,11 +59,11 @@ struct InstalledApplications {
 
     // MARK: Files
 
-    /// A folder that says something of applications.
+    /// The lists and the cache of a folder.
     private struct Place {
-        /// Those of the desktop itself first.
+        /// The `mimeapps.list` files, those of the running desktop first.
         var lists: [KeyFile]
-        /// What the applications there say of themselves.
+        /// The types that the applications in this folder support by their own entries.
         var cache: KeyFile
     }
 
@@ -83,12 +85,12 @@ struct InstalledApplications {
         )
     }
 
-    /// A file that cannot be read is like one that is not there.
+    /// Reads a key file; nil if it does not exist or cannot be read.
     private func keyFile(_ path: String) -> KeyFile? {
         (try? TextFile.read(path)).flatMap { $0 }.map { KeyFile($0) }
     }
 
-    /// The `.desktop` file of an id, in which a dash may stand for a folder.
+    /// Returns the `.desktop` file of an ID, in which each dash may stand for a folder's slash.
     private func entry(_ id: String) -> KeyFile? {
         var names = [id]
         var path = id
@@ -106,7 +108,7 @@ struct InstalledApplications {
 
     // MARK: Programs
 
-    /// The first word of a command line.
+    /// Returns the first word of a command line.
     private static func program(of line: String) -> String {
         guard line.hasPrefix("\"") else { return String(line.prefix { $0 != " " }) }
         return String(line.dropFirst().prefix { $0 != "\"" })

@@ -2,33 +2,33 @@
 
 /// A key file of the desktop: groups of keys, edited line by line.
 ///
-/// What is not edited stays as it is, comments and blank lines included (Desktop Entry
-/// Specification, "Basic format of the file"). A key that stands twice has its last value, as GLib
-/// reads it.
+/// Lines that are not edited stay unchanged, comments and blank lines included (Desktop Entry
+/// Specification, "Basic format of the file"). If a group has a key twice, the last value counts,
+/// as with GLib.
 struct KeyFile: Hashable {
-    /// Without their line feeds; the last is empty where the text ends with one.
+    /// The lines without line feeds; the last one is empty if the text ends with a line feed.
     private var lines: [String]
 
-    /// Takes any text; what is no group and no key is kept and never found.
+    /// Reads any text; lines that are neither a group nor a key are kept and have no effect.
     init(_ text: String) {
         lines = text.unicodeScalars.split(separator: "\n", omittingEmptySubsequences: false)
             .map { String($0) }
     }
 
-    /// The whole file.
+    /// The text of the whole file.
     var text: String { lines.joined(separator: "\n") }
 
-    /// The value of a key; nil where it does not stand in the group.
+    /// Returns the value of a key; nil if the group does not have it.
     func value(_ key: String, in group: String) -> String? {
         line(of: key, in: group).flatMap { Self.entry(lines[$0])?.value }
     }
 
-    /// The value of a key as a list: its elements end with semicolons.
+    /// Returns the value of a key as a list, whose elements are separated by semicolons.
     func list(_ key: String, in group: String) -> [String] {
         (value(key, in: group) ?? "").split(separator: ";").map(String.init)
     }
 
-    /// Changes a key's value, makes the key and its group if need be, or takes the key out.
+    /// Sets the value of a key, adding the key and its group if necessary; nil removes the key.
     mutating func set(_ key: String, in group: String, to value: String?) {
         guard let value else {
             while let line = line(of: key, in: group) { lines.remove(at: line) }
@@ -44,12 +44,12 @@ struct KeyFile: Hashable {
         }
     }
 
-    /// Changes a key's value to a list; an empty one takes the key out.
+    /// Sets the value of a key to a list; an empty list removes the key.
     mutating func set(_ key: String, in group: String, to list: [String]) {
         set(key, in: group, to: list.isEmpty ? nil : list.map { $0 + ";" }.joined())
     }
 
-    /// Puts a group at the end, a blank line before it.
+    /// Adds a group at the end, after a blank line.
     private mutating func append(_ group: [String]) {
         while lines.last?.isEmpty == true { lines.removeLast() }
         if !lines.isEmpty { lines.append("") }
@@ -62,12 +62,12 @@ struct KeyFile: Hashable {
         places(in: group).last { Self.entry(lines[$0]).map { $0.key == key } ?? false }
     }
 
-    /// Behind the group's last line that says something.
+    /// Returns the place after the last line of the group that is not blank; nil without the group.
     private func end(of group: String) -> Int? {
         places(in: group).last { !lines[$0].allSatisfy(\.isWhitespace) }.map { $0 + 1 }
     }
 
-    /// The lines of a group, its header included, wherever it goes on.
+    /// Returns the lines of a group with its headers; a file may contain a group in several parts.
     private func places(in group: String) -> [Int] {
         var isInside = false
         return lines.indices.filter { index in

@@ -2,24 +2,24 @@
 
 import Glibc
 
-/// Small files of the user's that this command changes: read whole, replaced whole.
+/// Reads and replaces small text files of the user, each as a whole.
 enum TextFile {
-    /// Why a file was left as it is.
+    /// Why a file could not be read or replaced.
     struct Failure: Error, CustomStringConvertible {
         let description: String
 
         init(_ path: String, _ reason: String) { description = "\(path): \(reason)" }
 
-        /// By errno.
+        /// Describes errno.
         init(_ path: String) { self.init(path, String(cString: strerror(errno))) }
     }
 
-    /// Far more than any desktop writes.
-    private static let largest = 1 << 20
+    /// The most bytes that are read, far more than any desktop writes.
+    private static let maximumBytes = 1 << 20
 
-    /// The whole text; nil where there is no such file.
+    /// Returns the text of a file; nil if it does not exist.
     static func read(_ path: String) throws(Failure) -> String? {
-        // A pipe without a writer does not make this wait.
+        // O_NONBLOCK keeps open(2) from waiting if the path is a pipe without a writer.
         let file = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
         guard file >= 0 else {
             if errno == ENOENT || errno == ENOTDIR { return nil }
@@ -28,8 +28,10 @@ enum TextFile {
         defer { close(file) }
         var status = stat()
         guard fstat(file, &status) == 0 else { throw Failure(path) }
-        guard status.st_mode & S_IFMT == S_IFREG else { throw Failure(path, "is no file") }
-        guard status.st_size <= largest else { throw Failure(path, "is too long") }
+        guard status.st_mode & S_IFMT == S_IFREG else {
+            throw Failure(path, "is not a regular file")
+        }
+        guard status.st_size <= maximumBytes else { throw Failure(path, "is larger than 1 MiB") }
         var bytes: [UInt8] = []
         var piece = [UInt8](repeating: 0, count: 16 << 10)
         while true {
@@ -38,17 +40,23 @@ enum TextFile {
             guard count >= 0 else { throw Failure(path) }
             guard count > 0 else { break }
             bytes += piece.prefix(count)
-            guard bytes.count <= largest else { throw Failure(path, "is too long") }
+            guard bytes.count <= maximumBytes else { throw Failure(path, "is larger than 1 MiB") }
         }
         guard let text = String(validating: bytes, as: UTF8.self) else {
-            throw Failure(path, "is not UTF-8")
+            throw Failure(path, "is not UTF-8 text")
         }
         return text
     }
 
-    /// Puts a text in the place of the file, all or nothing; nil removes it.
+    /// Replaces a file's text as a whole, or not at all; nil removes the file.
     ///
-    /// Where the path is a link, what it leads to is replaced, and stays linked.
+    /// If the path is a symbolic link, its target is replaced and the link stays.
+    ///
+    /// - Parameters:
+    ///   - path: The path of the file.
+    ///   - text: The new text.
+    ///   - mode: The permissions of a new file; a file that exists keeps its own.
+    /// - Throws: ``Failure`` if the file cannot be replaced; it is unchanged then.
     static func replace(
         _ path: String,
         with text: String?,
@@ -93,8 +101,8 @@ enum TextFile {
         return String(cString: target)
     }
 
-    /// The folder and those above it that are missing, 0700 as the base directory specification
-    /// asks.
+    /// Creates a folder and its missing parents, with mode 0700 as the base directory specification
+    /// requires.
     private static func makeFolder(_ path: String) throws(Failure) {
         guard mkdir(path, 0o700) != 0 else { return }
         if errno == EEXIST { return }
@@ -108,7 +116,7 @@ enum TextFile {
     private static func synchronize(_ folder: String) {
         let file = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard file >= 0 else { return }
-        // The new name is there in any case; only a power cut could take it back.
+        // The file is replaced already; without this a power cut could still undo it.
         _ = fsync(file)
         close(file)
     }

@@ -2,22 +2,25 @@
 
 import FoundationEssentials
 
-/// Whether desktops offer idown for web links, under "Open With", and never by themselves.
+/// Adds idown to the applications that desktops offer for web links under "Open With", but never as
+/// the default one.
 ///
-/// An application that is added for a type may become its standard one where the user never chose
-/// any. So the present standard is written down as the user's choice, and all others that are there
-/// are put before idown.
+/// If the user never chose a default application for a type, an application that is added for the
+/// type may become the default. So the present default is recorded as the user's choice, and all
+/// other applications of the type are listed before idown.
 struct WebHandler {
-    /// Why nothing was changed.
+    /// The reason why nothing was changed, with advice.
     struct Refusal: Error { let description: String }
 
     static let types = ["x-scheme-handler/http", "x-scheme-handler/https"]
 
     private typealias Group = InstalledApplications.Group
 
-    private let own = DesktopFolders.ownID
+    private let ownID = DesktopFolders.ownID
     private let applications: InstalledApplications
+    /// The path of the user's `mimeapps.list`.
     private let path: String
+    /// The path of the record of what ``enable()`` changed.
     private let recordPath: String
 
     init(_ folders: DesktopFolders) {
@@ -26,23 +29,29 @@ struct WebHandler {
         recordPath = folders.stateHome + "/idown/web-handler.json"
     }
 
-    /// Whether idown stands among the applications for web links in the user's own list.
+    /// Whether the user's `mimeapps.list` adds idown for web links.
     func isEnabled() throws -> Bool {
         let file = KeyFile(try TextFile.read(path) ?? "")
-        return Self.types.allSatisfy { file.list($0, in: Group.added.rawValue).contains(own) }
+        return Self.types.allSatisfy { file.list($0, in: Group.added.rawValue).contains(ownID) }
     }
 
-    /// What opens web links of a type without being chosen.
-    func standard(for type: String) -> String? { applications.standard(for: type) }
+    /// Returns the ID of the default application of a type; nil if no application opens it.
+    func defaultApplication(for type: String) -> String? {
+        applications.defaultApplication(for: type)
+    }
 
     // MARK: Changing
 
     /// Adds idown for web links.
     ///
-    /// - Throws: ``Refusal`` where no other program is the standard one; `TextFile.Failure`.
+    /// - Throws: ``Refusal`` if no other application is the default; `TextFile.Failure`.
     func enable() throws {
-        guard applications.isInstalled(own) else {
-            throw Refusal(description: "idown is not installed where the desktop finds it (\(own))")
+        guard applications.isInstalled(ownID) else {
+            throw Refusal(
+                description:
+                    "the desktop does not find idown's entry \(ownID); install idown where it"
+                    + " looks, and check the installation with: idown doctor"
+            )
         }
         let before = try TextFile.read(path)
         var file = KeyFile(before ?? "")
@@ -53,30 +62,31 @@ struct WebHandler {
     }
 
     private func offer(_ type: String, in file: inout KeyFile) throws(Refusal) {
-        guard let standard = applications.standard(for: type), standard != own else {
+        guard let current = applications.defaultApplication(for: type), current != ownID else {
             throw Refusal(
                 description: "no other program opens \(type.split(separator: "/").last ?? "") links"
-                    + " by default, and idown is not to become a web browser; choose one first,"
+                    + " by default, and idown must not become the default one; choose one first,"
                     + " for example with: xdg-settings set default-web-browser NAME.desktop"
             )
         }
         let chosen = file.list(type, in: Group.defaults.rawValue)
-        if !chosen.contains(where: { $0 != own && applications.isInstalled($0) }) {
-            file.set(type, in: Group.defaults.rawValue, to: [standard] + chosen)
+        if !chosen.contains(where: { $0 != ownID && applications.isInstalled($0) }) {
+            file.set(type, in: Group.defaults.rawValue, to: [current] + chosen)
         }
-        var added = file.list(type, in: Group.added.rawValue).filter { $0 != own }
-        let others = [standard] + applications.all(for: type)
-        for other in others where other != own && !added.contains(other) { added.append(other) }
-        file.set(type, in: Group.added.rawValue, to: added + [own])
+        var added = file.list(type, in: Group.added.rawValue).filter { $0 != ownID }
+        let others = [current] + applications.all(for: type)
+        for other in others where other != ownID && !added.contains(other) { added.append(other) }
+        file.set(type, in: Group.added.rawValue, to: added + [ownID])
         let removed = file.list(type, in: Group.removed.rawValue)
-        if removed.contains(own) {
-            file.set(type, in: Group.removed.rawValue, to: removed.filter { $0 != own })
+        if removed.contains(ownID) {
+            file.set(type, in: Group.removed.rawValue, to: removed.filter { $0 != ownID })
         }
     }
 
-    /// Takes back what ``enable()`` did, and nothing else.
+    /// Undoes exactly what ``enable()`` did.
     ///
-    /// Where the list has changed since, each of its entries is taken back that has not.
+    /// If the list was changed since then, only its unchanged entries are restored, and idown is
+    /// removed from the others.
     func disable() throws {
         let now = try TextFile.read(path)
         let record = try TextFile.read(recordPath).flatMap { Record($0) }
@@ -108,13 +118,13 @@ struct WebHandler {
             }
         }
         let ids = file.list(type, in: group.rawValue)
-        guard group != .removed, ids.contains(own) else { return }
-        file.set(type, in: group.rawValue, to: ids.filter { $0 != own })
+        guard group != .removed, ids.contains(ownID) else { return }
+        file.set(type, in: group.rawValue, to: ids.filter { $0 != ownID })
     }
 
-    /// The user's list before and after it was changed.
+    /// The text of the user's `mimeapps.list` before and after ``enable()``.
     private struct Record: Codable {
-        /// Nil where there was none.
+        /// Nil if the file did not exist.
         var before: String?
         var after: String
 
@@ -123,7 +133,7 @@ struct WebHandler {
             self.after = after
         }
 
-        /// A record that cannot be read is like one that is not there.
+        /// Reads a record; nil if it is damaged.
         init?(_ text: String) {
             guard let record = try? JSONDecoder().decode(Self.self, from: Data(text.utf8)) else {
                 return nil
