@@ -4,7 +4,7 @@ import Glibc
 import Testing
 import iDownTesting
 
-/// `idown autostart`, held against what systemd makes of the entries.
+/// `idown autostart`, compared with how systemd reads the entries.
 @Suite(.timeLimit(.minutes(5)))
 struct AutostartCommandTests {
     private static let entry = """
@@ -30,7 +30,7 @@ struct AutostartCommandTests {
         return TestFile.names(in: out).contains { $0.hasPrefix("app-org.idown") }
     }
 
-    /// What the command says, and what systemd would do; they have to agree.
+    /// Returns the command's answer, which must agree with what systemd would do.
     private func status(in home: DesktopHome) async throws -> String {
         let said = try await home.idown("autostart", "status")
         #expect(said.succeeded, "\(said)")
@@ -45,7 +45,9 @@ struct AutostartCommandTests {
         return path
     }
 
-    @Test func `the system's entry is overridden, and counts again`() async throws {
+    @Test func `disable overrides the system's entry, and enable lets it decide again`()
+        async throws
+    {
         try await withDesktopHome { home in
             let system = try systemEntry(home, Self.entry)
             #expect(try await status(in: home) == "enabled")
@@ -60,7 +62,7 @@ struct AutostartCommandTests {
         }
     }
 
-    @Test func `programs get the status as JSON`() async throws {
+    @Test func `status --json prints an object`() async throws {
         try await withDesktopHome { home in
             let none = try await home.idown("autostart", "status", "--json")
             #expect(
@@ -79,7 +81,7 @@ struct AutostartCommandTests {
         }
     }
 
-    @Test func `an entry that the system hides is started for the user who wants it`()
+    @Test func `enable overrides an entry that the system hides`()
         async throws
     {
         try await withDesktopHome { home in
@@ -106,7 +108,7 @@ struct AutostartCommandTests {
         }
     }
 
-    @Test func `where there is no entry, one is made`() async throws {
+    @Test func `without any entry, enable creates one`() async throws {
         try await withDesktopHome { home in
             #expect(try await status(in: home) == "disabled")
             #expect(try await home.idown("autostart", "disable").succeeded)

@@ -5,7 +5,7 @@ import Synchronization
 import iDownBus
 import iDownTesting
 
-/// A service whose list is another one as soon as somebody has looked at it.
+/// A service whose list changes after it was read once.
 final class ChangingList: Sendable {
     private struct Record: Sendable {
         var tasks: [TaskProperties]
@@ -17,13 +17,13 @@ final class ChangingList: Sendable {
 
     private let record: Mutex<Record>
 
-    /// Starts with some tasks, which change after the first look at them.
+    /// Creates a list of tasks that changes after it was first read.
     ///
     /// - Parameters:
-    ///   - tasks: What there is at first.
-    ///   - kept: The ids of those whose files no trash takes.
-    ///   - lost: The ids of those that somebody else removes while they are being removed.
-    ///   - change: What happens after the first look.
+    ///   - tasks: The tasks at first.
+    ///   - kept: The IDs of the tasks whose files no trash accepts.
+    ///   - lost: The IDs of the tasks that another program removes during the removal.
+    ///   - change: Changes the list after it was first read.
     init(
         _ tasks: [TaskProperties],
         kept: Set<String> = [],
@@ -33,13 +33,13 @@ final class ChangingList: Sendable {
         record = Mutex(Record(tasks: tasks, change: change, kept: kept, lost: lost))
     }
 
-    /// The ids that are left.
+    /// The IDs that are left.
     var ids: [String] { record.withLock { $0.tasks.map(\.id) } }
 
-    /// The calls that were carried out, each with its id.
+    /// The calls that changed a task, each with its ID.
     var asked: [String] { record.withLock { $0.asked } }
 
-    /// What the command prints and how it ends, with this list on its bus.
+    /// Runs a command with this list on its bus, and returns its output and its end.
     func idown(_ arguments: String...) async throws -> ChildProcess.Completed {
         try await withPrivateBus { bus in
             let connection = try await Connection.open(.address(bus.address))
@@ -110,7 +110,7 @@ final class ChangingList: Sendable {
         return task
     }
 
-    /// Takes tasks off the list, and counts those that nobody else took off.
+    /// Removes tasks, and returns how many of them no other program removed.
     private func remove(_ ids: [String]) -> Int {
         record.withLock { record in
             let gone = Set(ids).subtracting(record.kept)

@@ -6,10 +6,10 @@ import Testing
 import iDownBus
 import iDownTesting
 
-/// Every command against what can go wrong around it.
+/// Every command when the bus, the service, the terminal or the disk fails.
 @Suite(.timeLimit(.minutes(5)))
 struct CommandFailureTests {
-    /// Each command that asks the service, so that it has something to print where it prints.
+    /// A call of each command that uses the service, with arguments that make it print something.
     private static let commands: [[String]] = [
         ["get", "http://127.0.0.1:9/x"],
         ["add", "http://127.0.0.1:9/x"],
@@ -36,7 +36,7 @@ struct CommandFailureTests {
         ["service", "start"],
     ]
 
-    /// Those that print something whatever happens.
+    /// Calls that print data if the list has one download.
     private static let printing: [[String]] = [
         ["add", "http://127.0.0.1:9/x"],
         ["list"],
@@ -65,7 +65,7 @@ struct CommandFailureTests {
         ["--generate-completion-script", "bash"],
     ]
 
-    @Test func `every command stands in one of the tables`() async throws {
+    @Test func `every command is in one of the tables`() async throws {
         let help = try await ChildProcess.run(try BuiltProgram("idown").path, ["--help"])
         let lines = help.standardOutput.split(separator: "\n")
             .drop { !$0.hasSuffix(" SUBCOMMANDS:") }.prefix { $0 != "Exit codes:" }
@@ -73,14 +73,16 @@ struct CommandFailureTests {
             .compactMap { $0.split { " ,".contains($0) }.first.map(String.init) }
             .filter { $0 != "See" }
         #expect(names.count > 20)
-        // These talk to a person at a terminal, or to the keyring, and have tests of their own.
+        // These need a terminal or the keyring, and have their own tests.
         let known = Set((Self.commands + Self.printing).compactMap(\.first))
             .union(["watch", "login", "logout"])
         #expect(Set(names).subtracting(known) == [])
     }
 
     @Test(arguments: [["login", "-u", "me", "http://127.0.0.1:9/"], ["logout", "http://e.org/"]])
-    func `without a bus the keyring cannot be reached either`(command: [String]) async throws {
+    func `without a bus the command says that the keyring is missing`(command: [String])
+        async throws
+    {
         try await withTemporaryFolder { folder in
             let ended = try await ChildProcess.run(
                 try BuiltProgram("idown").path,
@@ -94,7 +96,9 @@ struct CommandFailureTests {
         }
     }
 
-    @Test(arguments: commands) func `no bus is said, with 69`(command: [String]) async throws {
+    @Test(arguments: commands) func `without a bus every command says so and ends with 69`(
+        command: [String]
+    ) async throws {
         try await withTemporaryFolder { folder in
             let ended = try await ChildProcess.run(
                 try BuiltProgram("idown").path,
@@ -107,7 +111,7 @@ struct CommandFailureTests {
         }
     }
 
-    @Test func `a service that is not installed is said, with 69`() async throws {
+    @Test func `without an installed service the command says so and ends with 69`() async throws {
         try await withService(started: false) { service in
             for command in Self.commands {
                 let ended = try await idown(command, in: service)
@@ -118,7 +122,7 @@ struct CommandFailureTests {
         }
     }
 
-    @Test func `a service that does not answer is waited for only so long`() async throws {
+    @Test func `a service that does not answer is given up after IDOWN_TIMEOUT`() async throws {
         try await withService { service in
             let process = try await service.processID()
             kill(process, SIGSTOP)
@@ -126,7 +130,7 @@ struct CommandFailureTests {
             let program = try BuiltProgram("idown").path
             let environment = service.environment.merging(["IDOWN_TIMEOUT": "1"]) { $1 }
             let folder = service.home.path
-            // All at once: each waits its second.
+            // The commands run in parallel, because each waits for a second.
             let ends = try await within("all commands to give up") {
                 try await withThrowingTaskGroup { group in
                     for command in Self.commands {
@@ -152,7 +156,7 @@ struct CommandFailureTests {
         }
     }
 
-    @Test func `what is no text is not taken for another one`() async throws {
+    @Test func `arguments and folders that are not UTF-8 are refused`() async throws {
         try await withService { service in
             let program = try BuiltProgram("idown").path
             let odd = "$(printf 'x\\377')"
@@ -175,7 +179,7 @@ struct CommandFailureTests {
         }
     }
 
-    @Test func `an unknown id is said, with 3`() async throws {
+    @Test func `for an unknown ID every command says so and ends with 3`() async throws {
         try await withService { service in
             let commands: [[String]] = [
                 ["show", "99"], ["explain", "99"], ["wait", "99"], ["follow", "99"],
@@ -188,16 +192,19 @@ struct CommandFailureTests {
             ]
             for command in commands {
                 let ended = try await idown(command, in: service)
-                // A person knows no methods.
+                // The names of D-Bus methods mean nothing to the user.
                 #expect(!ended.standardError.contains("ListTasks"), "\(command): \(ended)")
                 #expect(ended.status == .exited(3), "\(command): \(ended)")
-                #expect(ended.standardError.contains("there is no download"), "\(command): \(ended)")
+                #expect(
+                    ended.standardError.contains("there is no download"),
+                    "\(command): \(ended)"
+                )
                 #expect(ended.standardOutput == "", "\(command)")
             }
         }
     }
 
-    @Test func `words that select nothing are wrong use, with 64`() async throws {
+    @Test func `arguments that are not valid end with 64`() async throws {
         try await withService(started: false) { service in
             let commands: [[String]] = [
                 ["pause", "seven"], ["pause", "7-3"], ["pause", "0"], ["pause", "-7"], ["pause"],
@@ -219,7 +226,7 @@ struct CommandFailureTests {
         }
     }
 
-    /// What becomes of commands that a line of bash starts, in which they are `"$@"`.
+    /// Runs a line of bash for each command, which is `"$@"` in it, and checks the result.
     private func run(
         _ commands: [[String]],
         by line: String,
@@ -241,14 +248,17 @@ struct CommandFailureTests {
         }
     }
 
-    @Test func `a full disk behind the output is said, with 74`() async throws {
+    @Test func `if the output's disk is full, every command says so and ends with 74`() async throws
+    {
         try await run(Self.printing, by: #""$@" >/dev/full"#) { command, ended in
             #expect(ended.status == .exited(74), "\(command): \(ended)")
             #expect(ended.standardError.contains("No space left"), "\(command): \(ended)")
         }
     }
 
-    @Test func `a closed output is said, with 74, and nothing goes astray`() async throws {
+    @Test func `with a closed output every command says so, writes nowhere else and ends with 74`()
+        async throws
+    {
         let commands = [["list", "--json"], ["config"], ["follow", "--list"]]
         try await run(commands, by: #""$@" <&- >&-"#) { command, ended in
             #expect(ended.status == .exited(74), "\(command): \(ended)")
@@ -256,8 +266,8 @@ struct CommandFailureTests {
         }
     }
 
-    @Test func `a closed pipe ends every command quietly, with 141`() async throws {
-        // The pipe's one reader is gone before the command starts.
+    @Test func `a closed pipe ends every command without a message, with 141`() async throws {
+        // The pipe's only reader ends before the command starts.
         let line = #"exec 3> >(true); wait $!; "$@" >&3 3>&-; echo $? >&2"#
         try await run(Self.printing, by: line) { command, ended in
             #expect(ended.standardError == "141\n", "\(command): \(ended)")

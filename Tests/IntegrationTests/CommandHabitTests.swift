@@ -6,7 +6,7 @@ import Testing
 import iDownBus
 import iDownTesting
 
-/// What somebody expects of the verbs who has never read about them.
+/// What users expect of the verbs without having read the manual.
 @Suite(.timeLimit(.minutes(5)))
 struct CommandHabitTests {
     private let content = TestContent(seed: 132, count: 200_000)
@@ -33,7 +33,7 @@ struct CommandHabitTests {
         }
     }
 
-    @Test func `explain says that nothing holds up what runs`() async throws {
+    @Test func `explain says that nothing holds up a running download`() async throws {
         let host = try ChangingHost(.held(content, after: 100_000))
         defer { host.stop() }
         try await withService { service in
@@ -46,7 +46,9 @@ struct CommandHabitTests {
         }
     }
 
-    @Test func `wait alone waits for what is unfinished, whatever failed before`() async throws {
+    @Test func `wait without a selection waits for unfinished downloads and ignores old failures`()
+        async throws
+    {
         let host = try ChangingHost(.held(content, after: 100_000))
         defer { host.stop() }
         let gone = try FaultServer(
@@ -66,7 +68,7 @@ struct CommandHabitTests {
                 ["-c", #"exec "$0" wait 2>&1"#, try BuiltProgram("idown").path],
                 environment: service.environment
             )
-            // What is added later does not count.
+            // Downloads that are added later do not count.
             let talk = try await within("wait to begin") { await waiting.nextLine() }
             #expect(talk?.contains("1 paused") == true)
             _ = try await service.add("http://127.0.0.1:9/later") { $0.paused = true }
@@ -77,7 +79,8 @@ struct CommandHabitTests {
         }
     }
 
-    @Test func `a dry run tells what would change, and changes nothing`() async throws {
+    @Test func `a dry run lists the downloads that would change, and changes nothing`() async throws
+    {
         try await withService { service in
             for number in 1...3 {
                 _ = try await service.add("http://127.0.0.1:9/\(number).iso") { $0.paused = true }
@@ -100,7 +103,8 @@ struct CommandHabitTests {
         }
     }
 
-    @Test func `at a terminal cancel and remove ask before several downloads are lost`()
+    @Test
+    func `at a terminal cancel and remove ask before they delete several unfinished downloads`()
         async throws
     {
         try await withService { service in
@@ -140,7 +144,9 @@ struct CommandHabitTests {
         }
     }
 
-    @Test func `a slip in a verb finds the verb, and a former one its successor`() async throws {
+    @Test func `a mistyped verb gets a suggestion, and a former verb names its successor`()
+        async throws
+    {
         try await withService(started: false) { service in
             for (typed, told) in [
                 ("lst", "did you mean 'list'?"), ("pasue", "did you mean 'pause'?"),
@@ -155,7 +161,7 @@ struct CommandHabitTests {
         }
     }
 
-    @Test func `the help has its verbs in groups, and the exit codes behind them`() async throws {
+    @Test func `the help shows the verbs in groups and then the exit codes`() async throws {
         let help = try await ChildProcess.run(try BuiltProgram("idown").path, ["--help"])
         let text = help.standardOutput
         for group in ["DOWNLOAD", "LOOK", "CHANGE", "SET UP"] {
@@ -167,7 +173,8 @@ struct CommandHabitTests {
         #expect(verbs.upperBound < codes.lowerBound)
     }
 
-    @Test func `the version is told with the service's, which is not started for it`() async throws
+    @Test func `the version is shown with the service's, without starting the service`()
+        async throws
     {
         try await withService(started: false) { service in
             try service.installForActivation()

@@ -10,14 +10,14 @@ import iDownTesting
 struct CommandSelectionTests {
     private let content = TestContent(seed: 121, count: 200_000)
 
-    /// The ids and states of the list, by the command itself.
+    /// The IDs and states of the list, as idown list prints them.
     private func list(_ service: ServiceUnderTest, _ words: String...) async throws -> String {
         let ended = try await idown(["list", "--format", "{Id}:{State}"] + words, in: service)
         #expect(ended.status == .exited(0), "\(ended)")
         return ended.standardOutput.replacing("\n", with: " ")
     }
 
-    @Test func `ranges, states and all select for every verb`() async throws {
+    @Test func `every verb accepts ranges, states and all`() async throws {
         try await withService { service in
             for number in 1...6 {
                 _ = try await service.add("http://127.0.0.1:9/\(number)") { $0.paused = true }
@@ -28,7 +28,7 @@ struct CommandSelectionTests {
             #expect(try await list(service, "all", "-n", "1") == "1:paused")
             #expect(try await list(service, "--reverse", "-n", "2") == "6:paused 5:paused")
             #expect(try await list(service, "--search", "9/4") == "4:paused")
-            // It is there, whether it is what is searched for or not.
+            // A selected ID must exist, even if --search does not match it.
             #expect(try await list(service, "4", "--search", "9/5") == "")
             #expect(try await list(service, "3-5", "--search", "9/4") == "4:paused")
             #expect(try await list(service, "paused", "--search", "9/4") == "4:paused")
@@ -41,7 +41,7 @@ struct CommandSelectionTests {
             #expect(try await list(service) == "1:paused 4:paused")
             #expect(try await idown("remove", "--trash", "4", in: service).status == .exited(0))
 
-            // Nothing is in this state: nothing to do is done.
+            // No download has this state, so there is nothing to do, which is a success.
             let nothing = try await idown("resume", "failed", in: service)
             #expect(nothing.status == .exited(0), "\(nothing)")
             let mixed = try await idown("retry", "all", in: service)
@@ -52,7 +52,8 @@ struct CommandSelectionTests {
         }
     }
 
-    @Test func `wait ends with the code of the first that did not complete`() async throws {
+    @Test func `wait ends with the code of the first download that did not complete`() async throws
+    {
         let host = try ChangingHost(.held(content, after: 100_000))
         defer { host.stop() }
         try await withService { service in
@@ -76,7 +77,7 @@ struct CommandSelectionTests {
         }
     }
 
-    @Test func `follow tells each change in a line of JSON`() async throws {
+    @Test func `follow prints each change as a line of JSON`() async throws {
         let host = try ChangingHost(.held(content, after: 100_000))
         defer { host.stop() }
         try await withService { service in
@@ -103,7 +104,7 @@ struct CommandSelectionTests {
         }
     }
 
-    @Test func `explain and edit do what they say`() async throws {
+    @Test func `explain prints reasons, and edit changes limits, priority and URL`() async throws {
         try await withService { service in
             let first = try await service.add("http://127.0.0.1:9/1") { $0.paused = true }
             let second = try await service.add("http://127.0.0.1:9/2") { $0.paused = true }
@@ -153,7 +154,7 @@ struct CommandSelectionTests {
             #expect(try await service.client.getTask(first).url == "http://127.0.0.1:9/fresh")
             #expect(try await service.client.getTask(first).speedLimit == 0)
             #expect(try await service.client.getTask(first).maxConnections == 0)
-            // A value that is refused changes nothing of the others.
+            // If one value is refused, no other value is changed.
             let wrong = try await idown(
                 "edit",
                 second,
@@ -184,7 +185,7 @@ struct CommandSelectionTests {
                 #expect(set.standardOutput == "")
                 let got = try await idown("config", name, in: service)
                 #expect(got.standardOutput == shown, "\(name): \(got)")
-                // What is shown may be given again.
+                // A value can be set as it is shown.
                 #expect(try await idown("config", name, shown, in: service).status == .exited(0))
             }
             let all = try await idown("config", in: service)
@@ -199,7 +200,7 @@ struct CommandSelectionTests {
         }
     }
 
-    @Test func `get of several URLs prints their paths in order`() async throws {
+    @Test func `get of several URLs prints the paths in the order of the URLs`() async throws {
         let host = try ChangingHost(ServedFile(content))
         defer { host.stop() }
         try await withService { service in

@@ -5,12 +5,12 @@ import Testing
 import iDownBus
 import iDownTesting
 
-/// The real `idown` command, beside the real service.
+/// The real `idown` command with the real service.
 @Suite(.timeLimit(.minutes(5)))
 struct CommandTests {
     private let content = TestContent(seed: 120, count: 300_000)
 
-    @Test func `get brings the file, prints its path and ends with 0`() async throws {
+    @Test func `get downloads the file, prints its path and ends with 0`() async throws {
         try await withTemporaryFolder { root in
             try content.write(toFile: "\(root)/Grüße aus Köln.bin")
             try TestFile.write("", to: "\(root)/empty")
@@ -45,7 +45,7 @@ struct CommandTests {
         }
     }
 
-    @Test func `get ends with the code of what went wrong`() async throws {
+    @Test func `get ends with the exit code of the failure`() async throws {
         let server = try FaultServer(
             script: .init { _ in [.head("404 Not Found", [("Content-Length", "0")])] }
         )
@@ -55,7 +55,7 @@ struct CommandTests {
             let gone = try await idown("get", url, in: service)
             #expect(gone.status == .exited(11), "\(gone)")
             #expect(gone.standardError.contains("Server.NotFound"), "\(gone)")
-            // Standard error ends up in logs.
+            // Standard error is often kept in logs, so it must not show secrets.
             #expect(!gone.standardError.contains("geheim"), "\(gone)")
             #expect(gone.standardOutput == "")
             #expect(try await idown("get", "file:///x", in: service).status == .exited(5))
@@ -73,7 +73,9 @@ struct CommandTests {
         }
     }
 
-    @Test func `add, list, show and the verbs do what they say`() async throws {
+    @Test func `add, list and show print the download, and the verbs change its state`()
+        async throws
+    {
         let host = try ChangingHost(.held(content, after: 100_000))
         defer { host.stop() }
         try await withService { service in
@@ -168,7 +170,7 @@ struct CommandTests {
         }
     }
 
-    @Test func `every command has a help`() async throws {
+    @Test func `every command has a help text`() async throws {
         try await withService(started: false) { service in
             let commands = [
                 "add", "get", "open", "reveal", "list", "show", "explain", "wait", "follow",
@@ -191,7 +193,7 @@ struct CommandTests {
         }
     }
 
-    @Test func `help of what is no command is wrong use`() async throws {
+    @Test func `help for an unknown command ends with 64`() async throws {
         try await withService(started: false) { service in
             for words in [["nope"], ["list", "nope"], ["handler", "nope"], ["7"]] {
                 let refused = try await idown(["help"] + words, in: service)
@@ -207,7 +209,7 @@ struct CommandTests {
         }
     }
 
-    @Test func `an idown link starts the service and brings the file`() async throws {
+    @Test func `an idown link starts the service and downloads the file`() async throws {
         let host = try ChangingHost(ServedFile(content))
         defer { host.stop() }
         try await withService(started: false) { service in
@@ -249,14 +251,14 @@ struct CommandTests {
                 #expect(opened.status == .exited(5), "\(link): \(opened)")
                 #expect(opened.standardError != "", "\(link)")
             }
-            // One bad link among good ones: none is added.
+            // One bad link among good ones keeps all from being added.
             let mixed = try await idown("open", "idown:?url=\(good)", "idown:?", in: service)
             #expect(mixed.status == .exited(5))
             #expect(try await Traces.of(service) == before)
         }
     }
 
-    @Test func `a metalink of this machine brings the files that it lists`() async throws {
+    @Test func `a local metalink downloads the files that it lists`() async throws {
         let host = try ChangingHost(ServedFile(content))
         defer { host.stop() }
         try await withService(started: false) { service in
@@ -282,14 +284,15 @@ struct CommandTests {
         }
     }
 
-    @Test func `a reader that goes away ends the command quietly`() async throws {
+    @Test func `a closed pipe ends the command without a message`() async throws {
         try await withService { service in
             let urls = (0..<2000).map { "http://127.0.0.1:9/\($0)" }
             var options = AddOptions()
             options.paused = true
             _ = try await service.client.addURLs(urls, options: options)
             let program = try BuiltProgram("idown").path
-            // The pipe's one reader ends before a word is written: PIPESTATUS tells of the command.
+            // The pipe's only reader ends before the command writes. PIPESTATUS has the exit code
+            // of the command.
             let ended = try await ChildProcess.run(
                 "bash",
                 ["-c", "'\(program)' list --json | true; echo ${PIPESTATUS[0]}"],
@@ -316,7 +319,8 @@ struct CommandTests {
         }
     }
 
-    @Test func `get tells when the task is taken away, and leaves it alone when interrupted`()
+    @Test
+    func `get says that the download was removed, and an interrupt does not stop the download`()
         async throws
     {
         let host = try ChangingHost(.held(content, after: 100_000))
@@ -331,7 +335,8 @@ struct CommandTests {
             )
             try await service.signals.first("the first task") { $0.member == "TaskAdded" }
             try await service.waitForState("downloading", of: "1")
-            // It follows the task as soon as it has its answer; Cancel comes in any case after it.
+            // get follows the task once the service has answered Add; the cancel always comes
+            // later.
             try await service.client.cancel("1")
             let status = try await within("get to end") { await first.waitForExit() }
             #expect(status == .exited(15), "\(first.standardError)")
@@ -342,7 +347,7 @@ struct CommandTests {
                 environment: service.environment,
                 workingDirectory: service.home.path
             )
-            // Before it shows a state it has no answer yet, and an interrupt just ends it.
+            // get shows a state only after its answer; an interrupt before that would just end it.
             let shown = try await within("get to show a state") { await second.nextLine() }
             #expect(shown != nil)
             try await service.waitForState("downloading", of: "2")

@@ -5,13 +5,13 @@ import Testing
 import iDownBus
 import iDownTesting
 
-/// The completions in the real shells, with a real Tab key, and the manual pages.
+/// The completions in real shells at a terminal, and the manual pages.
 @Suite(.timeLimit(.minutes(5)))
 struct CompletionTests {
     private static let sources = #filePath.split(separator: "/").dropLast(3)
         .map { "/\($0)" }.joined()
 
-    /// Has `desktop/manual` write all pages and completions.
+    /// Runs `desktop/manual`, which writes all pages and completions.
     private func documents(in folder: String) async throws -> String {
         let program = try BuiltProgram("idown").path
         let programs = program.split(separator: "/").dropLast().map { "/\($0)" }.joined()
@@ -23,7 +23,7 @@ struct CompletionTests {
         return "\(folder)/documents"
     }
 
-    /// What each shell is started with, so that it knows the completions and nothing of the user.
+    /// The arguments of each shell, which then reads the completions but no file of the user.
     private static let shells: [(name: String, command: String)] = [
         ("bash", "printf '. \"$D/bash/idown\"\\n' >\"$D/rc\"; bash --rcfile \"$D/rc\" -i"),
         (
@@ -40,7 +40,7 @@ struct CompletionTests {
     func `a shell completes ids with their names`(shell: String) async throws {
         let command = try #require(Self.shells.first { $0.name == shell }?.command)
         try await withService { service in
-            // The last one is a name that a web page may choose.
+            // The last name is one that a malicious web page might choose.
             for name in ["first.iso", "second.iso", "c%24%28touch%20made%29%60touch%20made%60.iso"]
             {
                 _ = try await service.add("http://127.0.0.1:9/\(name)") { $0.paused = true }
@@ -74,7 +74,7 @@ struct CompletionTests {
         }
     }
 
-    @Test func `every command has a manual page that troff takes`() async throws {
+    @Test func `every command has a manual page that troff accepts`() async throws {
         try await withTemporaryFolder { folder in
             let documents = try await documents(in: folder)
             let pages = ["man1", "man5", "man7"].flatMap { section in
@@ -110,7 +110,7 @@ struct CompletionTests {
         }
     }
 
-    @Test func `the page of the settings marks those that idown config changes`() throws {
+    @Test func `the page of the settings marks the settings that idown config changes`() throws {
         let page = try TestFile.text(of: "\(Self.sources)/desktop/man/idown-settings.5")
         let entries = page.split(separator: ".TP\n").dropFirst()
         let marked = entries.filter { $0.contains("\n.I idown config\n") }

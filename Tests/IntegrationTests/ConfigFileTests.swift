@@ -6,14 +6,14 @@ import Testing
 import iDownBus
 import iDownTesting
 
-/// The settings that only the file holds, by the real `idown config`.
+/// `idown config` with the settings that only the settings file holds.
 @Suite(.timeLimit(.minutes(5)))
 struct ConfigFileTests {
     private func path(_ service: ServiceUnderTest) -> String {
         service.home.config + "/idown/settings.json"
     }
 
-    /// Runs `config edit` with an editor that is a line of shell; `$1` is the file.
+    /// Runs `config edit` with a line of shell as the editor; `$1` is the file.
     private func edit(
         _ service: ServiceUnderTest,
         _ line: String
@@ -28,7 +28,7 @@ struct ConfigFileTests {
         )
     }
 
-    @Test func `all settings are shown, and those of the file are changed there`() async throws {
+    @Test func `all settings are shown, and config edit changes those of the file`() async throws {
         try await withService { service in
             let all = try await idown("config", in: service)
             #expect(all.status == .exited(0), "\(all)")
@@ -68,7 +68,7 @@ struct ConfigFileTests {
         }
     }
 
-    @Test func `the path is printed, and needs no service`() async throws {
+    @Test func `config path prints the path without a service`() async throws {
         try await withService(started: false) { service in
             let printed = try await idown("config", "path", in: service)
             #expect(printed.standardOutput == path(service), "\(printed)")
@@ -110,7 +110,7 @@ struct ConfigFileTests {
         }
     }
 
-    @Test func `what is written wrong never becomes the settings`() async throws {
+    @Test func `a file with a mistake never replaces the settings`() async throws {
         try await withService(started: false) { service in
             let good = #"{"LogLevel": "debug"}"#
             #expect(try await edit(service, "printf '\(good)' >\"$1\"").status == .exited(0))
@@ -132,7 +132,7 @@ struct ConfigFileTests {
         }
     }
 
-    @Test func `a mistake that is there already is told where settings are read`() async throws {
+    @Test func `reading the settings tells about a mistake in the file`() async throws {
         try await withService(started: false) { service in
             mkdir(service.home.config + "/idown", 0o700)
             try TestFile.write(#"{"Proxy": 7}"#, to: path(service))

@@ -4,14 +4,14 @@ import Glibc
 import Testing
 import iDownTesting
 
-/// A user's home with applications in it, for what commands change in the desktop's own files.
+/// A home folder with applications, for the commands that change the desktop's files.
 struct DesktopHome {
     let home: ServiceHome
 
-    /// The folder of the system's applications; the home has one of its own.
+    /// The folder of the system's applications; the home folder has another one.
     var systemApplications: String { home.path + "/share/applications" }
     var ownApplications: String { home.path + "/.local/share/applications" }
-    /// The user's list of what opens what.
+    /// The user's `mimeapps.list`.
     var associations: String { home.config + "/mimeapps.list" }
 
     var environment: [String: String] {
@@ -20,7 +20,7 @@ struct DesktopHome {
         return variables
     }
 
-    /// Makes the folders, and puts a browser or several into the system's.
+    /// Creates the folders, and installs browsers for the whole system.
     init(in folder: String, browsers: [String]) async throws {
         home = ServiceHome(in: folder)
         for path in ["/share", "/share/applications", "/etc", "/.local", "/.local/share"] {
@@ -54,7 +54,7 @@ struct DesktopHome {
         try await updateCaches()
     }
 
-    /// Lets the desktop know what is installed.
+    /// Updates the desktop's cache of installed applications.
     func updateCaches() async throws {
         for folder in [systemApplications, ownApplications] {
             let done = try await run("update-desktop-database", folder)
@@ -74,13 +74,13 @@ struct DesktopHome {
         try await ChildProcess.run(program, arguments, environment: environment)
     }
 
-    /// What a file says; nil where there is none.
+    /// Returns the text of a file; nil if it does not exist.
     func text(of path: String) throws -> String? {
         TestFile.exists(path) ? try TestFile.text(of: path) : nil
     }
 }
 
-/// Runs `body` with a desktop's home that is gone afterwards.
+/// Runs `body` with a desktop's home folder that is deleted afterwards.
 func withDesktopHome(
     browsers: [String] = ["firefox", "vivaldi-stable"],
     _ body: (DesktopHome) async throws -> Void

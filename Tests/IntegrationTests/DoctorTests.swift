@@ -8,14 +8,14 @@ import iDownTesting
 /// The real `idown doctor`.
 @Suite(.timeLimit(.minutes(5)))
 struct DoctorTests {
-    @Test func `a session that works is found fine, and one without a bus is not`() async throws {
+    @Test func `doctor passes a working session, and reports a missing bus`() async throws {
         try await withService(started: false) { service in
             try service.installForActivation()
             let fine = try await idown("doctor", in: service)
             #expect(fine.status == .exited(0), "\(fine)")
             #expect(fine.standardOutput.contains("idownd \(Contract.version)"), "\(fine)")
             #expect(fine.standardOutput.contains("~/Downloads"), "\(fine)")
-            // A session that works is told in a few lines, and a report tells every check.
+            // A working session needs a few lines, and a report lists every check.
             let lines = fine.standardOutput.split(separator: "\n")
             #expect(lines.first?.hasPrefix("ok ") == true, "\(fine)")
             #expect(lines.count { $0.hasPrefix("ok ") } == 1, "\(fine)")
@@ -36,7 +36,7 @@ struct DoctorTests {
         }
     }
 
-    @Test func `a folder that cannot be written is found`() async throws {
+    @Test func `doctor reports a folder without write permission`() async throws {
         try await withService { service in
             try await service.client.setDownloadDirectory("\(service.home.path)/x")
             chmod(service.home.state, 0o755)
@@ -51,7 +51,8 @@ struct DoctorTests {
         }
     }
 
-    @Test func `an entry that cannot be read is told as a sentence, and without the home`()
+    @Test
+    func `an unreadable autostart entry is reported in a sentence that hides the home folder`()
         async throws
     {
         try await withService { service in
@@ -68,7 +69,7 @@ struct DoctorTests {
         }
     }
 
-    @Test func `a report holds no secret and no name`() async throws {
+    @Test func `a report contains no secrets and no names`() async throws {
         try await withService { service in
             _ = try await service.add("http://user:geheim@127.0.0.1:9/private?token=abc123") {
                 $0.paused = true

@@ -6,7 +6,7 @@ import Testing
 import iDownBus
 import iDownTesting
 
-/// What somebody who knows curl, wget or aria2 expects of `idown get` and `idown add`.
+/// What users of curl, wget and aria2 expect of `idown get` and `idown add`.
 @Suite(.timeLimit(.minutes(5)))
 struct GetHabitTests {
     private let content = TestContent(seed: 131, count: 50_000)
@@ -50,7 +50,7 @@ struct GetHabitTests {
             let edited = try await idown("edit", "1", "--url", "localhost:9/y", in: service)
             #expect(edited.standardError == "idown: assuming https://localhost:9/y\n", "\(edited)")
             #expect(try await service.client.getTask("1").url == "https://localhost:9/y")
-            // A file of this name is not a host.
+            // An argument that is the name of a file is not taken for a host.
             try TestFile.write("", to: service.home.path + "/disk.iso")
             for wrong in ["disk.iso", "foo", "./disk.iso", "me@example.org/x"] {
                 let refused = try await idown("get", wrong, in: service)
@@ -109,7 +109,8 @@ struct GetHabitTests {
         }
     }
 
-    @Test func `cookies of a file go to their own hosts, whatever else is added`() async throws {
+    @Test func `cookies of a file go only to their own hosts, also with several URLs`() async throws
+    {
         let host = try ChangingHost(ServedFile(content))
         defer { host.stop() }
         try await withService { service in
@@ -132,7 +133,7 @@ struct GetHabitTests {
         }
     }
 
-    @Test func `with -c a file that is complete is not fetched again`() async throws {
+    @Test func `with -c a completed file is not downloaded again`() async throws {
         let host = try ChangingHost(ServedFile(content))
         defer { host.stop() }
         try await withService { service in
@@ -146,7 +147,7 @@ struct GetHabitTests {
             let both = ["get", "-c", host.url("/b.bin"), host.url("/a.bin")]
             let paths = try await idown(both, in: service).standardOutput
             #expect(paths == "\(service.home.path)/b.bin\n\(first.standardOutput)")
-            // Another folder, and a file that was cut short, are fetched.
+            // With another folder, or a file that was cut short, the URL is downloaded.
             let other = try await idown("get", "-c", "-d", "sub", host.url("/a.bin"), in: service)
             #expect(other.standardOutput == service.home.path + "/sub/a.bin", "\(other)")
             truncate(first.standardOutput, 100)
@@ -189,7 +190,7 @@ struct GetHabitTests {
             #expect(named.status == .exited(64), "\(named)")
             let missing = try await idown("get", "missing.meta4", in: service)
             #expect(missing.status == .exited(5), "\(missing)")
-            // Of a metalink that was added before its files are waited for, too.
+            // get also waits for the files of a metalink that was added earlier.
             let id = try await service.add(server.url("/list.meta4"))
             let waited = try await idown("wait", id, in: service)
             #expect(waited.status == .exited(0), "\(waited)")
@@ -208,7 +209,7 @@ struct GetHabitTests {
         """
     }
 
-    @Test func `an option of one file is refused for a list, with the way to say it there`()
+    @Test func `an option for one file is refused for a list, with the option to write there`()
         async throws
     {
         try await withService { service in

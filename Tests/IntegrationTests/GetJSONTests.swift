@@ -6,12 +6,12 @@ import Testing
 import iDownBus
 import iDownTesting
 
-/// What the real `idown get --json` prints where not all comes to a good end.
+/// What `idown get --json` prints if a download does not complete.
 @Suite(.timeLimit(.minutes(5)))
 struct GetJSONTests {
     private let content = TestContent(seed: 125, count: 200_000)
 
-    /// Starts the command with its progress as its output and what it prints in a file.
+    /// Starts the command with its progress as the output, and its data in a file.
     private func start(_ urls: [String], in service: ServiceUnderTest) async throws -> ChildProcess
     {
         try await ChildProcess.start(
@@ -27,7 +27,9 @@ struct GetJSONTests {
         try TestFile.text(of: "\(service.home.path)/printed")
     }
 
-    @Test func `an interrupt prints what has ended, as an array for several URLs`() async throws {
+    @Test func `after an interrupt the ended downloads are printed, as an array for several URLs`()
+        async throws
+    {
         let host = try ChangingHost(.held(content, after: 100_000))
         defer { host.stop() }
         let quick = try ChangingHost(ServedFile(content))
@@ -49,7 +51,7 @@ struct GetJSONTests {
         }
     }
 
-    @Test func `one URL is an object or nothing`() async throws {
+    @Test func `for one URL an object is printed, or nothing`() async throws {
         let host = try ChangingHost(.held(content, after: 100_000))
         defer { host.stop() }
         try await withService { service in

@@ -10,7 +10,7 @@ import iDownTesting
 struct GetTerminalTests {
     private let content = TestContent(seed: 123, count: 400_000)
 
-    @Test func `each file has a bar, and Ctrl-C leaves what is under way to the service`()
+    @Test func `each file has a bar, and after Ctrl-C the service goes on downloading`()
         async throws
     {
         let host = try ChangingHost(.held(content, after: 100_000))
@@ -31,7 +31,7 @@ struct GetTerminalTests {
                     screen.contains("1 of 3 done")
                         && ["one.bin [", "two.bin ["].allSatisfy(screen.contains)
                 }
-                // The finished one stands above, once.
+                // The completed download is printed once, above the others.
                 #expect(screen.split(separator: "\n").count == 4, "\(screen)")
                 #expect(screen.hasPrefix("done.bin ["), "\(screen)")
                 #expect(screen.contains("390.6 KiB"), "\(screen)")
@@ -50,7 +50,7 @@ struct GetTerminalTests {
         }
     }
 
-    @Test func `in the background it draws nothing over what somebody types`() async throws {
+    @Test func `in the background get does not draw over typed text`() async throws {
         let host = try ChangingHost(.held(content, after: 100_000))
         defer { host.stop() }
         try await withService { service in

@@ -4,10 +4,10 @@ import Glibc
 import Testing
 import iDownTesting
 
-/// `idown handler`, held against what GLib and xdg-utils make of the files.
+/// `idown handler`, compared with how GLib and xdg-utils read the files.
 @Suite(.timeLimit(.minutes(5)))
 struct HandlerCommandTests {
-    /// What opens http and https links by default, as GLib has it, and as xdg-utils has it.
+    /// The default applications for http and https links, according to GLib and to xdg-utils.
     private func standards(in home: DesktopHome) async throws -> (gio: [String], xdg: [String]) {
         var found: (gio: [String], xdg: [String]) = ([], [])
         for scheme in ["http", "https"] {
@@ -53,7 +53,7 @@ struct HandlerCommandTests {
                 + "x-scheme-handler/https=vivaldi-stable.desktop;\n",
         ] as [String?]
     )
-    func `enabling offers idown, never by default, and disabling takes exactly that back`(
+    func `enable offers idown but never as the default, and disable undoes exactly that`(
         list: String?
     ) async throws {
         try await withDesktopHome { home in
@@ -68,8 +68,8 @@ struct HandlerCommandTests {
 
             let enabled = try await home.idown("handler", "enable")
             #expect(enabled.succeeded, "\(enabled)")
-            // xdg-utils reads no list behind its first entry and no blanks around the `=`: where it
-            // saw something else before, it still does, or sees the choice that was written down.
+            // xdg-utils reads only the first entry of a list, and no blanks around the `=`. If it
+            // saw another application before, it still does, or it sees the recorded choice.
             let standards = try await standards(in: home)
             #expect(standards.gio == before.gio)
             #expect([before.xdg, before.gio].contains(standards.xdg))
@@ -79,7 +79,7 @@ struct HandlerCommandTests {
             for line in (list ?? "").split(separator: "\n") where line.hasPrefix("#") {
                 #expect(after?.contains(line) == true)
             }
-            // Once more changes nothing.
+            // Enabling again changes nothing.
             #expect(try await home.idown("handler", "enable").succeeded)
             #expect(try home.text(of: home.associations) == after)
 
@@ -92,7 +92,7 @@ struct HandlerCommandTests {
         }
     }
 
-    @Test func `without a browser, or where idown is the default, nothing is changed`()
+    @Test func `without a browser, or if idown is the default, nothing is changed`()
         async throws
     {
         try await withDesktopHome(browsers: []) { home in
@@ -109,7 +109,7 @@ struct HandlerCommandTests {
         }
     }
 
-    @Test func `programs get the status as JSON`() async throws {
+    @Test func `status --json prints an object`() async throws {
         try await withDesktopHome { home in
             for isEnabled in [false, true] {
                 if isEnabled { #expect(try await home.idown("handler", "enable").succeeded) }
@@ -138,7 +138,9 @@ struct HandlerCommandTests {
         }
     }
 
-    @Test func `another browser follows where the default one is taken away`() async throws {
+    @Test func `if the default browser is removed, another browser becomes the default`()
+        async throws
+    {
         try await withDesktopHome { home in
             let (firefox, vivaldi) = ("firefox.desktop", "vivaldi-stable.desktop")
             #expect(try await standards(in: home) == ([firefox, firefox], [firefox, firefox]))
@@ -149,7 +151,7 @@ struct HandlerCommandTests {
         }
     }
 
-    @Test func `what others changed meanwhile stays when it is disabled`() async throws {
+    @Test func `disable keeps what other programs changed meanwhile`() async throws {
         try await withDesktopHome { home in
             #expect(try await home.idown("handler", "enable").succeeded)
             let chosen = try await home.run(
@@ -171,7 +173,7 @@ struct HandlerCommandTests {
         }
     }
 
-    @Test func `a list that is a link stays one, and rights stay`() async throws {
+    @Test func `a list that is a symbolic link stays one, and permissions stay`() async throws {
         try await withDesktopHome { home in
             let real = home.home.path + "/dotfiles"
             try TestFile.write("# mine\n", to: real)
@@ -189,7 +191,7 @@ struct HandlerCommandTests {
         }
     }
 
-    @Test func `a list that is no text is left alone`() async throws {
+    @Test func `a list that is not UTF-8 text is not changed`() async throws {
         try await withDesktopHome { home in
             try TestFile.write([0xFF, 0xFE, 0x0A], to: home.associations)
             let refused = try await home.idown("handler", "enable")

@@ -6,7 +6,7 @@ import Testing
 import iDownBus
 import iDownTesting
 
-/// Commands that hear of a change when the list is another one by then.
+/// Commands whose list changes between reading it and acting on it.
 @Suite(.timeLimit(.minutes(5)))
 struct LateNewsTests {
     private let content = TestContent(seed: 124, count: 200_000)
@@ -26,7 +26,7 @@ struct LateNewsTests {
             )
             let shown = try await within("wait to show a state") { await waiting.nextLine() }
             #expect(shown != nil)
-            // What comes now it reads later, all at once.
+            // The stopped command reads these signals later, all together.
             waiting.send(SIGSTOP)
             host.letGo()
             try await service.waitForState("completed", of: id)
@@ -37,7 +37,7 @@ struct LateNewsTests {
         }
     }
 
-    @Test func `follow hears of an end that nobody told while the service was away`() async throws {
+    @Test func `follow prints an end that happened while the service was away`() async throws {
         try await withService { service in
             let id = try await service.add("http://127.0.0.1:9/") { $0.paused = true }
             let follower = try await ChildProcess.start(
@@ -65,7 +65,7 @@ struct LateNewsTests {
         }
     }
 
-    /// Three tasks that wait for their next try; the second goes after the list was looked at.
+    /// Three tasks that wait for a retry; the second is removed after the list was read.
     private func list(
         kept: Set<String> = [],
         lost: Set<String> = [],
@@ -81,7 +81,7 @@ struct LateNewsTests {
         return ChangingList(tasks, kept: kept, lost: lost, change: change)
     }
 
-    @Test func `a selection is meant as it is when the verb comes`() async throws {
+    @Test func `a verb acts on the tasks that match when it runs`() async throws {
         let removed = list()
         let ended = try await removed.idown("remove", "all")
         #expect(ended.status == .exited(0), "\(ended)")
@@ -91,7 +91,7 @@ struct LateNewsTests {
         #expect(named.status == .exited(3), "\(named)")
     }
 
-    @Test func `a download that another program removed is told from one that no trash took`()
+    @Test func `a download removed by another program is not reported as one without a trash`()
         async throws
     {
         let noTrash = "cannot be moved to a trash"
@@ -120,7 +120,7 @@ struct LateNewsTests {
         #expect(!named.standardError.contains(noTrash), "\(named)")
     }
 
-    @Test func `edit and explain pass over what has gone since, but not what is named`()
+    @Test func `edit and explain ignore tasks removed meanwhile, unless they were named by ID`()
         async throws
     {
         let edited = list()
@@ -134,7 +134,7 @@ struct LateNewsTests {
         #expect(named.status == .exited(3), "\(named)")
     }
 
-    @Test func `retry begins nothing anew that has completed since`() async throws {
+    @Test func `retry does not repeat a download that completed meanwhile`() async throws {
         let retried = list { tasks in
             tasks[0].state = .completed
             tasks[0].hold = .none

@@ -5,10 +5,10 @@ import Testing
 import iDownBus
 import iDownTesting
 
-/// Lists of downloads, in and out, by the real command.
+/// Import and export of lists by the real command.
 @Suite(.timeLimit(.minutes(5)))
 struct ListFileTests {
-    /// What is the same of a task in another service.
+    /// The facts of a task that stay the same after export and import.
     private func shape(of service: ServiceUnderTest) async throws -> [[String]] {
         try await service.client.allTasks().map { task in
             [
@@ -19,7 +19,7 @@ struct ListFileTests {
         }
     }
 
-    /// Adds paused URLs by a list, exports them, and imports what came out elsewhere.
+    /// Adds paused URLs from a list, exports them, and imports the export into another service.
     private func roundTrip(of urls: [String], exporting arguments: [String]) async throws {
         var export = ""
         var shape: [[String]] = []
@@ -37,7 +37,7 @@ struct ListFileTests {
         let isWhole = shape.map(\.[0]) == urls
         #expect(isWhole)
         try await withService { service in
-            // The folder is elsewhere here.
+            // This service has another download folder.
             let home = service.home.path
             let moved = try await ChildProcess.run(
                 "sed",
@@ -56,21 +56,21 @@ struct ListFileTests {
         }
     }
 
-    @Test func `5,000 URLs added, exported and imported are the same tasks`() async throws {
+    @Test func `5,000 URLs stay the same tasks after export and import`() async throws {
         try await roundTrip(
             of: (0..<5_000).map { "http://127.0.0.1:9/files/file-\($0).bin" },
             exporting: ["export"]
         )
     }
 
-    @Test func `a list exported as JSON is imported as the same tasks`() async throws {
+    @Test func `tasks stay the same after export and import as JSON`() async throws {
         try await roundTrip(
             of: (0..<50).map { "http://127.0.0.1:9/Gr%C3%BC%C3%9Fe/\($0)?x=1&y=2" },
             exporting: ["export", "all", "--json"]
         )
     }
 
-    @Test func `every option of a list reaches its task, and comes out again`() async throws {
+    @Test func `every option of a list reaches its task, and is exported again`() async throws {
         let digest = "md5=" + String(repeating: "0a", count: 16)
         let list = """
             # comment
@@ -137,7 +137,7 @@ struct ListFileTests {
         }
     }
 
-    @Test func `a list with a mistake adds nothing and says the line`() async throws {
+    @Test func `a list with a mistake adds nothing, and the error names the line`() async throws {
         try await withService { service in
             let lists: [(String, Int32, String)] = [
                 ("  out=x\nhttp://127.0.0.1:9/", 6, "line 1"),
@@ -159,7 +159,7 @@ struct ListFileTests {
             #expect(token.status == .exited(64), "\(token)")
             #expect(try await idown("add", "-i", "missing", in: service).status == .exited(12))
             #expect(try await service.client.listTasks().isEmpty)
-            // What only the service can refuse is told with its line, and the others are added.
+            // If only the service refuses an entry, the error names its line and the rest is added.
             let mixed = try await idown(
                 "add",
                 "--paused",
@@ -174,7 +174,7 @@ struct ListFileTests {
         }
     }
 
-    @Test func `a refused URL of a list keeps none of its neighbours away`() async throws {
+    @Test func `a refused URL of a list does not keep other URLs from being added`() async throws {
         try await withService { service in
             let long = "http://127.0.0.1:9/" + String(repeating: "x", count: 100_000)
             let urls = (1...9).map { number in
@@ -202,7 +202,7 @@ struct ListFileTests {
                 String(line.dropFirst("idown: ".count).prefix { $0 != ":" })
             }
             #expect(lines == ["line 3", "line 4", "line 9"], "\(added)")
-            // On the command line it is all or none, as before.
+            // URLs on the command line are added together or not at all.
             let none = try await idown(["add", "--paused"] + urls, in: service)
             #expect(none.status == .exited(5), "\(none)")
             #expect(try await service.client.listTasks().count == 6)

@@ -4,12 +4,12 @@ import Testing
 import iDownBus
 import iDownTesting
 
-/// Logins that the keyring keeps, from the command to the server.
+/// Logins that `idown login` stores in the keyring and the service sends to a server.
 @Suite(.timeLimit(.minutes(5)))
 struct LoginTests {
     private let content = TestContent(seed: 123, count: 10_000)
 
-    /// A server that wants to know who asks.
+    /// A server that requires a name and a password.
     private func guardedServer() throws -> FaultServer {
         let content = content
         return try FaultServer(
@@ -43,7 +43,7 @@ struct LoginTests {
         #expect(try await service.client.getTask(id).errorCode == "Server.AuthRequired")
     }
 
-    @Test func `a login serves the task that failed without, until it is forgotten`()
+    @Test func `a stored login lets a failed task succeed, until logout deletes it`()
         async throws
     {
         let server = try guardedServer()
@@ -61,7 +61,7 @@ struct LoginTests {
                 let path = try await service.client.getTask(id).path
                 #expect(try content.firstDifference(fromFile: path) == nil)
 
-                // A link comes from any page, and gets none.
+                // Any web page can fire a link, so a link gets no login.
                 let mark = service.signals.count
                 let plain = server.url("/b.bin").replacing(":", with: "%3A")
                     .replacing("/", with: "%2F")
@@ -104,7 +104,9 @@ struct LoginTests {
         }
     }
 
-    @Test func `a locked keyring holds nothing up, and the command says so`() async throws {
+    @Test func `a locked keyring delays nothing, and the command says that it is locked`()
+        async throws
+    {
         let server = try guardedServer()
         defer { server.stop() }
         try await withService { service in
@@ -125,7 +127,7 @@ struct LoginTests {
         }
     }
 
-    @Test func `a login that the server refuses is not kept`() async throws {
+    @Test func `a login that the server refuses is not stored`() async throws {
         let server = try guardedServer()
         defer { server.stop() }
         try await withService { service in
@@ -137,7 +139,7 @@ struct LoginTests {
                 #expect(refused.standardError.contains("refuses"), "\(refused)")
                 #expect(!"\(refused)".contains("falsch"))
                 #expect(try await keyring.items().isEmpty)
-                // Nothing at all is no password.
+                // An empty input has no password.
                 let nothing = try await idown(service, "login", "--untried", "-u", "me", url)
                 #expect(nothing.status == .exited(64), "\(nothing)")
                 let all = ["login", "--untried", "-u", "me", url]
@@ -149,13 +151,13 @@ struct LoginTests {
                 )
                 #expect(kept.succeeded, "\(kept)")
                 #expect(try await keyring.items().count == 1)
-                // How it wants to be signed in to, and then whether the password is right.
+                // The first request asks for the method, the second one tries the password.
                 #expect(server.requests.count == 2)
             }
         }
     }
 
-    @Test func `where nobody answers a login is kept, with a word about it`() async throws {
+    @Test func `if the server does not answer, the login is stored with a message`() async throws {
         let server = try guardedServer()
         let url = server.url("/a.bin")
         server.stop()
@@ -172,7 +174,7 @@ struct LoginTests {
 
     // MARK: Logins of URLs
 
-    /// A URL with a login that the server takes.
+    /// A URL with a login that the server accepts.
     private func wholeURL(_ server: FaultServer, _ path: String) -> String {
         server.url(path).replacing("http://", with: "http://me:geheim@")
     }
@@ -190,7 +192,7 @@ struct LoginTests {
     }
 
     @Test
-    func `the login of a URL moves to the keyring, serves on, and is forgotten with its task`()
+    func `the login of a URL moves to the keyring, still works, and is deleted with its task`()
         async throws
     {
         let server = try guardedServer()
@@ -207,7 +209,7 @@ struct LoginTests {
                     options: options
                 )
                 try await waitUntilMoved(service)
-                // The same login is kept once.
+                // Equal logins are stored once.
                 #expect(try await keyring.items().count == 1)
                 #expect(try await service.client.addURL(url, options: options) == first)
                 let plain = try await service.client.addURL(
@@ -233,7 +235,7 @@ struct LoginTests {
         }
     }
 
-    @Test func `a keyring that comes later gets the logins, and a locked one is not waited for`()
+    @Test func `a keyring that starts later gets the logins, and nothing waits for a locked one`()
         async throws
     {
         let server = try guardedServer()
@@ -253,7 +255,7 @@ struct LoginTests {
         }
     }
 
-    @Test func `without the keyring a task whose login is there waits, and says why`() async throws
+    @Test func `without the keyring a task whose login it stores waits, and says why`() async throws
     {
         let server = try guardedServer()
         defer { server.stop() }
@@ -282,7 +284,7 @@ struct LoginTests {
         }
     }
 
-    @Test func `a keyring that does not answer holds no download up`() async throws {
+    @Test func `a keyring that does not answer delays no download`() async throws {
         let server = try FaultServer.serving(ServedFile(content))
         defer { server.stop() }
         let script = """
@@ -307,7 +309,7 @@ struct LoginTests {
         }
     }
 
-    @Test func `without a keyring the command says what is missing`() async throws {
+    @Test func `without a keyring the command names it as missing`() async throws {
         try await withService { service in
             let refused = try await idown(
                 service,
@@ -328,7 +330,9 @@ struct LoginTests {
         "https://e.org:x/",
         "https://e.org:0/", "https://\u{E4}.org/", "https://a%zz@e.org/",
     ])
-    func `a URL that names no server is refused, and not repeated`(url: String) async throws {
+    func `a URL without a usable server is refused, and not repeated in the message`(url: String)
+        async throws
+    {
         try await withService(started: false) { service in
             let refused = try await idown(service, "login", url, input: "me\nx\n")
             #expect(refused.status == .exited(64), "\(refused)")
@@ -336,7 +340,8 @@ struct LoginTests {
         }
     }
 
-    @Test func `on a terminal the password is asked for and not shown`() async throws {
+    @Test func `at a terminal the command asks for the password and does not show it`() async throws
+    {
         try await withService { service in
             try await GnomeKeyring.run(on: service.bus, in: service.home.path) {
                 keyring async throws in
@@ -351,7 +356,7 @@ struct LoginTests {
         }
     }
 
-    /// What the command says and how it ends on a terminal, with an answer for the password.
+    /// Runs the command at a terminal, types the name and the password, and returns its output.
     private func loginOnTerminal(
         _ service: ServiceUnderTest,
         _ password: String

@@ -6,10 +6,10 @@ import Testing
 import iDownBus
 import iDownTesting
 
-/// `idown service`, `--no-start`, and the way to a bus where there is none.
+/// `idown service`, `--no-start`, and the help for a shell without a session bus.
 @Suite(.timeLimit(.minutes(5)))
 struct ServiceCommandTests {
-    @Test func `the service is started, looked at, restarted and stopped`() async throws {
+    @Test func `idown service starts, inspects, restarts and stops the service`() async throws {
         try await withService(started: false) { service in
             try service.installForActivation()
             let stopped = try await idown("service", "status", in: service)
@@ -38,13 +38,13 @@ struct ServiceCommandTests {
         }
     }
 
-    @Test func `the log is the journal's, and without one the command says where it is`()
+    @Test func `logs shows the journal, and without a journal says where the log is`()
         async throws
     {
         try await withService(started: false) { service in
             let folder = service.home.path + "/bin"
             mkdir(folder, 0o700)
-            // What the tests start programs with.
+            // The environment in which the tests start programs.
             for program in ["setpriv", "env"] {
                 symlink("/usr/bin/\(program)", "\(folder)/\(program)")
             }
@@ -70,7 +70,7 @@ struct ServiceCommandTests {
         }
     }
 
-    @Test func `with --no-start list and show start no service, and say so`() async throws {
+    @Test func `with --no-start list and show do not start the service, and say so`() async throws {
         try await withService(started: false) { service in
             try service.installForActivation()
             for command in [["list", "--no-start"], ["show", "--no-start", "1"]] {
@@ -97,7 +97,7 @@ struct ServiceCommandTests {
 
     @Test func `without a session bus the error names a command that works there`() async throws {
         try await withService(started: false) { service in
-            // As in a container: no bus, no runtime folder, the service installed.
+            // In a container there is no bus and no runtime folder, but an installed service.
             try service.installForActivation()
             let services = service.home.path + "/.local/share/dbus-1"
             _ = try await ChildProcess.run("mkdir", ["-p", services])
