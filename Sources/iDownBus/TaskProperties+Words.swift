@@ -95,6 +95,8 @@ extension TaskProperties {
         public static let battery = Hold(rawValue: "battery")
         /// The disk has no room for the file.
         public static let space = Hold(rawValue: "space")
+        /// The settings file has a mistake that hides which proxy the user wants.
+        public static let settings = Hold(rawValue: "settings")
     }
 
     /// How a finished file was checked.

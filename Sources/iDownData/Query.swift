@@ -21,7 +21,7 @@ enum Query: String, CaseIterable {
         """
     case held = """
         SELECT id FROM task
-        WHERE hold = ? AND hold IN ('offline', 'metered', 'battery', 'space')
+        WHERE hold = ? AND hold IN ('offline', 'metered', 'battery', 'space', 'settings')
         ORDER BY priority DESC, id
         """
     /// At most 300 rows, the most that callers ask about; so does `someHeld`.
@@ -29,7 +29,9 @@ enum Query: String, CaseIterable {
         SELECT id FROM task WHERE hold = 'retry' LIMIT 300
         """
     case someHeld = """
-        SELECT id FROM task WHERE hold IN ('offline', 'metered', 'battery', 'space') LIMIT 300
+        SELECT id FROM task
+        WHERE hold IN ('offline', 'metered', 'battery', 'space', 'settings')
+        LIMIT 300
         """
     case inBackOff = """
         SELECT id, retryAt FROM task WHERE hold = 'retry' ORDER BY retryAt, id

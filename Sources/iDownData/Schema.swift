@@ -25,6 +25,9 @@ enum Schema {
         migrator.registerMigration("5", foreignKeyChecks: .immediate) { database in
             try database.execute(sql: version5)
         }
+        migrator.registerMigration("6", foreignKeyChecks: .immediate) { database in
+            try database.execute(sql: version6)
+        }
         return migrator
     }
 
@@ -190,6 +193,13 @@ enum Schema {
     // The ids of the tasks that a metalink has added. Hardly any task is a metalink's.
     private static let version5 = """
         ALTER TABLE task ADD COLUMN listedTasks BLOB;
+        """
+
+    // Tasks may wait for the settings file to be mended.
+    private static let version6 = """
+        DROP INDEX taskHeld;
+        CREATE INDEX taskHeld ON task(hold, priority DESC)
+            WHERE hold IN ('offline', 'metered', 'battery', 'space', 'settings');
         """
 
     private static func markLogins(in database: Database) throws {

@@ -50,11 +50,10 @@ extension StoreAccess {
         String(decoding: try JSONEncoder().encode(values), as: UTF8.self)
     }
 
-    /// Returns the tasks that wait for the network, for power or for disk space, by priority, then
-    /// by id.
+    /// Returns the tasks that wait for the network, for power, for disk space or for the settings
+    /// file, by priority, then by id.
     ///
-    /// - Parameter hold: `offline`, `metered`, `battery` or `space`; for any other hold there are
-    ///   none.
+    /// - Parameter hold: one of ``Hold/byTheWorld``; for any other hold there are none.
     /// - Returns: their ids.
     /// - Throws: `StoreFailure.database`.
     package func held(by hold: Hold) throws(StoreFailure) -> [TaskID] {

@@ -239,12 +239,13 @@ extension Hold {
         case .metered: "metered"
         case .battery: "battery"
         case .space: "space"
+        case .settings: "settings"
         }
     }
 
     fileprivate var retryAt: WallTime? {
         switch self {
-        case .queue, .offline, .metered, .battery, .space: nil
+        case .queue, .offline, .metered, .battery, .space, .settings: nil
         case .retry(let time): time
         }
     }

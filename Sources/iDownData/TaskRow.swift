@@ -111,6 +111,7 @@ struct TaskRow {
         case "metered": .metered
         case "battery": .battery
         case "space": .space
+        case "settings": .settings
         default: throw corrupt(.hold)
         }
     }

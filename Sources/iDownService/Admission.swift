@@ -52,7 +52,7 @@ struct Admission {
         self.room = room - 1
         guard room <= 0 else { return try change(candidate, .held(by: obstacle)) }
         switch obstacle {
-        case .batteryLow:
+        case .batteryLow, .wrongSettings:
             passedOver.all = true
         case .offline, .metered:
             passedOver.remote = true

@@ -34,6 +34,8 @@ extension Coordinator {
             return ["low battery"]
         case .waiting(.space):
             return ["disk full\(await missingSpace(of: record).map { ": \($0) missing" } ?? "")"]
+        case .waiting(.settings):
+            return [settingsReason]
         }
     }
 
@@ -49,10 +51,16 @@ extension Coordinator {
         case .offline: "offline"
         case .metered: "metered network"
         case .batteryLow: "low battery"
+        case .wrongSettings: settingsReason
         case .diskFull: "disk full"
         case .hostRests(let rest):
             "retry in \(Self.shown(rest)) (the server asked for a pause)"
         }
+    }
+
+    /// What is wrong in the settings file, and where.
+    private var settingsReason: String {
+        "settings: \(holdWishes.onSettings ?? "the file has just been mended")"
     }
 
     /// How much room a task lacks; nil where that cannot be told, or there is enough by now.

@@ -51,6 +51,7 @@ extension TaskProperties {
         case .waiting(.metered): hold = .metered
         case .waiting(.battery): hold = .battery
         case .waiting(.space): hold = .space
+        case .waiting(.settings): hold = .settings
         case .downloading, .paused, .completed, .failed, .cancelled: break
         }
     }

@@ -30,9 +30,14 @@ package struct HoldWishes: Hashable, Sendable {
     package var onMetered: Bool
     /// For the battery to be charged.
     package var onLowBattery: Bool
+    /// What is wrong in the settings file that has to be mended; nil for no wait.
+    ///
+    /// Downloads wait for this while nobody knows which proxy the user wants.
+    package var onSettings: String?
 
-    package init(onMetered: Bool = false, onLowBattery: Bool = false) {
+    package init(onMetered: Bool = false, onLowBattery: Bool = false, onSettings: String? = nil) {
         self.onMetered = onMetered
         self.onLowBattery = onLowBattery
+        self.onSettings = onSettings
     }
 }

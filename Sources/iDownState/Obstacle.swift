@@ -12,6 +12,8 @@ package enum Obstacle: Hashable, Sendable {
     case metered
     /// The battery is low, and the user wants to save it.
     case batteryLow
+    /// The settings file is wrong, and nobody knows which proxy the user wants.
+    case wrongSettings
     /// The file system has no room; the failure says how much is needed.
     case diskFull(Failure)
 }
@@ -32,6 +34,8 @@ extension TaskRecord {
             state = .waiting(.metered)
         case .batteryLow:
             state = .waiting(.battery)
+        case .wrongSettings:
+            state = .waiting(.settings)
         case .diskFull(let failure):
             self.failure = failure
             state = .waiting(.space)

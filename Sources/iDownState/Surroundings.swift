@@ -45,8 +45,10 @@ package struct Surroundings: Hashable, Sendable {
     /// What ends also a transfer that runs; nil where nothing does.
     ///
     /// A network that is gone does: silence would tell only after a minute, and burn a try. A portal
-    /// does too, for its page must not be taken for the file.
+    /// does too, for its page must not be taken for the file. Where the proxy is unknown, this
+    /// computer is not asked either: its hosts may be meant to be reached through the proxy.
     package func interruption(for origin: Origin?) -> Obstacle? {
+        if wishes.onSettings != nil { return .wrongSettings }
         if isBatteryInTheWay { return .batteryLow }
         guard origin?.isLoopback != true else { return nil }
         if !conditions.isOnline || conditions.isCaptive { return .offline(nil) }
@@ -59,6 +61,7 @@ package struct Surroundings: Hashable, Sendable {
         if conditions.isOnline, !conditions.isCaptive { lifted.append(.offline) }
         if !isMeterInTheWay { lifted.append(.metered) }
         if !isBatteryInTheWay { lifted.append(.battery) }
+        if wishes.onSettings == nil { lifted.append(.settings) }
         return lifted
     }
 

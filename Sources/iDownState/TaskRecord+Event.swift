@@ -55,7 +55,8 @@ extension TaskRecord {
 
     private mutating func release() -> [Effect] {
         switch state {
-        case .waiting(.offline), .waiting(.metered), .waiting(.battery), .waiting(.space):
+        case .waiting(.offline), .waiting(.metered), .waiting(.battery), .waiting(.space),
+            .waiting(.settings):
             state = .waiting(.queue)
             return [.persist, .announce, .fillSlots]
         case .waiting(.queue), .waiting(.retry), .downloading, .paused, .completed, .failed,
@@ -73,7 +74,7 @@ extension TaskRecord {
     private mutating func comeBack(at now: WallTime) -> [Effect] {
         switch state {
         case .downloading, .waiting(.offline), .waiting(.metered), .waiting(.battery),
-            .waiting(.space):
+            .waiting(.space), .waiting(.settings):
             // What held it is looked at again before it starts; with an open publication the
             // file is looked for first.
             state = .waiting(.queue)

@@ -14,11 +14,13 @@ package enum Hold: Hashable, Sendable {
     case battery
     /// Its file system has no room for it.
     case space
+    /// The settings file is wrong, and nobody knows which proxy the user wants.
+    case settings
 }
 
 extension Hold {
     /// Those that end when the world changes, not by a slot or a time.
-    package static let byTheWorld: [Hold] = [.offline, .metered, .battery, .space]
+    package static let byTheWorld: [Hold] = [.offline, .metered, .battery, .space, .settings]
 }
 
 /// Where a task stands.

@@ -109,6 +109,7 @@ package struct TaskSummary: Sendable {
         case .metered: "waits for a network that is not metered"
         case .battery: "waits for the battery to be charged"
         case .space: "waits for room on the disk"
+        case .settings: "waits for the settings to be mended"
         default: nil
         }
     }

@@ -68,7 +68,7 @@ struct RandomRecord {
     private mutating func state() -> TaskState {
         pick([
             .waiting(.queue), .waiting(.retry(at: time())), .waiting(.offline), .waiting(.space),
-            .waiting(.metered), .waiting(.battery),
+            .waiting(.metered), .waiting(.battery), .waiting(.settings),
             .downloading, .paused, .completed, .failed, .cancelled,
         ])
     }

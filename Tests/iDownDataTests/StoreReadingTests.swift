@@ -30,7 +30,8 @@ import iDownState
 
     @Test(arguments: [
         TaskState.waiting(.queue), .waiting(.retry(at: .someTime)), .waiting(.offline),
-        .waiting(.metered), .waiting(.battery), .waiting(.space), .downloading, .paused, .failed,
+        .waiting(.metered), .waiting(.battery), .waiting(.space), .waiting(.settings), .downloading,
+        .paused, .failed,
     ])
     func `every unfinished state is found`(state: TaskState) async throws {
         try await withStore { store in
@@ -158,9 +159,8 @@ import iDownState
         }
     }
 
-    @Test(arguments: [Hold.metered, .battery])
-    func `tasks that wait for an unmetered network or for power are found`(hold: Hold) async throws
-    {
+    @Test(arguments: Hold.byTheWorld)
+    func `tasks that wait for the world to change are found`(hold: Hold) async throws {
         try await withStore { store in
             let (held, count) = try await store.commit { transaction in
                 _ = try transaction.addTask("http://a/f") { $0.state = .waiting(hold) }

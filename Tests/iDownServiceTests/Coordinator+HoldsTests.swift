@@ -292,6 +292,37 @@ import iDownloader
         }
     }
 
+    @Test func `while the proxy is unknown nobody is asked, and what runs goes on afterwards`()
+        async throws
+    {
+        let (file, hold) = ServedFile.held()
+        let server = try FaultServer.serving(file)
+        defer { server.stop() }
+        try await withHub(slots: 1) { hub in
+            let id = try await hub.add(server.url("/a"))
+            try await hub.arrival(of: 1 << 20, for: id)
+            await hub.coordinator.setHoldWishes(HoldWishes(onSettings: "Proxy is wrong"))
+            try await hub.announced.wait(for: id, hold: "settings")
+            await hub.transferEnd(of: id)
+            #expect(try await hub.record(id)?.segments.byteCount ?? 0 >= 1 << 20)
+            #expect(try await hub.coordinator.reasons(for: id) == ["settings: Proxy is wrong"])
+            let requests = server.requests.count
+            // A verb starts nothing, and a later task waits too.
+            try await hub.coordinator.carryOut(.pause, on: id)
+            let mark = hub.announced.all.count
+            try await hub.coordinator.carryOut(.resume, on: id)
+            try await hub.announced.wait(for: id, hold: "settings", after: mark)
+            let other = try await hub.add(server.url("/b"))
+            try await hub.announced.wait(for: other, hold: "settings")
+            #expect(try await hub.record(id)?.tries == 0)
+            #expect(server.requests.count == requests)
+            hold.until.open()
+            await hub.coordinator.setHoldWishes(HoldWishes())
+            try await hub.announced.wait(for: id, .completed)
+            try await hub.announced.wait(for: other, .completed)
+        }
+    }
+
     @Test func `behind a portal nothing is asked for, and no try is burned`() async throws {
         try await withHub { hub in
             await hub.coordinator.setConditions(

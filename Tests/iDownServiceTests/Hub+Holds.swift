@@ -6,7 +6,8 @@ import iDownTesting
 @testable import iDownService
 
 extension RecordingAnnouncer {
-    /// Returns once a task was told to wait for something: `retry`, `offline`, `metered`, `battery` or `space`.
+    /// Returns once a task was told to wait for something: `retry`, `offline`, `metered`, `battery`, `space` or
+    /// `settings`.
     func wait(for id: TaskID, hold: String, after mark: Int = 0) async throws {
         try await wait("task \(id) to wait for \(hold)") { all in
             all.dropFirst(mark).contains { announcement in
@@ -19,6 +20,7 @@ extension RecordingAnnouncer {
                 case .waiting(.metered): hold == "metered"
                 case .waiting(.battery): hold == "battery"
                 case .waiting(.space): hold == "space"
+                case .waiting(.settings): hold == "settings"
                 case .waiting(.queue), .downloading, .paused, .completed, .failed, .cancelled:
                     false
                 }

@@ -62,7 +62,7 @@ import iDownState
 
     @Test(arguments: [
         (Hold.offline, TaskProperties.Hold.offline), (.metered, .metered), (.battery, .battery),
-        (.space, .space),
+        (.space, .space), (.settings, .settings),
     ])
     func `what a task waits for is shown`(_ hold: Hold, _ word: TaskProperties.Hold) {
         let task = properties { $0.state = .waiting(hold) }

@@ -13,6 +13,7 @@ enum Situation: String, CaseIterable, Sendable {
     case metered
     case drained
     case withoutSpace
+    case withoutSettings
     /// Downloading, no answer yet.
     case connecting
     case downloading
@@ -73,10 +74,9 @@ enum Situation: String, CaseIterable, Sendable {
             record.segments = Sample.first(Sample.total)
             record.integrity = .validators
             record.finishedAt = Sample.now
-        case .queued, .queuedWithBytes, .offline, .metered, .drained, .connecting, .downloading,
-            .paused,
-            .pausedWithBytes, .cancelled, .discarding, .queuedWhileDiscarding,
-            .pausedWhileDiscarding, .removing:
+        case .queued, .queuedWithBytes, .offline, .metered, .drained, .withoutSettings, .connecting,
+            .downloading, .paused, .pausedWithBytes, .cancelled, .discarding,
+            .queuedWhileDiscarding, .pausedWhileDiscarding, .removing:
             break
         }
         return record
@@ -91,6 +91,7 @@ enum Situation: String, CaseIterable, Sendable {
         case .metered: .waiting(.metered)
         case .drained: .waiting(.battery)
         case .withoutSpace: .waiting(.space)
+        case .withoutSettings: .waiting(.settings)
         case .connecting, .downloading, .publishing: .downloading
         case .paused, .pausedWithBytes, .pausedWhileDiscarding: .paused
         case .failed, .spoiled, .publicationFailed: .failed
@@ -106,8 +107,8 @@ enum Situation: String, CaseIterable, Sendable {
         case .discarding, .queuedWhileDiscarding, .pausedWhileDiscarding: .discard
         case .removing: .remove
         case .queued, .queuedWithBytes, .backingOff, .offline, .metered, .drained, .withoutSpace,
-            .connecting,
-            .downloading, .paused, .pausedWithBytes, .failed, .spoiled, .completed, .cancelled:
+            .withoutSettings, .connecting, .downloading, .paused, .pausedWithBytes, .failed,
+            .spoiled, .completed, .cancelled:
             nil
         }
     }
@@ -116,10 +117,10 @@ enum Situation: String, CaseIterable, Sendable {
         switch self {
         case .queued, .connecting, .paused, .cancelled: false
         case .queuedWithBytes, .backingOff, .offline, .metered, .drained, .withoutSpace,
-            .downloading, .publishing,
-            .publicationInterrupted, .publicationUntold, .publicationFailed, .pausedWithBytes,
-            .failed, .spoiled, .completed, .discarding,
-            .queuedWhileDiscarding, .pausedWhileDiscarding, .removing:
+            .withoutSettings, .downloading, .publishing, .publicationInterrupted,
+            .publicationUntold, .publicationFailed, .pausedWithBytes,
+            .failed, .spoiled, .completed, .discarding, .queuedWhileDiscarding,
+            .pausedWhileDiscarding, .removing:
             true
         }
     }

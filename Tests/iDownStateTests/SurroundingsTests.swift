@@ -58,14 +58,26 @@ import iDownState
         #expect(obstacle(low, Self.here) == (isWanted ? .batteryLow : nil))
     }
 
+    @Test func `an unknown proxy holds everything, this computer and what runs included`() {
+        let unknown = Surroundings(
+            conditions: Conditions(isOnline: false, isBatteryLow: true),
+            wishes: HoldWishes(onLowBattery: true, onSettings: "Proxy must be the URL of a proxy")
+        )
+        for origin in [Self.far, Self.here, nil] {
+            #expect(obstacle(unknown, origin) == .wrongSettings)
+            #expect(unknown.interruption(for: origin) == .wrongSettings)
+        }
+        #expect(!unknown.lifted.contains(.settings))
+    }
+
     @Test func `nobody waits for what is not in the way`() {
-        #expect(Surroundings().lifted == [.offline, .metered, .battery])
+        #expect(Surroundings().lifted == [.offline, .metered, .battery, .settings])
         let all = Conditions(isOnline: false, isMetered: true, isBatteryLow: true)
-        #expect(Surroundings(conditions: all).lifted == [.metered, .battery])
-        let wishes = HoldWishes(onMetered: true, onLowBattery: true)
+        #expect(Surroundings(conditions: all).lifted == [.metered, .battery, .settings])
+        let wishes = HoldWishes(onMetered: true, onLowBattery: true, onSettings: "wrong")
         #expect(Surroundings(conditions: all, wishes: wishes).lifted.isEmpty)
         let captive = Conditions(isCaptive: true)
-        #expect(Surroundings(conditions: captive).lifted == [.metered, .battery])
+        #expect(Surroundings(conditions: captive).lifted == [.metered, .battery, .settings])
     }
 
     @Test func `a host that rests holds its own tasks, on this computer too`() {

@@ -106,6 +106,12 @@ import iDownState
         Row(.withoutSpace, .cancel, discard),
         Row(.withoutSpace, .remove, remove),
 
+        Row(.withoutSettings, .pause, pause),
+        Row(.withoutSettings, .resume, .nothing),
+        Row(.withoutSettings, .retry, restart),
+        Row(.withoutSettings, .cancel, discard),
+        Row(.withoutSettings, .remove, remove),
+
         Row(.connecting, .pause, .becomes(.paused, [.persist, stop, .announce, .fillSlots])),
         Row(.connecting, .resume, .nothing),
         Row(.connecting, .retry, .nothing),

@@ -10,7 +10,7 @@ import iDownState
         case partialWhole, partialShort, partialGone, publicationFound, partialDeleted
         case opened, arrived, checkpointed, listed, publishing, completed
         case failedForNow, failedForGood, failedSpoiling, vanished, diskFilled, disconnected
-        case postponed, heldBack, heldOffline, metered, drained, released
+        case postponed, heldBack, heldOffline, metered, drained, wrongSettings, released
 
         func event(of attempt: AttemptNumber) -> Event {
             switch self {
@@ -48,6 +48,7 @@ import iDownState
             case .heldOffline: .held(by: .offline(nil))
             case .metered: .held(by: .metered)
             case .drained: .held(by: .batteryLow)
+            case .wrongSettings: .held(by: .wrongSettings)
             case .released: .released
             }
         }
@@ -84,6 +85,7 @@ import iDownState
     private static let meter = TaskState.waiting(.metered)
     private static let battery = TaskState.waiting(.battery)
     private static let space = TaskState.waiting(.space)
+    private static let settings = TaskState.waiting(.settings)
     private static let publish = Intent.publish(name: Sample.name)
     private static let publishOther = Intent.publish(name: Sample.otherName)
     private static let stop = Effect.stopTransfer(Sample.attempt)
@@ -108,11 +110,13 @@ import iDownState
         row(.queued, .heldOffline, offline, told),
         row(.queued, .metered, meter, told),
         row(.queued, .drained, battery, told),
+        row(.queued, .wrongSettings, settings, told),
 
         row(.queuedWithBytes, .heldBack, retry, told + [.scheduleRetry(after: .seconds(1))]),
         row(.queuedWithBytes, .heldOffline, offline, told),
         row(.queuedWithBytes, .metered, meter, told),
         row(.queuedWithBytes, .drained, battery, told),
+        row(.queuedWithBytes, .wrongSettings, settings, told),
         row(.queuedWithBytes, .slotGranted, .downloading, told + [start]),
         row(.queuedWithBytes, .partialShort, queue, told),
         row(.queuedWithBytes, .partialGone, queue, told),
@@ -153,11 +157,18 @@ import iDownState
         row(.withoutSpace, .partialGone, space, told),
         row(.withoutSpace, .checkpointed, space, told),
 
+        row(.withoutSettings, .released, queue, freed),
+        row(.withoutSettings, .serviceStarted, queue, told),
+        row(.withoutSettings, .partialShort, settings, told),
+        row(.withoutSettings, .partialGone, settings, told),
+        row(.withoutSettings, .checkpointed, settings, told),
+
         row(.connecting, .displaced, queue, [.persist, stop, .announce]),
         row(.connecting, .heldBack, retry, stoppedForNow),
         row(.connecting, .heldOffline, offline, stopped),
         row(.connecting, .metered, meter, stopped),
         row(.connecting, .drained, battery, stopped),
+        row(.connecting, .wrongSettings, settings, stopped),
         row(.connecting, .serviceStarted, queue, told),
         row(.connecting, .opened, .downloading, told),
         row(.connecting, .listed, .downloading, told),
@@ -175,6 +186,7 @@ import iDownState
         row(.downloading, .heldOffline, offline, stopped),
         row(.downloading, .metered, meter, stopped),
         row(.downloading, .drained, battery, stopped),
+        row(.downloading, .wrongSettings, settings, stopped),
         row(.downloading, .serviceStarted, queue, told),
         row(.downloading, .opened, .downloading, told),
         row(.downloading, .checkpointed, .downloading, [.persist]),
@@ -217,6 +229,7 @@ import iDownState
         row(.publicationInterrupted, .heldOffline, offline, told, intent: publish),
         row(.publicationInterrupted, .metered, meter, told, intent: publish),
         row(.publicationInterrupted, .drained, battery, told, intent: publish),
+        row(.publicationInterrupted, .wrongSettings, settings, told, intent: publish),
         row(.publicationInterrupted, .partialWhole, queue, told),
         row(.publicationInterrupted, .partialShort, queue, told),
         row(.publicationInterrupted, .partialGone, queue, told),

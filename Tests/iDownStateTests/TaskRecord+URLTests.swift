@@ -25,8 +25,8 @@ import iDownState
     static func outcome(in situation: Situation) -> Outcome {
         switch situation {
         case .queued, .queuedWithBytes, .queuedWhileDiscarding, .publicationInterrupted: queued
-        case .backingOff, .offline, .metered, .drained, .withoutSpace, .failed, .spoiled,
-            .publicationUntold, .publicationFailed:
+        case .backingOff, .offline, .metered, .drained, .withoutSpace, .withoutSettings,
+            .failed, .spoiled, .publicationUntold, .publicationFailed:
             restart
         case .connecting, .downloading: stop
         case .paused, .pausedWithBytes, .pausedWhileDiscarding: paused

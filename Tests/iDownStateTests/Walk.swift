@@ -76,7 +76,7 @@ struct Walk: Sendable {
         let events: [Event] = [
             .slotGranted(order: 1), .displaced, .retryDue, .serviceStarted, .partialDeleted,
             .held(by: .offline(nil)), .held(by: .hostRests(for: .seconds(9))), .held(by: .metered),
-            .held(by: .batteryLow), .released,
+            .held(by: .batteryLow), .held(by: .wrongSettings), .released,
         ]
         let disk: [Event] = [
             .partialFound(size: Sample.total), .partialFound(size: Sample.half),

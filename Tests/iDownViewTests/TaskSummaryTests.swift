@@ -14,6 +14,7 @@ import iDownBus
         (.metered, "", "waits for a network that is not metered"),
         (.battery, "", "waits for the battery to be charged"),
         (.space, "no space left", "waits for room on the disk"),
+        (.settings, "", "waits for the settings to be mended"),
         (TaskProperties.Hold(rawValue: "weather"), "", ""),
     ])
     func `a waiting download tells what it waits for`(

@@ -31,7 +31,8 @@ struct Site: Sendable {
         switch journal.record.state {
         case .waiting(.queue): break
         case .waiting(.retry): journal.apply(.retryDue)
-        case .waiting(.offline), .waiting(.metered), .waiting(.battery), .waiting(.space):
+        case .waiting(.offline), .waiting(.metered), .waiting(.battery), .waiting(.space),
+            .waiting(.settings):
             journal.apply(.released)
         // A transfer ended and could not say so: the service finds it so when it starts again.
         case .downloading: journal.apply(.serviceStarted)
