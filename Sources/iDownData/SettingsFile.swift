@@ -10,47 +10,139 @@ package enum SettingsFailure: Error, Hashable, Sendable, CustomStringConvertible
     case unreadable(path: String)
     /// A value has the wrong type or is out of range.
     case invalidValue(path: String, key: String, expected: String)
+    /// A key is almost one that idown knows: the user probably meant that one.
+    case misspeltKey(path: String, key: String, meant: String)
     case file(FileFailure)
 
     package var description: String {
         switch self {
-        case .unreadable(let path): "\(path) is no JSON object"
-        case .invalidValue(let path, let key, let expected): "\(path): \(key) must be \(expected)"
+        case .unreadable(let path), .invalidValue(let path, _, _), .misspeltKey(let path, _, _):
+            "\(path): \(mistake)"
+        case .file: mistake
+        }
+    }
+
+    /// What is wrong, without the path.
+    var mistake: String {
+        switch self {
+        case .unreadable: "the file is not a JSON object"
+        case .invalidValue(_, let key, let expected): "\(key) must be \(expected)"
+        case .misspeltKey(_, let key, let meant):
+            "there is no setting \(SettingsFile.shown(key)); did you mean \(meant)?"
         case .file(let failure): failure.description
         }
     }
 }
 
+/// The settings that hold, and what is wrong in the file that should say them.
+package struct SettingsReading: Sendable {
+    /// The settings in the file, or the last good ones while anything in the file is wrong.
+    ///
+    /// They are the defaults if there is no file, or if the file is wrong and there are no last good
+    /// settings.
+    package let settings: Settings
+    /// What is wrong in the file; nil if nothing is.
+    package let failure: SettingsFailure?
+    /// The failure, if nobody knows which proxy the user wants; nothing may be fetched meanwhile.
+    ///
+    /// This is so if there are no last good settings, and if the file's proxy cannot be read or is
+    /// not that of the last good settings. The file is always the newer of the two: settings become
+    /// the last good ones when they are read from it.
+    package let unknownProxy: SettingsFailure?
+    /// Keys in the file that have no effect, a sentence each.
+    package let notes: [String]
+    /// The content of a file without a mistake.
+    fileprivate let content: [UInt8]?
+}
+
 /// The file `settings.json`: a JSON object whose keys are named like the D-Bus properties.
 ///
 /// Users may edit it, and an older idown may read a newer one's file: unknown keys are kept as they
-/// are.
+/// are, and have no effect. A key that is almost a known one counts as a mistake, because a
+/// misspelt `Proxy` would let downloads go past the user's proxy.
+///
+/// A file with a mistake is not used, because a part of what the user wrote could mean something
+/// other than the whole. A copy of the last good file, `settings.last`, holds in its place.
 package struct SettingsFile: Sendable {
     private static let largest = 1_048_576
 
     /// The path of the file, which need not exist.
     package let path: String
+    /// The path of the last good file's copy; nil keeps none.
+    private let copyPath: String?
     private let files: Files
 
     /// - Parameters:
     ///   - folder: the file's folder, which the first write makes if it is missing.
+    ///   - copyFolder: the folder of the last good file's copy, made in the same way; nil keeps no
+    ///     copy.
     ///   - faults: makes system calls fail in tests.
-    package init(folder: String, faults: FileFaults? = nil) {
+    package init(folder: String, copyFolder: String? = nil, faults: FileFaults? = nil) {
         self.path = folder + "/settings.json"
+        self.copyPath = copyFolder.map { $0 + "/settings.last" }
         self.files = Files(faults: faults)
     }
 
-    /// Returns the current settings, and what is wrong with the file; it never writes.
+    /// The user's own file.
+    package init(_ folders: StandardFolders) {
+        self.init(folder: folders.config, copyFolder: folders.state)
+    }
+
+    /// Returns the settings that hold, and what is wrong in the file; it never writes.
     ///
-    /// The settings are the defaults if there is no file, or if anything in the file is wrong: a
-    /// part of what the user wrote could mean something other than the whole.
-    package func read() -> (settings: Settings, failure: SettingsFailure?) {
+    /// - Parameter lastGood: the settings that hold if the file is wrong; nil takes the copy of the
+    ///   last good file.
+    /// - Returns: what was read.
+    package func read(lastGood: Settings? = nil) -> SettingsReading {
+        var object: [String: JSONValue]?
         do {
-            guard let content = try content() else { return (Settings(), nil) }
-            return (try settings(in: content), nil)
+            let bytes = try bytes()
+            object = try bytes.map { bytes throws(SettingsFailure) in try self.object(in: bytes) }
+            return SettingsReading(
+                settings: try settings(in: object ?? [:]),
+                failure: nil,
+                unknownProxy: nil,
+                notes: Self.notes(on: object ?? [:], besides: nil),
+                content: bytes
+            )
         } catch {
-            return (Settings(), error)
+            let last = lastGood ?? copy
+            let proxy = object.flatMap { try? self.proxy(in: $0) }
+            let isKnown =
+                if let last, let proxy {
+                    proxy.url == last.proxy && proxy.exceptions == last.proxyExceptions
+                } else {
+                    false
+                }
+            return SettingsReading(
+                settings: last ?? Settings(),
+                failure: error,
+                unknownProxy: isKnown ? nil : error,
+                notes: Self.notes(on: object ?? [:], besides: error),
+                content: nil
+            )
         }
+    }
+
+    /// Keeps a copy of a good file for later starts, if it changed; the copy is durable on return.
+    package func keep(_ reading: SettingsReading) throws(FileFailure) {
+        try reading.content.map { content throws(FileFailure) in try keep(content) }
+    }
+
+    private func keep(_ content: [UInt8]) throws(FileFailure) {
+        guard let copyPath, (try? files.read(copyPath, limit: Self.largest)) != content else {
+            return
+        }
+        try files.makePrivateFolder(Files.parent(of: copyPath))
+        try files.replace(copyPath, with: content)
+    }
+
+    /// The last good settings; nil if there are none, or if they cannot be read.
+    private var copy: Settings? {
+        guard let copyPath, let bytes = try? files.read(copyPath, limit: Self.largest),
+            let object = try? object(in: bytes)
+        else { return nil }
+        return try? settings(in: object)
     }
 
     /// Writes the settings; they are durable on return.
@@ -68,7 +160,7 @@ package struct SettingsFile: Sendable {
         }
         var content: [String: JSONValue] = [:]
         do {
-            content = try self.content() ?? [:]
+            if let bytes = try bytes() { content = try object(in: bytes) }
             _ = try self.settings(in: content)
         } catch .file(let failure) {
             throw .file(failure)
@@ -93,31 +185,50 @@ package struct SettingsFile: Sendable {
         guard let data = try? encoder.encode(JSONValue.object(content)) else {
             throw .unreadable(path: path)
         }
+        let bytes = Array(data) + [UInt8(ascii: "\n")]
         do {
-            try files.replace(target, with: Array(data) + [UInt8(ascii: "\n")])
+            try files.replace(target, with: bytes)
         } catch {
             throw .file(error)
         }
+        // The settings are written. If the copy fails, the next reading tries again and tells.
+        try? keep(bytes)
     }
 
     /// What is wrong in a text that is to become the settings file, a sentence each.
     ///
     /// A key that idown does not know is told as well: it has no effect, and may be misspelt.
     package static func mistakes(in bytes: [UInt8]) -> [String] {
-        guard let json = try? JSONDecoder().decode(JSONValue.self, from: Data(bytes)),
-            case .object(let content) = json
-        else { return ["the file is not a JSON object"] }
-        var mistakes: [String] = []
+        let file = SettingsFile(folder: "")
+        var content: [String: JSONValue] = [:]
         do throws(SettingsFailure) {
-            _ = try SettingsFile(folder: "").settings(in: content)
+            content = try file.object(in: bytes)
+            _ = try file.settings(in: content)
+            return notes(on: content, besides: nil)
         } catch {
-            guard case .invalidValue(_, let key, let expected) = error else {
-                return [error.description]
-            }
-            mistakes.append("\(key) must be \(expected)")
+            return [error.mistake] + notes(on: content, besides: error)
         }
-        let unknown = Set(content.keys).subtracting(keys).sorted()
-        return mistakes + unknown.map { "there is no setting \($0)" }
+    }
+
+    /// Returns a sentence for each key that idown does not know, besides one that a failure names.
+    private static func notes(
+        on content: [String: JSONValue],
+        besides failure: SettingsFailure?
+    ) -> [String] {
+        var unknown = Set(content.keys).subtracting(keys)
+        if case .misspeltKey(_, let key, _) = failure { unknown.remove(key) }
+        return unknown.sorted().prefix(100).map { "there is no setting \(shown($0))" }
+    }
+
+    /// A key as a sentence names it: short, and without control characters.
+    fileprivate static func shown(_ key: String) -> String {
+        var scalars = String.UnicodeScalarView()
+        for scalar in key.unicodeScalars.prefix(64) {
+            let category = scalar.properties.generalCategory
+            let isText = ![.control, .lineSeparator, .paragraphSeparator].contains(category)
+            scalars.append(isText ? scalar : "\u{FFFD}")
+        }
+        return String(scalars)
     }
 
     /// The settings that stand for no property on the bus, as texts by their keys.
@@ -189,16 +300,17 @@ package struct SettingsFile: Sendable {
         ]
     }
 
-    /// Returns the JSON object in the file; nil if there is no file.
-    private func content() throws(SettingsFailure) -> [String: JSONValue]? {
-        let bytes: [UInt8]?
+    /// Returns the file's content; nil if there is no file.
+    private func bytes() throws(SettingsFailure) -> [UInt8]? {
         do {
-            bytes = try files.read(path, limit: Self.largest)
+            return try files.read(path, limit: Self.largest)
         } catch {
             guard error.code != EFBIG else { throw .unreadable(path: path) }
             throw .file(error)
         }
-        guard let bytes else { return nil }
+    }
+
+    private func object(in bytes: [UInt8]) throws(SettingsFailure) -> [String: JSONValue] {
         guard let json = try? JSONDecoder().decode(JSONValue.self, from: Data(bytes)),
             case .object(let content) = json
         else { throw .unreadable(path: path) }
@@ -207,6 +319,8 @@ package struct SettingsFile: Sendable {
 
     private func settings(in content: [String: JSONValue]) throws(SettingsFailure) -> Settings {
         var settings = Settings()
+        (settings.proxy, settings.proxyExceptions) = try proxy(in: content)
+        try checkSpelling(of: Key.allCases, in: content)
         if let value = content[Key.maxConcurrentDownloads] {
             settings.maxConcurrentDownloads =
                 try count(value, Key.maxConcurrentDownloads, Settings.concurrentDownloads)
@@ -237,9 +351,6 @@ package struct SettingsFile: Sendable {
         settings.notifies = try flag(content, Key.notifications) ?? true
         settings.staysAwake = try flag(content, Key.stayAwake) ?? false
         settings.whenDoneCommand = try command(content[Key.whenDoneCommand])
-        settings.proxy = try text(content[Key.proxy], Key.proxy, "the URL of a proxy")
-        settings.proxyExceptions =
-            try text(content[Key.noProxy], Key.noProxy, "hosts between commas") ?? ""
         let levels = ["error", "warning", "notice", "info", "debug"]
         let level = try text(content[Key.logLevel], Key.logLevel, "a level of the log") ?? "info"
         guard levels.contains(level) else {
@@ -251,6 +362,50 @@ package struct SettingsFile: Sendable {
             throw invalid(Key.cookieFile, "an absolute path")
         }
         return settings
+    }
+
+    /// Returns the proxy, and the hosts that are reached without it.
+    private func proxy(
+        in content: [String: JSONValue]
+    ) throws(SettingsFailure) -> (url: String?, exceptions: String) {
+        try checkSpelling(of: [.proxy, .noProxy], in: content)
+        let exceptions = try text(content[Key.noProxy], Key.noProxy, "hosts between commas")
+        return (try text(content[Key.proxy], Key.proxy, "the URL of a proxy"), exceptions ?? "")
+    }
+
+    /// Throws if a key is almost one of these: two letters away at most, whatever their case.
+    private func checkSpelling(
+        of keys: [Key],
+        in content: [String: JSONValue]
+    ) throws(SettingsFailure) {
+        let unknown = Set(content.keys).subtracting(Self.keys).sorted()
+        for word in unknown {
+            guard let meant = keys.first(where: { Self.isMisspelling(word, of: $0) }) else {
+                continue
+            }
+            throw .misspeltKey(path: path, key: word, meant: meant.rawValue)
+        }
+    }
+
+    /// Returns whether two letters at most, in any case, are too many, too few, wrong, or in the
+    /// place of their neighbour: the Damerau-Levenshtein distance.
+    private static func isMisspelling(_ word: String, of key: Key) -> Bool {
+        let (one, other) = (Array(word.lowercased()), Array(key.rawValue.lowercased()))
+        guard abs(one.count - other.count) <= 2 else { return false }
+        var rows = [Array(0...other.count)]
+        for i in one.indices {
+            var row = [i + 1]
+            for j in other.indices {
+                let replaced = rows[i][j] + (one[i] == other[j] ? 0 : 1)
+                var least = min(replaced, rows[i][j + 1] + 1, row[j] + 1)
+                if i > 0, j > 0, one[i] == other[j - 1], one[i - 1] == other[j] {
+                    least = min(least, rows[i - 1][j - 1] + 1)
+                }
+                row.append(least)
+            }
+            rows.append(row)
+        }
+        return rows[one.count][other.count] <= 2
     }
 
     /// Returns the key's boolean value; nil if the key is missing.

@@ -5,7 +5,15 @@ package import iDownState
 
 extension HoldWishes {
     /// What the settings say.
-    package init(_ settings: Settings) {
-        self.init(onMetered: settings.holdsOnMetered, onLowBattery: settings.holdsOnLowBattery)
+    ///
+    /// - Parameters:
+    ///   - settings: those in force.
+    ///   - unknownProxy: why nobody knows which proxy the user wants; nil where it is known.
+    package init(_ settings: Settings, unknownProxy: SettingsFailure? = nil) {
+        self.init(
+            onMetered: settings.holdsOnMetered,
+            onLowBattery: settings.holdsOnLowBattery,
+            onSettings: unknownProxy?.description
+        )
     }
 }

@@ -79,7 +79,7 @@ extension ManagerService {
         try await change(Contract.Property.holdOnMetered, .boolean(holds)) {
             $0.holdsOnMetered = holds
         }
-        await coordinator.setHoldWishes(HoldWishes(settings))
+        await coordinator.setHoldWishes(holdWishes)
     }
 
     package var holdOnLowBattery: Bool {
@@ -91,7 +91,7 @@ extension ManagerService {
         try await change(Contract.Property.holdOnLowBattery, .boolean(holds)) {
             $0.holdsOnLowBattery = holds
         }
-        await coordinator.setHoldWishes(HoldWishes(settings))
+        await coordinator.setHoldWishes(holdWishes)
     }
 
     package var keepCompleted: UInt32 {

@@ -25,6 +25,8 @@ package actor ManagerService {
     let activated: @Sendable () -> Void
     let settingsChanged: @Sendable (Settings) -> Void
     var settings: Settings
+    /// What is wrong in the settings file while that hides which proxy the user wants.
+    var unknownProxy: SettingsFailure?
     /// For each client with a pending call of Wait: what drops it when the client leaves.
     var departures: [String: Task<Void, Never>] = [:]
     /// Calls to add that are to be judged, and who judges them for each client; each ends by itself.
@@ -38,6 +40,7 @@ package actor ManagerService {
     ///   - engine: judges folders.
     ///   - announcer: tells of changed properties.
     ///   - settings: those in force.
+    ///   - unknownProxy: why nobody knows which proxy the user wants; nil where it is known.
     ///   - file: where they are kept.
     ///   - folders: the user's.
     ///   - log: where trouble is told.
@@ -51,6 +54,7 @@ package actor ManagerService {
         engine: Engine,
         announcer: BusAnnouncer,
         settings: Settings,
+        unknownProxy: SettingsFailure? = nil,
         file: SettingsFile,
         folders: StandardFolders,
         log: Logger,
@@ -64,6 +68,7 @@ package actor ManagerService {
         self.engine = engine
         self.announcer = announcer
         self.settings = settings
+        self.unknownProxy = unknownProxy
         self.file = file
         self.folders = folders
         self.log = log
@@ -93,7 +98,8 @@ package actor ManagerService {
     ///   - value: As the property tells it.
     ///   - change: Makes the change.
     /// - Returns: Whether there was one.
-    /// - Throws: `StoreFailed`.
+    /// - Throws: `StoreFailed`; also while the file hides which proxy the user wants, because the
+    ///   new file would be without that proxy.
     @discardableResult
     func change(
         _ property: MemberName,
@@ -103,6 +109,12 @@ package actor ManagerService {
         // All settings are written: what somebody has put into the file, and nobody has told of
         // yet, is to stay.
         await readSettings()
+        if let unknownProxy {
+            throw ManagerError(
+                .storeFailed,
+                "Nothing was changed: the settings file has a mistake (\(unknownProxy)). Mend it first."
+            )
+        }
         var changed = settings
         change(&changed)
         // Two spellings of one text are two folders.

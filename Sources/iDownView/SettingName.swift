@@ -132,12 +132,17 @@ package struct SettingsFileReport: Hashable, Sendable {
     package let path: String
     /// The mistakes in the file, one sentence each; the service ignores a file with a mistake.
     package let mistakes: [String]
-    /// The values that apply if the file has no mistake, without passwords; others are unset.
+    /// Keys in the file that have no effect, a sentence each.
+    package let notes: [String]
+    /// Whether downloads wait until the file is mended.
+    package let holdsDownloads: Bool
+    /// The values in force, without passwords; a setting without a value is unset.
     package let values: [FileSetting: String]
 
     /// Reads the report; nil if it has no path.
     package init?(_ report: String) {
-        var (path, mistakes): (String?, [String]) = (nil, [])
+        var (path, mistakes, notes): (String?, [String], [String]) = (nil, [], [])
+        var holdsDownloads = false
         var values: [FileSetting: String] = [:]
         for line in report.split(separator: "\n") {
             let parts = line.split(separator: "\t", maxSplits: 1).map(String.init)
@@ -145,12 +150,16 @@ package struct SettingsFileReport: Hashable, Sendable {
             switch parts[0] {
             case "path": path = parts[1]
             case "mistake": mistakes.append(parts[1])
+            case "note": notes.append(parts[1])
+            case "hold": holdsDownloads = true
             default: if let key = FileSetting(rawValue: parts[0]) { values[key] = parts[1] }
             }
         }
         guard let path else { return nil }
         self.path = path
         self.mistakes = mistakes
+        self.notes = notes
+        self.holdsDownloads = holdsDownloads
         self.values = values
     }
 

@@ -35,6 +35,33 @@ extension Diagnosis {
         ]
     }
 
+    /// Checks that the settings file can be used; empty where `idownd`, which reads it, is missing.
+    static func ofSettings() -> [Finding] {
+        let report = ServiceProgram.ask("--settings").flatMap(SettingsFileReport.init)
+        guard let report else { return [] }
+        let path = shown(report.path)
+        let meanwhile =
+            report.holdsDownloads ? "downloads wait" : "the last good settings are used"
+        let mistakes = report.mistakes.map { mistake in
+            Finding(
+                "settings",
+                .wrong,
+                mistake.replacing(report.path, with: path),
+                advice: "\(meanwhile) until you mend it: idown config edit"
+            )
+        }
+        let notes = report.notes.map { note in
+            Finding(
+                "settings",
+                .note,
+                "\(path): \(note); it has no effect",
+                advice: "idown config edit"
+            )
+        }
+        let findings = mistakes + notes
+        return findings.isEmpty ? [Finding("settings", .fine, path)] : findings
+    }
+
     /// Returns the versions and variables that a bug report needs; nothing in them names the user or
     /// a download.
     static func ofSystem() -> [Finding] {

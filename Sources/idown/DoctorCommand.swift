@@ -10,9 +10,10 @@ struct DoctorCommand: AsyncParsableCommand {
         commandName: "doctor",
         abstract: "Checks the installation, and tells what to do.",
         discussion: """
-            Checks the session bus, the service, how the service is started, the desktop's files, \
-            the folders and their free space, and the libraries. Prints one line for all checks \
-            that passed, then every problem with the command that helps. The exit code is 1 if \
+            Checks the session bus, the service, how the service is started, the settings file, the \
+            desktop's files, the folders and their free space, and the libraries. Prints one line \
+            for all checks that passed, then every problem with the command that helps. The exit \
+            code is 1 if \
             something does not work.
 
             --report prints every check, and the system's versions, for a bug report. A report \
@@ -34,6 +35,7 @@ struct DoctorCommand: AsyncParsableCommand {
 
     func run() async throws {
         var findings = await Diagnosis.ofService()
+        findings += Diagnosis.ofSettings()
         findings += Diagnosis.ofInstallation(DesktopFolders())
         findings += Diagnosis.ofLibraries()
         if report { findings += Diagnosis.ofSystem() }

@@ -45,12 +45,11 @@ struct Daemon {
     ) async throws(Exit) {
         // Watched before it is read, so that no change is missed in between.
         let watch = SettingsWatch(folder: folders.config)
-        let file = SettingsFile(folder: folders.config)
-        let (settings, failure) = file.read()
-        if let failure {
-            log.error("the settings file is ignored and the defaults are used: \(failure)")
-        }
+        let file = SettingsFile(folders)
+        let reading = file.read()
+        let settings = reading.settings
         threshold.apply(settings)
+        file.settle(reading, log: log)
         let pool = try makePool()
         let filePool = try makePool()
         let keyring = Keyring(list: folders.state)
@@ -68,7 +67,7 @@ struct Daemon {
             store: store,
             engine: engine,
             slots: settings.maxConcurrentDownloads,
-            holdWishes: HoldWishes(settings),
+            holdWishes: HoldWishes(settings, unknownProxy: reading.unknownProxy),
             executor: connection.executor,
             log: log
         )
@@ -90,6 +89,7 @@ struct Daemon {
             engine: engine,
             announcer: announcer,
             settings: settings,
+            unknownProxy: reading.unknownProxy,
             file: file,
             folders: folders,
             log: log,

@@ -13,8 +13,9 @@ enum HelperMode: String {
     case tryLogin = "--try-login"
     /// Prints the libraries in use, a line each: name, tab, version.
     case libraries = "--libraries"
-    /// Prints the path of the settings file, its mistakes, and the settings that only the file
-    /// holds, a line each: key, tab, text.
+    /// Prints the path of the settings file, its mistakes (`mistake`), its keys without effect
+    /// (`note`), whether downloads wait until it is mended (`hold`), and the settings that only the
+    /// file holds, a line each: key, tab, text.
     case settings = "--settings"
     /// Prints what is wrong in the settings on standard input, a line each.
     case checkSettings = "--check-settings"
@@ -48,10 +49,12 @@ enum HelperMode: String {
     }
 
     private static func settings() -> [String] {
-        let file = SettingsFile(folder: StandardFolders.current().config)
-        let (settings, failure) = file.read()
-        return ["path\t\(file.path)"] + (failure.map { ["mistake\t\($0)"] } ?? [])
-            + SettingsFile.texts(of: settings).map { key, text in
+        let file = SettingsFile(StandardFolders.current())
+        let reading = file.read()
+        return ["path\t\(file.path)"] + (reading.failure.map { ["mistake\t\($0)"] } ?? [])
+            + reading.notes.map { "note\t\($0)" }
+            + (reading.unknownProxy == nil ? [] : ["hold\tsettings"])
+            + SettingsFile.texts(of: reading.settings).map { key, text in
                 // A line breaks nowhere else, and a password in a proxy's URL stays here.
                 let line = String(text.map { $0.isNewline ? " " : $0 })
                 return "\(key)\t\(line.contains("://") ? withoutPassword(line) : line)"
@@ -77,8 +80,13 @@ enum HelperMode: String {
             let place = try? URLReference(url.withoutUserInfo), let pool = try? TransferPool()
         else { return nil }
         let folders = StandardFolders.current()
-        let (settings, _) = SettingsFile(folder: folders.config).read()
-        let trial = LoginTrial(pool: pool, network: NetworkConfiguration(settings, folders))
+        let reading = SettingsFile(folders).read()
+        // A login must not go past the user's proxy either.
+        if let failure = reading.unknownProxy {
+            return "unknown\tthe settings file has a mistake (\(failure))"
+        }
+        let network = NetworkConfiguration(reading.settings, folders)
+        let trial = LoginTrial(pool: pool, network: network)
         let verdict = await trial.verdict(
             on: .init(user: lines[1], password: lines[2]),
             at: place

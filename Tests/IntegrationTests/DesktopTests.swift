@@ -258,7 +258,7 @@ import iDownTesting
             try await expect(7)
             let mark = service.log.count
             try TestFile.write(#"{"MaxConcurrentDownloads": "x"}"#, to: path)
-            try await service.waitForLog("settings in force stay", after: mark)
+            try await service.waitForLog("settings stay in force", after: mark)
             try await expect(7)
             // As editors do it.
             try TestFile.write(#"{"MaxConcurrentDownloads": 2}"#, to: path + ".new")

@@ -19,11 +19,11 @@ import iDownTesting
 
     @Test func `without a file the defaults are used, and reading makes no file`() async throws {
         try await withTemporaryFolder { folder async throws in
-            let (settings, failure) = SettingsFile(folder: folder + "/idown").read()
-            #expect(settings == Settings())
-            #expect(settings.maxConcurrentDownloads == 3)
-            #expect(!settings.allowsHiddenFolders)
-            #expect(failure == nil)
+            let reading = SettingsFile(folder: folder + "/idown").read()
+            #expect(reading.settings == Settings())
+            #expect(reading.settings.maxConcurrentDownloads == 3)
+            #expect(!reading.settings.allowsHiddenFolders)
+            #expect(reading.failure == nil && reading.unknownProxy == nil)
             #expect(try Files().status(folder + "/idown") == nil)
         }
     }
@@ -54,9 +54,9 @@ import iDownTesting
     @Test func `a pipe in place of the file does not block reading`() async throws {
         try await withTemporaryFolder { folder in
             try #require(mkfifo(folder + "/settings.json", 0o600) == 0)
-            let (settings, failure) = SettingsFile(folder: folder).read()
-            #expect(settings == Settings())
-            #expect(failure != nil)
+            let reading = SettingsFile(folder: folder).read()
+            #expect(reading.settings == Settings())
+            #expect(reading.failure != nil && reading.unknownProxy != nil)
         }
     }
 
@@ -190,6 +190,124 @@ import iDownTesting
         }
     }
 
+    // MARK: Mistakes and the last good settings
+
+    @Test(
+        arguments: [
+            ("Porxy", "Proxy"), ("proxy", "Proxy"), ("PROXY", "Proxy"), ("Prxy", "Proxy"),
+            ("no_proxy", "NoProxy"), ("NoProxies", nil), ("HTTPProxy", nil), ("Later", nil),
+            ("", nil),
+            ("LogLevl", "LogLevel"), ("SpeedLimits", "SpeedLimit"), ("Speed", nil),
+        ] as [(String, String?)]
+    )
+    func `a key that is almost a known one is a mistake, and any other has no effect`(
+        _ key: String,
+        _ meant: String?
+    ) async throws {
+        try await withTemporaryFolder { folder in
+            let content = "{\"\(key)\": null}"
+            try write(content, in: folder)
+            let reading = SettingsFile(folder: folder).read()
+            let told = "there is no setting \(key)"
+            let mistakes = SettingsFile.mistakes(in: Array(content.utf8))
+            if let meant {
+                let path = folder + "/settings.json"
+                #expect(reading.failure == .misspeltKey(path: path, key: key, meant: meant))
+                #expect(reading.notes.isEmpty)
+                #expect(mistakes == ["\(told); did you mean \(meant)?"])
+            } else {
+                #expect(reading.failure == nil)
+                #expect(reading.notes == [told])
+                #expect(mistakes == [told])
+            }
+        }
+    }
+
+    @Test func `a key is told in one line, whatever stands in it`() {
+        let mistakes = SettingsFile.mistakes(
+            in: Array(#"{"Pro\nxy": 1, "a\u0000b\u2028": 2}"#.utf8)
+        )
+        #expect(
+            mistakes == [
+                "there is no setting Pro\u{FFFD}xy; did you mean Proxy?",
+                "there is no setting a\u{FFFD}b\u{FFFD}",
+            ]
+        )
+    }
+
+    @Test(arguments: [
+        (#"{"Proxy": "http://p:1", "SpeedLimit": -1}"#, true),
+        (#"{"Proxy": "http://p:1", "NoProxy": "", "LogLevl": "debug"}"#, true),
+        (#"{"Proxy": "http://p:2", "SpeedLimit": -1}"#, false),
+        (#"{"Proxy": "http://p:1", "NoProxy": "a", "SpeedLimit": -1}"#, false),
+        (#"{"Proxy": "http://p:1", "Noproxi": "a"}"#, false),
+        (#"{"Proxy": "", "SpeedLimit": -1}"#, false), (#"{"SpeedLimit": -1}"#, false),
+        (#"{"Proxy": 1}"#, false), (#"{"Proxy": "http://p:1""#, false), ("", false), ("[]", false),
+    ])
+    func `the last good settings hold, and only their own proxy may be used`(
+        wrong: String,
+        isKnown: Bool
+    ) async throws {
+        try await withTemporaryFolder { folder in
+            let file = SettingsFile(folder: folder, copyFolder: folder + "/state/idown")
+            try write(#"{"Proxy": "http://p:1", "StayAwake": true, "Later": 1}"#, in: folder)
+            let good = file.read()
+            #expect(good.failure == nil && good.unknownProxy == nil)
+            try file.keep(good)
+            try write(wrong, in: folder)
+            for reading in [file.read(), file.read(lastGood: good.settings)] {
+                #expect(reading.settings == good.settings)
+                #expect(reading.failure != nil)
+                #expect(reading.unknownProxy == (isKnown ? nil : reading.failure))
+            }
+            // A wrong file is never kept.
+            try file.keep(file.read())
+            #expect(file.read().settings == good.settings)
+        }
+    }
+
+    @Test(arguments: [nil, "{", #"{"SpeedLimit": -1}"#, #"{"Porxy": "b"}"#] as [String?])
+    func `without last good settings the defaults hold, and the proxy is unknown`(
+        copy: String?
+    ) async throws {
+        try await withTemporaryFolder { folder in
+            let file = SettingsFile(folder: folder, copyFolder: folder)
+            try write(#"{"SpeedLimit": -1}"#, in: folder)
+            if let copy { try TestFile.write(copy, to: folder + "/settings.last") }
+            let reading = file.read()
+            #expect(reading.settings == Settings())
+            #expect(reading.failure != nil && reading.unknownProxy == reading.failure)
+        }
+    }
+
+    @Test func `the copy is private, and written only when the file changed`() async throws {
+        try await withTemporaryFolder { folder in
+            let file = SettingsFile(folder: folder, copyFolder: folder + "/state/idown")
+            let copy = folder + "/state/idown/settings.last"
+            // Without a file there is nothing to keep.
+            try file.keep(file.read())
+            #expect(try Files().status(copy) == nil)
+            try write("{}", in: folder)
+            try file.keep(file.read())
+            let first = try #require(try Files().status(copy))
+            #expect(first.st_mode & 0o777 == 0o600)
+            try file.keep(file.read())
+            #expect(try Files().status(copy)?.st_ino == first.st_ino)
+            try file.write(chosen, now: .someTime)
+            #expect(try Files().read(copy, limit: 10_000) == Files().read(file.path, limit: 10_000))
+        }
+    }
+
+    @Test func `settings are written even if their copy cannot be`() async throws {
+        try await withTemporaryFolder { folder in
+            #expect(mkdir(folder + "/settings.last", 0o700) == 0)
+            let file = SettingsFile(folder: folder, copyFolder: folder)
+            try file.write(chosen, now: .someTime)
+            #expect(file.read().settings == chosen)
+            #expect(throws: FileFailure.self) { try file.keep(file.read()) }
+        }
+    }
+
     @Test func `a value out of range is not written`() async throws {
         try await withTemporaryFolder { folder in
             let file = SettingsFile(folder: folder)
@@ -213,9 +331,9 @@ import iDownTesting
                     try SettingsFile(folder: folder, faults: faults).write(chosen, now: .someTime)
                     #expect(SettingsFile(folder: folder).read().settings == chosen)
                 } catch {
-                    let (settings, failure) = SettingsFile(folder: folder).read()
-                    #expect(settings == Settings() || settings == chosen)
-                    #expect(failure == nil)
+                    let reading = SettingsFile(folder: folder).read()
+                    #expect(reading.settings == Settings() || reading.settings == chosen)
+                    #expect(reading.failure == nil)
                 }
             }
         }

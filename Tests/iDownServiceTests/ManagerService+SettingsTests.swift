@@ -4,6 +4,7 @@ import DBus
 import Testing
 import iDownBus
 import iDownData
+import iDownState
 import iDownTesting
 import iDownloader
 
@@ -87,10 +88,36 @@ import iDownloader
             #expect(file.read().settings == expected)
 
             // What is wrong changes nothing of what is in force.
-            try TestFile.write("{".utf8, to: path)
+            try TestFile.write(#"{"SpeedLimit": "fast"}"#.utf8, to: path)
             try await scene.client.setHoldOnLowBattery(true)
             expected.holdsOnLowBattery = true
             #expect(file.read().settings == expected)
+        }
+    }
+
+    @Test func `a file that hides the user's proxy is not overwritten, and holds downloads`()
+        async throws
+    {
+        try await withService { scene in
+            try await scene.client.setSpeedLimit(5)
+            let path = scene.home.config + "/idown/settings.json"
+            for wrong in [
+                "{", #"{"Porxy": "http://127.0.0.1:9"}"#, #"{"Proxy": "b", "StayAwake": 1}"#,
+            ] {
+                try TestFile.write(wrong.utf8, to: path)
+                #expect(
+                    await code { try await scene.client.setHoldOnLowBattery(true) } == .storeFailed
+                )
+                #expect(try TestFile.text(of: path) == wrong)
+                #expect(try await scene.client.speedLimit() == 5)
+                let reason = await scene.coordinator.holdWishes.onSettings
+                #expect(reason?.hasPrefix(path) == true)
+            }
+            // Downloads go on even if the settings are the same as before the mistake.
+            try TestFile.write(#"{"SpeedLimit": 5}"#.utf8, to: path)
+            await scene.manager.readSettings()
+            #expect(await scene.coordinator.holdWishes.onSettings == nil)
+            #expect(try await scene.client.speedLimit() == 5)
         }
     }
 

@@ -72,7 +72,7 @@ func withService(
                 engine: engine,
                 announcer: announcer,
                 settings: Settings(),
-                file: SettingsFile(folder: folders.config),
+                file: SettingsFile(folders),
                 folders: folders,
                 log: .quiet,
                 quitting: { quit.open() }
