@@ -122,6 +122,7 @@ let package = Package(
         .target(
             name: "iDownService",
             dependencies: [
+                "CLinux",
                 "DBus",
                 "Executors",
                 "iDownBus",
@@ -230,6 +231,7 @@ let package = Package(
         .testTarget(
             name: "iDownServiceTests",
             dependencies: [
+                "CLinux",
                 "Curl",
                 "DBus",
                 "iDownBus",

@@ -4,7 +4,9 @@
 #include <linux/if_link.h>
 #include <linux/netlink.h>
 #include <linux/rtnetlink.h>
+#include <linux/sock_diag.h>
 #include <linux/stat.h>
+#include <linux/unix_diag.h>
 #include <stddef.h>
 #include <sys/statfs.h>
 
@@ -31,6 +33,10 @@ extern int fsetxattr(
 // statx(2), sys/stat.h: stat(2) with the time of birth; the structure is the kernel's own.
 extern int statx(
     int folder, const char *name, int flags, unsigned int mask, struct statx *status);
+
+// pidfd_open(2), sys/pidfd.h, since glibc 2.36; the number of the call is the same everywhere.
+extern long syscall(long number, ...);
+static inline int clinux_pidfd_open(int process) { return (int)syscall(434, process, 0); }
 
 // posix_spawn_file_actions_addclosefrom_np(3), spawn.h, since glibc 2.34: the child has none of the
 // descriptors from this one on. The actions are glibc's own, opaque here.

@@ -1,46 +1,166 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import DBus
 import Executors
 import Glibc
 
-/// Tells from a process which sandbox it is in, the way xdg-desktop-portal does (xdp-app-info.c).
+/// What the bus told about the process of a connection.
+enum CallerEvidence: Sendable {
+    /// A descriptor of the process that connected, which no other process can take over.
+    case descriptor(OpenDescriptor)
+    /// The number of the process that connected; another process may have it by now.
+    ///
+    /// - Parameters:
+    ///   - connectedBy: A time by which the connection was there.
+    ///   - busSocket: The name of the bus's socket; nil where the bus has none.
+    case number(UInt32, connectedBy: BootTime, busSocket: [UInt8]?)
+}
+
+/// A time since the machine started, in the ticks in which the kernel tells when a process started.
+struct BootTime: Comparable, Sendable {
+    let ticks: UInt64
+
+    /// A time after every other.
+    static let end = BootTime(ticks: .max)
+
+    /// The present time: `CLOCK_BOOTTIME`.
+    static var now: BootTime {
+        var time = timespec()
+        clock_gettime(CLOCK_BOOTTIME, &time)
+        let perSecond = UInt64(sysconf(Int32(_SC_CLK_TCK)))
+        let fraction = UInt64(time.tv_nsec) * perSecond / 1_000_000_000
+        return BootTime(ticks: UInt64(time.tv_sec) * perSecond + fraction)
+    }
+
+    static func < (left: BootTime, right: BootTime) -> Bool { left.ticks < right.ticks }
+}
+
+/// Tells which sandbox a process is in, the way xdg-desktop-portal does (xdp-app-info.c).
 struct CallerProbe: Sendable {
-    /// A client's root may lie on a file system that hangs: not on the thread of the bus,
-    /// and not before all others.
+    /// The threads that look at processes.
+    ///
+    /// The root of a client may lie on a file system that hangs, so the bus's thread never looks,
+    /// and one client does not hold up the others.
     private static let lanes = Lanes<@Sendable () -> Void>(count: 64, label: "org.idown.callers") {
         $0()
     }
 
-    /// Far more than any of these files has.
-    private static let largest = 64 << 10
+    /// The most bytes that are read of a file; the files are far smaller.
+    private static let maximumFileSize = 64 << 10
+
+    /// The most file descriptors of a process that are looked at.
+    private static let maximumDescriptors = 65_536
 
     /// `/proc`, or a test's stand-in.
     let folder: String
 
     init(folder: String = "/proc") { self.folder = folder }
 
-    /// What a process is; nil where that cannot be told.
-    func caller(process: UInt32) async -> Caller? {
+    /// Returns what the process behind a connection is; nil where that cannot be told.
+    func caller(_ evidence: CallerEvidence) async -> Caller? {
         await withCheckedContinuation { continuation in
-            Self.lanes.submit { continuation.resume(returning: look(at: process)) }
+            Self.lanes.submit { continuation.resume(returning: look(at: evidence)) }
         }
     }
 
-    private func look(at process: UInt32) -> Caller? {
-        // Held open, the folder stays the one of this process, whoever gets its number next.
+    private func look(at evidence: CallerEvidence) -> Caller? {
+        switch evidence {
+        case .descriptor(let descriptor):
+            guard let process = Self.process(of: descriptor), let entry = openFolder(of: process)
+            else { return nil }
+            defer { close(entry) }
+            let caller = look(in: entry)
+            // While the process runs, nobody else has its number.
+            return Self.hasEnded(descriptor) ? nil : caller
+        case .number(let process, let connectedBy, let busSocket):
+            guard let entry = openFolder(of: process) else { return nil }
+            defer { close(entry) }
+            // A later process got the number of the one that connected.
+            guard let start = startTime(entry), start <= connectedBy else { return nil }
+            guard holdsConnection(entry, to: busSocket) else { return nil }
+            let caller = look(in: entry)
+            // Ended meanwhile: what was read last may belong to nobody.
+            return startTime(entry) == nil ? nil : caller
+        }
+    }
+
+    /// Opens the folder of a process.
+    ///
+    /// Like a pidfd, an open folder leads to this process alone: when the process has ended nothing
+    /// can be read in the folder, even if another process got the number.
+    private func openFolder(of process: UInt32) -> Int32? {
+        guard process > 0 else { return nil }
         let entry = open("\(folder)/\(process)", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        guard process > 0, entry >= 0 else { return nil }
-        defer { close(entry) }
+        return entry >= 0 ? entry : nil
+    }
+
+    /// Returns the application or program whose folder below `/proc` is open.
+    private func look(in entry: Int32) -> Caller? {
         if let name = snap(entry) { return .application("snap/" + name) }
         let root = openat(entry, "root", O_RDONLY | O_DIRECTORY | O_NONBLOCK | O_CLOEXEC)
         // A process whose root cannot be looked at may be anything.
         guard root >= 0 else { return nil }
         defer { close(root) }
-        switch read(".flatpak-info", in: root) {
+        switch Self.read(".flatpak-info", in: root) {
         case .absent: return .program
         case .unreadable: return nil
         case .text(let text): return Self.flatpak(text).map { .application("flatpak/" + $0) }
         }
+    }
+
+    // MARK: The process behind a connection
+
+    /// Returns the number that a process has here; nil once it has ended: pidfd_open(2).
+    private static func process(of descriptor: OpenDescriptor) -> UInt32? {
+        let path = "/proc/self/fdinfo/\(descriptor.number)"
+        guard case .text(let text) = read(path, in: AT_FDCWD) else { return nil }
+        for line in text.split(separator: "\n") where line.hasPrefix("Pid:") {
+            // −1 for a process that has ended, 0 for one of another namespace.
+            return UInt32(trimmed(line.dropFirst("Pid:".count)))
+        }
+        return nil
+    }
+
+    /// Whether a process has ended, even if its parent has not yet waited for it.
+    private static func hasEnded(_ descriptor: OpenDescriptor) -> Bool {
+        var entry = pollfd(fd: descriptor.number, events: Int16(POLLIN), revents: 0)
+        return poll(&entry, 1, 0) != 0
+    }
+
+    /// Returns when a process started; nil once it has ended: proc_pid_stat(5), `starttime`.
+    private func startTime(_ entry: Int32) -> BootTime? {
+        guard case .text(let text) = Self.read("stat", in: entry),
+            // The program's name stands in parentheses and may hold any character.
+            let name = text.lastIndex(of: ")")
+        else { return nil }
+        let fields = text[name...].split(separator: " ")
+        // The fields are counted from 1, and the name is the second.
+        guard fields.count > 20, fields[1] != "Z", fields[1] != "X" else { return nil }
+        return UInt64(fields[20]).map { BootTime(ticks: $0) }
+    }
+
+    /// Whether a process holds a connection to the bus.
+    private func holdsConnection(_ entry: Int32, to bus: [UInt8]?) -> Bool {
+        let folder = openat(entry, "fd", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard folder >= 0 else { return false }
+        guard let stream = fdopendir(folder) else {
+            close(folder)
+            return false
+        }
+        // closedir closes the descriptor too.
+        defer { closedir(stream) }
+        let sockets = BusSockets(bus: bus)
+        var link = [UInt8](repeating: 0, count: 64)
+        for _ in 0..<Self.maximumDescriptors {
+            guard let file = readdir(stream) else { return false }
+            let count = withUnsafeBytes(of: &file.pointee.d_name) { name in
+                let name = name.assumingMemoryBound(to: CChar.self)
+                return name.baseAddress.map { readlinkat(folder, $0, &link, link.count) } ?? -1
+            }
+            guard count > 0 else { continue }
+            if sockets.includes(String(decoding: link.prefix(count), as: UTF8.self)) { return true }
+        }
+        return false
     }
 
     // MARK: Flatpak
@@ -53,8 +173,8 @@ struct CallerProbe: Sendable {
                 group = String(line.dropFirst().prefix { $0 != "]" })
             } else if group == "Application" || group == "Runtime" {
                 let parts = line.split(separator: "=", maxSplits: 1)
-                guard parts.count == 2, Self.trimmed(parts[0]) == "name" else { continue }
-                let name = Self.trimmed(parts[1])
+                guard parts.count == 2, trimmed(parts[0]) == "name" else { continue }
+                let name = trimmed(parts[1])
                 return name.isEmpty ? nil : name
             }
         }
@@ -74,12 +194,12 @@ struct CallerProbe: Sendable {
     /// whose last element is `snap.NAME.APP…`.
     private func snap(_ entry: Int32) -> String? {
         for path in ["attr/apparmor/current", "attr/current"] {
-            guard case .text(let label) = read(path, in: entry), label.hasPrefix("snap.") else {
-                continue
-            }
-            return Self.secondPart(label[...])
+            guard case .text(let label) = Self.read(path, in: entry),
+                let name = Self.snap(label: label)
+            else { continue }
+            return name
         }
-        guard case .text(let groups) = read("cgroup", in: entry) else { return nil }
+        guard case .text(let groups) = Self.read("cgroup", in: entry) else { return nil }
         for line in groups.split(separator: "\n") {
             guard let element = line.split(separator: "/").last, element.hasPrefix("snap.") else {
                 continue
@@ -87,6 +207,11 @@ struct CallerProbe: Sendable {
             return Self.secondPart(element)
         }
         return nil
+    }
+
+    /// Returns the snap that an AppArmor label names, `snap.NAME.APP (mode)`.
+    static func snap(label: String) -> String? {
+        label.hasPrefix("snap.") ? secondPart(label[...]) : nil
     }
 
     private static func secondPart(_ text: Substring) -> String? {
@@ -102,7 +227,7 @@ struct CallerProbe: Sendable {
         case unreadable
     }
 
-    private func read(_ path: String, in folder: Int32) -> Content {
+    private static func read(_ path: String, in folder: Int32) -> Content {
         let file = openat(folder, path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)
         guard file >= 0 else { return errno == ENOENT ? .absent : .unreadable }
         defer { close(file) }
@@ -110,7 +235,7 @@ struct CallerProbe: Sendable {
         guard fstat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
             return .unreadable
         }
-        var bytes = [UInt8](repeating: 0, count: Self.largest)
+        var bytes = [UInt8](repeating: 0, count: maximumFileSize)
         var length = 0
         while length < bytes.count {
             let count = bytes.withUnsafeMutableBytes { buffer in

@@ -2,94 +2,299 @@
 
 package import DBus
 
-/// Knows who the clients on the bus are; each is looked at once, and its calls wait for that.
+/// Knows which program or application each client on the bus is.
+///
+/// What a client is stays true for as long as its connection lives, so the service looks when the
+/// connection comes, before another process can get the number of the one that connected.
+/// `CallerProbe` says how a process is told. A bus that gives a descriptor of the process
+/// (`ProcessFD`) is asked at the first call instead, because the descriptor stays true.
+///
+/// A connection whose coming was not heard, such as one older than the service, is looked at when
+/// it first calls, and has to belong to a process that was there when the service began to listen.
 package actor Callers {
     package nonisolated var unownedExecutor: UnownedSerialExecutor {
         executor.asUnownedSerialExecutor()
     }
 
-    /// So many clients are remembered; the bus never gives a name twice, so that none is missed.
-    private static let mostKnown = 4_096
+    /// The most clients that are remembered, about 2 MB of memory.
+    private static let maximumClients = 16_384
+    /// The most clients that left and are still remembered, since calls of theirs may wait.
+    private static let maximumDeparted = 256
+    /// The most looks under way for clients that have not called.
+    private static let maximumEarlyLooks = 256
+    /// The most looks under way.
+    private static let maximumLooks = 4_096
 
-    private enum Entry {
-        case known(Caller)
-        /// Being looked at; those who wait for it, in the order in which they came.
-        case asked([CheckedContinuation<Caller, Never>])
+    private struct Client {
+        /// A time by which the connection was there; nil unless the service heard it come.
+        var connectedBy: BootTime?
+        /// What the client is; nil until that is known.
+        var caller: Caller?
+        /// The look under way.
+        var look: Int?
+        /// Calls that wait for the look, oldest first.
+        var waiting: [CheckedContinuation<Caller, Never>] = []
+        var hasLeft = false
+    }
+
+    /// What is known of the bus that the service listens to.
+    private struct Bus {
+        let connection: Connection
+        /// Whether the bus tells processes by descriptors.
+        let givesDescriptors: Bool
+        let socketName: [UInt8]?
+        /// Whose coming was not heard, came before this time.
+        var unheardUntil: BootTime
     }
 
     private nonisolated let executor: QueueExecutor
     private let probe: CallerProbe
-    private var entries: [BusName: Entry] = [:]
-    /// The id of the bus, so that a client's name means no other on a later one.
+    /// Who is asked for the credentials of connections: the bus, or a test's stand-in.
+    private let authority: BusName
+    private var bus: Bus?
+    /// The id of the bus, so that the mark of an unknown client means no other on a later bus.
     private var busID: String?
-    /// Those under way; each ends by itself.
-    private var looks: [BusName: Task<Void, Never>] = [:]
+    private var clients: [BusName: Client] = [:]
+    /// Clients that left, oldest first; the bus never gives their names again.
+    private var departed: ArraySlice<BusName> = []
+    /// The looks under way; each ends by itself.
+    private var looks: [Int: Task<Void, Never>] = [:]
+    private var lastLook = 0
+    private var listening: Task<Void, Never>?
 
     package init(executor: QueueExecutor) {
         self.init(executor: executor, probe: CallerProbe())
     }
 
-    init(executor: QueueExecutor, probe: CallerProbe) {
+    init(executor: QueueExecutor, probe: CallerProbe, authority: BusName = .bus) {
         self.executor = executor
         self.probe = probe
+        self.authority = authority
     }
 
     /// How many clients are remembered or looked at.
-    var known: Int { entries.count }
+    var known: Int { clients.count }
 
-    /// Another bus has other clients.
-    package func forgetAll() {
-        busID = nil
-        for (name, entry) in entries {
-            if case .known = entry { entries[name] = nil }
+    // MARK: The bus
+
+    /// Listens for the connections that come to a bus, and forgets the clients of the last one.
+    ///
+    /// - Parameter connection: The service's connection to the bus.
+    /// - Throws: What the bus answers.
+    package func listen(on connection: Connection) async throws(BusError) {
+        forgetAll()
+        busID = try await connection.busID()
+        let own = try await credentials(of: connection.uniqueName, over: connection)
+        let givesDescriptors = own[.processDescriptor] != nil
+        var signals: SignalSequence?
+        if !givesDescriptors {
+            // One short wake-up for each connection that comes to the bus.
+            signals = try await connection.signals(
+                MatchRule(
+                    sender: .bus,
+                    interface: "org.freedesktop.DBus",
+                    member: "NameOwnerChanged"
+                )
+            )
         }
-    }
-
-    /// Who makes a call.
-    func caller(of call: Call) async -> Caller {
-        // Without a bus in between there is nobody but the user's own programs.
-        guard let name = call.sender else { return .program }
-        if case .known(let caller) = entries[name] { return caller }
-        return await withCheckedContinuation { continuation in
-            // Taken out first, so that the list is not copied for each.
-            if case .asked(var waiting) = entries.removeValue(forKey: name) {
-                waiting.append(continuation)
-                entries[name] = .asked(waiting)
-            } else {
-                entries[name] = .asked([continuation])
-                looks[name] = Task { await look(at: name, over: call.connection) }
+        bus = Bus(
+            connection: connection,
+            givesDescriptors: givesDescriptors,
+            socketName: await connection.busSocketName,
+            // Not earlier: connections that came before the bus knew the rule were not heard.
+            unheardUntil: .now
+        )
+        guard let signals else { return }
+        listening = Task {
+            do {
+                for try await signal in signals { hear(signal) }
+            } catch {
+                // More signals came than the connection keeps: some connections were not heard.
+                guard bus?.connection === connection else { return }
+                listening = nil
+                try? await listen(on: connection)
             }
         }
     }
 
-    private func look(at name: BusName, over connection: Connection) async {
-        let caller = await identify(name, over: connection)
-        // Whoever comes while those who waited go on queues up behind them.
-        while case .asked(let waiting) = entries[name], !waiting.isEmpty {
-            entries[name] = .asked([])
-            for continuation in waiting { continuation.resume(returning: caller) }
+    private func forgetAll() {
+        listening?.cancel()
+        listening = nil
+        bus = nil
+        busID = nil
+        let asked = clients
+        clients = [:]
+        departed = []
+        for (name, client) in asked {
+            for continuation in client.waiting { continuation.resume(returning: unknown(name)) }
+        }
+    }
+
+    private func hear(_ signal: Signal) {
+        guard signal.arguments.count == 3, case .string(let text) = signal.arguments[0],
+            let name = try? BusName(validating: text), name.isUnique,
+            case .string(let owner) = signal.arguments[2]
+        else { return }
+        if owner.isEmpty { hasLeft(name) } else { hasCome(name) }
+    }
+
+    private func hasCome(_ name: BusName) {
+        let now = BootTime.now
+        guard clients[name] != nil || clients.count < Self.maximumClients else {
+            bus?.unheardUntil = now
+            return
+        }
+        clients[name, default: Client()].connectedBy = now
+        guard let bus, clients[name]?.look == nil, looks.count < Self.maximumEarlyLooks else {
+            return
+        }
+        beginLook(at: name, over: bus.connection)
+    }
+
+    private func hasLeft(_ name: BusName) {
+        guard let client = clients[name] else { return }
+        clients[name]?.hasLeft = true
+        // A look under way ends with the client forgotten.
+        if client.look == nil { forgetDeparted(name) }
+    }
+
+    /// Forgets a client that left, unless calls of its may still wait for their turn.
+    private func forgetDeparted(_ name: BusName) {
+        guard clients[name]?.caller != nil else {
+            clients[name] = nil
+            return
+        }
+        departed.append(name)
+        if departed.count > Self.maximumDeparted { clients[departed.removeFirst()] = nil }
+    }
+
+    // MARK: Looking
+
+    /// Returns who makes a call.
+    func caller(of call: Call) async -> Caller {
+        // Without a bus in between only the user's own programs can call.
+        guard let name = call.sender else { return .program }
+        // On an earlier bus the name belonged to another client.
+        if let bus, bus.connection !== call.connection { return unknown(name) }
+        if let caller = clients[name]?.caller { return caller }
+        if clients[name] == nil { makeRoom() }
+        guard looks.count < Self.maximumLooks, clients.count < Self.maximumClients else {
+            return unknown(name)
+        }
+        return await withCheckedContinuation { continuation in
+            clients[name, default: Client()].waiting.append(continuation)
+            if clients[name]?.look == nil { beginLook(at: name, over: call.connection) }
+        }
+    }
+
+    /// Where descriptors tell clients at any time, those that left are not heard.
+    private func makeRoom() {
+        guard bus?.givesDescriptors == true, clients.count >= Self.maximumClients else { return }
+        clients = clients.filter { $0.value.look != nil }
+    }
+
+    private func beginLook(at name: BusName, over connection: Connection) {
+        lastLook += 1
+        let look = lastLook
+        clients[name]?.look = look
+        looks[look] = Task {
+            let caller = await identify(name, over: connection)
+            await end(look, of: name, with: caller)
+            looks[look] = nil
+        }
+    }
+
+    /// Tells the calls that wait, and remembers what the client is.
+    ///
+    /// - Parameters:
+    ///   - look: The look that ends.
+    ///   - name: The client.
+    ///   - caller: What it is; nil where the bus does not know it.
+    private func end(_ look: Int, of name: BusName, with caller: Caller?) async {
+        // Calls that come while those that waited go on queue up behind them.
+        while clients[name]?.look == look, let waiting = clients[name]?.waiting, !waiting.isEmpty {
+            clients[name]?.waiting = []
+            for continuation in waiting {
+                continuation.resume(returning: caller ?? unknown(name))
+            }
             await Task.yield()
         }
-        if entries.count > Self.mostKnown { forgetKnown() }
-        entries[name] = .known(caller)
-        looks[name] = nil
-    }
-
-    private func forgetKnown() {
-        entries = entries.filter { entry in
-            if case .known = entry.value { false } else { true }
+        guard let client = clients[name], client.look == look else { return }
+        clients[name]?.look = nil
+        clients[name]?.caller = caller
+        if client.hasLeft {
+            forgetDeparted(name)
+        } else if caller == nil, client.connectedBy == nil {
+            // It left before it was looked at: no signal will tell that.
+            clients[name] = nil
         }
     }
 
-    private func identify(_ name: BusName, over connection: Connection) async -> Caller {
-        if let process = try? await connection.processID(of: name),
-            let caller = await probe.caller(process: process),
-            // Still there: so the number belonged to the caller when it was looked at.
-            (try? await connection.processID(of: name)) == process
-        {
-            return caller
-        }
+    /// Returns what a client is; nil where the bus does not know it.
+    private func identify(_ name: BusName, over connection: Connection) async -> Caller? {
         if busID == nil { busID = try? await connection.busID() }
-        return .unknown(connection: "\(busID ?? "")\(name)")
+        guard let credentials = try? await credentials(of: name, over: connection) else {
+            return nil
+        }
+        if let label = credentials[.securityLabel]?.text, let snap = CallerProbe.snap(label: label)
+        {
+            return .application("snap/" + snap)
+        }
+        let evidence: CallerEvidence
+        if case .descriptor(let descriptor) = credentials[.processDescriptor] {
+            evidence = .descriptor(descriptor)
+        } else if bus?.givesDescriptors != true, case .uint32(let process) = credentials[.process] {
+            // The bus sent the signal of the client's coming before its answer, and signals and
+            // answers are taken in their order: so the signal has been heard, if there was one.
+            evidence = .number(
+                process,
+                connectedBy: clients[name]?.connectedBy ?? bus?.unheardUntil ?? .end,
+                busSocket: await connection.busSocketName
+            )
+        } else {
+            // The process had ended when the bus took the connection.
+            return unknown(name)
+        }
+        return await probe.caller(evidence) ?? unknown(name)
+    }
+
+    private func unknown(_ name: BusName) -> Caller {
+        .unknown(connection: "\(busID ?? "")\(name)")
+    }
+
+    /// Asks for all that the bus knows of a connection: "GetConnectionCredentials".
+    private func credentials(
+        of name: BusName,
+        over connection: Connection
+    ) async throws(BusError) -> [String: Value] {
+        let bus = Proxy(
+            connection,
+            authority,
+            "/org/freedesktop/DBus",
+            "org.freedesktop.DBus"
+        )
+        return try await bus.call(
+            "GetConnectionCredentials",
+            name.rawValue,
+            returning: [String: Value].self
+        )
+    }
+}
+
+// The keys of "GetConnectionCredentials".
+extension String {
+    fileprivate static let process = "ProcessID"
+    fileprivate static let processDescriptor = "ProcessFD"
+    fileprivate static let securityLabel = "LinuxSecurityLabel"
+}
+
+extension Value {
+    /// The text in an array of bytes, without the zero byte that may end it.
+    fileprivate var text: String? {
+        guard case .array(_, let values) = self else { return nil }
+        let bytes = values.compactMap { value in
+            if case .byte(let byte) = value { byte } else { nil }
+        }
+        return String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
     }
 }

@@ -128,9 +128,14 @@ extension ManagerService {
         }
     }
 
-    /// The clients of the old bus are gone with it, and names of the new one mean others.
-    package func busDidChange() async {
-        await callers.forgetAll()
+    /// Prepares for the clients of a bus, before the service takes its name there.
+    ///
+    /// The clients of an earlier bus are gone with it, and their names mean others on this one.
+    ///
+    /// - Parameter connection: The service's connection to the bus.
+    /// - Throws: What the bus answers.
+    package func willServe(over connection: Connection) async throws(BusError) {
+        try await callers.listen(on: connection)
         for departure in departures.values { departure.cancel() }
         departures = [:]
     }

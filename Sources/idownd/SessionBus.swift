@@ -26,6 +26,7 @@ actor SessionBus {
     /// objects.
     func publish(_ manager: ManagerService) async throws(Exit) {
         do {
+            try await manager.willServe(over: connection)
             try await connection.export(manager)
             guard try await connection.requestName(Contract.busName) == .exists else { return }
         } catch {
@@ -91,7 +92,6 @@ actor SessionBus {
         let last = connection
         connection = next
         await announcer.use(next)
-        await manager.busDidChange()
         do {
             try await publish(manager)
             return true

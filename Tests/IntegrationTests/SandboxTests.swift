@@ -8,25 +8,29 @@ import iDownTesting
 /// What an application from a sandbox may do, and what not.
 @Suite(.timeLimit(.minutes(2)))
 struct SandboxTests {
-    /// A client that is in a sandbox from before its first call on.
+    /// A client that is in a sandbox before it connects.
     ///
-    /// Its root is a folder with a Flatpak's mark, which is all that tells one. It prints a line a
-    /// call: its name, then what it gave or the name of its error.
+    /// Its root is a folder with a Flatpak's mark, which is all that tells one. It reaches the bus
+    /// by a path from its working folder, which lies outside of that root. It prints a line for
+    /// each call: the call's name, then the result or the name of the error.
     private static let client = """
         import codecs, json, os, sys
         import dbus
+        import dbus.bus
         import dbus.exceptions
 
         root, own, other, url, downloads, outside = sys.argv[1:]
-        bus = dbus.SessionBus()
+        bus_path = os.environ['DBUS_SESSION_BUS_ADDRESS'].split('path=')[1].split(',')[0]
+        os.chdir(os.path.dirname(bus_path))
+        os.chroot(root)
+        bus = dbus.bus.BusConnection('unix:path=' + os.path.basename(bus_path))
+        os.chdir('/')
         path = '/org/idown/Manager1'
         thing = bus.get_object('org.idown.Manager1', path, introspect=False)
         manager = dbus.Interface(thing, 'org.idown.Manager1')
         properties = dbus.Interface(thing, 'org.freedesktop.DBus.Properties')
         objects = dbus.Interface(thing, 'org.freedesktop.DBus.ObjectManager')
         one = bus.get_object('org.idown.Manager1', path + '/task/' + other, introspect=False)
-        os.chroot(root)
-        os.chdir('/')
 
         def show(name, call):
             try:

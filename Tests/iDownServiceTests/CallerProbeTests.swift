@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import CLinux
+import DBus
 import Glibc
 import Testing
 import iDownTesting
@@ -7,15 +9,31 @@ import iDownTesting
 @testable import iDownService
 
 @Suite struct CallerProbeTests {
+    /// What the kernel tells of a process 7 that started at tick 500.
+    private static let stat = "7 (a ) b) S" + String(repeating: " 1", count: 18) + " 500 1\n"
+
     /// Looks at a process 7 whose files are given by their paths below `/proc/7`.
-    private func caller(_ files: [String: String], _ root: Bool = true) async throws -> Caller? {
+    private func caller(
+        _ files: [String: String],
+        hasRoot: Bool = true,
+        link: String? = "socket:[5]",
+        connectedBy: UInt64 = 500
+    ) async throws -> Caller? {
         try await withTemporaryFolder { proc in
-            for folder in ["", "/root", "/attr", "/attr/apparmor"] {
-                guard folder != "/root" || root else { continue }
+            for folder in ["", "/root", "/attr", "/attr/apparmor", "/fd"] {
+                guard folder != "/root" || hasRoot else { continue }
                 #expect(mkdir("\(proc)/7\(folder)", 0o700) == 0)
             }
-            for (path, text) in files { try TestFile.write(text, to: "\(proc)/7/\(path)") }
-            return await CallerProbe(folder: proc).caller(process: 7)
+            if let link { #expect(symlink(link, "\(proc)/7/fd/3") == 0) }
+            for (path, text) in ["stat": Self.stat].merging(files, uniquingKeysWith: { $1 }) {
+                try TestFile.write(text, to: "\(proc)/7/\(path)")
+            }
+            let evidence = CallerEvidence.number(
+                7,
+                connectedBy: BootTime(ticks: connectedBy),
+                busSocket: nil
+            )
+            return await CallerProbe(folder: proc).caller(evidence)
         }
     }
 
@@ -25,7 +43,55 @@ import iDownTesting
             try await caller(["cgroup": cgroup, "attr/current": "unconfined\n"]) == .program
         )
         #expect(try await caller([:]) == .program)
-        #expect(await CallerProbe().caller(process: UInt32(getpid())) == .program)
+    }
+
+    @Test func `a process that started after the connection came is another one`() async throws {
+        #expect(try await caller([:], connectedBy: 499) == nil)
+        #expect(try await caller([:], connectedBy: 501) == .program)
+    }
+
+    @Test func `a process that has ended cannot be told`() async throws {
+        let ended = Self.stat.replacing(" S ", with: " Z ")
+        #expect(try await caller(["stat": ended]) == nil)
+        #expect(try await caller(["stat": "7 (a) S\n"]) == nil)
+    }
+
+    @Test func `a process without a socket has no connection`() async throws {
+        #expect(try await caller([:], link: nil) == nil)
+        #expect(try await caller([:], link: "/dev/null") == nil)
+    }
+
+    @Test func `a process has to hold a connection to this bus`() async throws {
+        try await withPrivateBus { bus in
+            try await withPrivateBus { other in
+                let connection = try await Connection.open(.address(bus.address))
+                let stranger = try await Connection.open(.address(other.address))
+                let socket = try #require(await connection.busSocketName)
+                @Sendable func own() async -> Caller? {
+                    let number = UInt32(getpid())
+                    let evidence = CallerEvidence.number(
+                        number,
+                        connectedBy: .now,
+                        busSocket: socket
+                    )
+                    return await CallerProbe().caller(evidence)
+                }
+                #expect(await own() == .program)
+                await connection.close()
+                #expect(await connection.busSocketName == nil)
+                try await soon("the connection to be gone") { await own() == nil }
+                await stranger.close()
+            }
+        }
+    }
+
+    @Test func `a descriptor tells its own process until that has ended`() async throws {
+        let child = try await ChildProcess.start("sleep", ["60"])
+        let descriptor = OpenDescriptor(owning: clinux_pidfd_open(child.processIdentifier))
+        #expect(descriptor.number >= 0)
+        #expect(await CallerProbe().caller(.descriptor(descriptor)) == .program)
+        await child.stop()
+        #expect(await CallerProbe().caller(.descriptor(descriptor)) == nil)
     }
 
     @Test(
@@ -58,8 +124,10 @@ import iDownTesting
     }
 
     @Test func `a process that is gone, or hides its root, cannot be told`() async throws {
-        #expect(try await caller([:], false) == nil)
-        #expect(await CallerProbe().caller(process: 0) == nil)
-        #expect(await CallerProbe(folder: "/nonexistent").caller(process: 7) == nil)
+        #expect(try await caller([:], hasRoot: false) == nil)
+        for folder in ["/proc", "/nonexistent"] {
+            let evidence = CallerEvidence.number(0, connectedBy: .end, busSocket: nil)
+            #expect(await CallerProbe(folder: folder).caller(evidence) == nil)
+        }
     }
 }

@@ -47,7 +47,8 @@ package actor KernelNetwork {
         guard let socket = NetlinkSocket() else { return true }
         var view = NetworkView()
         for type in [RTM_GETLINK, RTM_GETADDR, RTM_GETROUTE] {
-            guard socket.dump(UInt16(type), { view.take($0) }) else { return true }
+            let all = rtgenmsg(rtgen_family: UInt8(AF_UNSPEC))
+            guard socket.dump(UInt16(type), all, { view.take($0) }) else { return true }
         }
         return view.isOnline
     }

@@ -2,10 +2,10 @@
 
 import CLinux
 
-/// One message of the kernel about links, addresses or routes (rtnetlink(7)).
+/// One message of the kernel about links, addresses or routes (rtnetlink(7)), or about a socket.
 ///
 /// Every length in it is held against the bytes that are there.
-struct NetlinkMessage {
+package struct NetlinkMessage {
     let type: UInt16
     private let payload: ArraySlice<UInt8>
 
@@ -24,10 +24,12 @@ struct NetlinkMessage {
     }
 
     /// The fixed part, where the message is long enough for it.
-    func head<Head: BitwiseCopyable>(_ type: Head.Type) -> Head? { payload.read(type) }
+    package func head<Head: BitwiseCopyable>(_ type: Head.Type) -> Head? { payload.read(type) }
 
     /// The attributes behind a fixed part, by their type.
-    func attributes<Head: BitwiseCopyable>(after type: Head.Type) -> [UInt16: ArraySlice<UInt8>] {
+    package func attributes<Head: BitwiseCopyable>(
+        after type: Head.Type
+    ) -> [UInt16: ArraySlice<UInt8>] {
         Self.attributes(of: payload.dropFirst(MemoryLayout<Head>.size.roundedUpToFour))
     }
 
@@ -49,7 +51,7 @@ struct NetlinkMessage {
 
 extension ArraySlice<UInt8> {
     /// The bytes at the start as a value of the kernel's; nil where they are too few.
-    func read<Value: BitwiseCopyable>(_ type: Value.Type) -> Value? {
+    package func read<Value: BitwiseCopyable>(_ type: Value.Type) -> Value? {
         guard count >= MemoryLayout<Value>.size else { return nil }
         return withUnsafeBytes { $0.loadUnaligned(as: type) }
     }

@@ -3,18 +3,20 @@
 import CLinux
 import Glibc
 
-/// A conversation with the kernel about the network (netlink(7)).
-struct NetlinkSocket {
+/// A conversation with the kernel about the network (netlink(7)) or its sockets (sock_diag(7)).
+package struct NetlinkSocket {
     let descriptor: Descriptor
 
     /// Nil where the kernel or a sandbox has none.
     ///
-    /// - Parameter groups: what to be told of from now on; a set of `RTMGRP_` bits.
-    init?(groups: UInt32 = 0) {
+    /// - Parameters:
+    ///   - family: which part of the kernel to ask, `NETLINK_ROUTE` or another.
+    ///   - groups: what to be told of from now on; a set of `RTMGRP_` bits.
+    package init?(family: Int32 = NETLINK_ROUTE, groups: UInt32 = 0) {
         let number = socket(
             AF_NETLINK,
             Int32(SOCK_RAW.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue),
-            Int32(NETLINK_ROUTE)
+            family
         )
         guard number >= 0 else { return nil }
         descriptor = Descriptor(owning: number)
@@ -45,9 +47,17 @@ struct NetlinkSocket {
 
     /// Asks for all of something (`RTM_GETLINK` and its like) and hands each message on.
     ///
+    /// - Parameters:
+    ///   - type: what to list.
+    ///   - body: the fixed part of the request, such as `rtgenmsg`.
+    ///   - take: gets each message.
     /// - Returns: whether the list came whole.
-    func dump(_ type: UInt16, _ take: (NetlinkMessage) -> Void) -> Bool {
-        guard send(type) else { return false }
+    package func dump(
+        _ type: UInt16,
+        _ body: some BitwiseCopyable,
+        _ take: (NetlinkMessage) -> Void
+    ) -> Bool {
+        guard send(type, body) else { return false }
         var buffer = [UInt8](repeating: 0, count: Self.bufferSize)
         while true {
             var entry = pollfd(fd: descriptor.number, events: Int16(POLLIN), revents: 0)
@@ -66,20 +76,15 @@ struct NetlinkSocket {
         }
     }
 
-    private func send(_ type: UInt16) -> Bool {
-        struct Request {
-            var header = nlmsghdr()
-            var body = rtgenmsg()
-        }
-        var request = Request()
-        let length = MemoryLayout<nlmsghdr>.size + MemoryLayout<rtgenmsg>.size
-        request.header.nlmsg_len = UInt32(length)
-        request.header.nlmsg_type = type
-        request.header.nlmsg_flags = UInt16(NLM_F_REQUEST | NLM_F_DUMP)
-        request.body.rtgen_family = UInt8(AF_UNSPEC)
-        return withUnsafeBytes(of: &request) { bytes in
-            Glibc.send(descriptor.number, bytes.baseAddress, length, 0) == length
-        }
+    private func send(_ type: UInt16, _ body: some BitwiseCopyable) -> Bool {
+        var header = nlmsghdr()
+        header.nlmsg_type = type
+        header.nlmsg_flags = UInt16(NLM_F_REQUEST | NLM_F_DUMP)
+        header.nlmsg_len = UInt32(MemoryLayout.size(ofValue: header))
+        header.nlmsg_len += UInt32(MemoryLayout.size(ofValue: body))
+        let request =
+            withUnsafeBytes(of: header, Array.init) + withUnsafeBytes(of: body, Array.init)
+        return Glibc.send(descriptor.number, request, request.count, 0) == request.count
     }
 
     /// More than the kernel puts into one datagram (32 KiB).
