@@ -21,8 +21,8 @@ struct AddCommand: AsyncParsableCommand {
             files: out=, dir=, checksum=, referer=, header=, user-agent=, split=, \
             max-connection-per-server=, max-download-limit=, pause=, priority= and token=. Lines \
             that start with # are comments. A list can also be the output of idown export, with \
-            or without --json. An option in the list overrides the same option on the command line. \
-            From a list, URLs that the service refuses are reported and the rest is added.
+            or without --json. An option in the list overrides the same option on the command \
+            line. From a list, URLs that the service refuses are reported and the rest is added.
 
             Examples:
               idown add https://example.org/disk.iso
@@ -94,7 +94,7 @@ struct AddCommand: AsyncParsableCommand {
                 try await addition.run(client, into: &ids)
                 failure = try await list?.run(client, into: &ids)
             } catch {
-                // The IDs of what was added are printed whatever came after it.
+                // The IDs of added downloads are printed even if a later call failed.
                 if !ids.isEmpty { try print(ids) }
                 throw error
             }

@@ -5,9 +5,9 @@ import Glibc
 import iDownBus
 import iDownView
 
-/// Adds what a command line names.
+/// Adds the URLs and metalink files of a command line.
 struct Addition {
-    /// What goes to the service in one call.
+    /// The content of one call to the service.
     private enum Call {
         case urls([String], AddOptions)
         case metalink(path: String, AddOptions)
@@ -21,8 +21,8 @@ struct Addition {
     /// - Parameters:
     ///   - arguments: The URLs and metalink files.
     ///   - adding: The options of the command line.
-    ///   - options: The same as the service takes them.
-    ///   - cookies: A file with cookies; each URL gets those that belong to it.
+    ///   - options: The same options in the service's form.
+    ///   - cookies: A file with cookies; each URL gets its own.
     /// - Throws: `ValidationError` for options that cannot go together.
     init(
         _ arguments: [DownloadArgument],
@@ -60,8 +60,8 @@ struct Addition {
     ///
     /// - Parameters:
     ///   - client: The service.
-    ///   - ids: Gets the IDs call by call, so that those of a call that succeeded are known when
-    ///     the next one is refused.
+    ///   - ids: Gets the IDs after each call, so that they are known even if a later call is
+    ///     refused.
     /// - Throws: The error of the first call that was refused.
     func run(_ client: ManagerClient, into ids: inout [String]) async throws(ManagerError) {
         for call in calls {

@@ -121,7 +121,9 @@ struct ConfigCommand: AsyncParsableCommand {
         try Output.data(file.text(of: setting))
     }
 
-    /// What the settings file holds; tells its mistakes, and where nobody could read it.
+    /// Returns the report on the settings file, and prints the mistakes in it.
+    ///
+    /// Nil, after a message, if idownd cannot be run to read the file.
     static func file() -> SettingsFileReport? {
         guard let file = ServiceProgram.ask("--settings").flatMap(SettingsFileReport.init) else {
             Output.complain(

@@ -57,10 +57,10 @@ struct ExplainCommand: AsyncParsableCommand {
         }
     }
 
-    /// More downloads are counted instead of told one by one.
+    /// The number of downloads above which they are counted instead of listed.
     private static let mostTold = 10
 
-    /// What a healthy download does, as in "it is transferring".
+    /// Returns the activity of a download without a hold, as in "it is transferring".
     private static func doing(_ task: TaskProperties) -> String {
         task.activity == .none ? task.state.rawValue : task.activity.rawValue
     }

@@ -66,7 +66,7 @@ struct FollowCommand: AsyncParsableCommand {
                 case .service(let isRunning):
                     try Output.jsonLine(line)
                     guard isRunning else { continue }
-                    // What ended while the service restarted was perhaps not signalled.
+                    // If a task ended while the service restarted, its signal may be missing.
                     for id in open.sorted() {
                         guard let end = await Self.end(of: id, client) else { continue }
                         try Output.jsonLine(EventJSON.event(end))
@@ -81,8 +81,9 @@ struct FollowCommand: AsyncParsableCommand {
         }
     }
 
-    /// The event for the end of a task; nil while the task goes on, and where the service has ended
-    /// again: its next start is another chance.
+    /// Returns the event for the end of a task; nil if the task has not ended.
+    ///
+    /// It also returns nil if the service has ended again; the next start is another chance.
     private static func end(
         of id: String,
         _ client: ManagerClient

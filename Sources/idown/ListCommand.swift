@@ -72,7 +72,7 @@ struct ListCommand: AsyncParsableCommand {
         _ client: ManagerClient
     ) async throws(ManagerError) -> [TaskProperties] {
         var query = TaskQuery()
-        // A long list arrives several times as fast with only what is shown of it.
+        // A long list arrives several times as fast with only the properties that are shown.
         if format.isForPeople { query.properties = TaskTable.properties }
         query.text = search
         query.sort = sort

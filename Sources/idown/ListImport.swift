@@ -12,10 +12,10 @@ struct ListImport {
     ///
     /// - Parameters:
     ///   - path: The file; `-` is standard input.
-    ///   - defaults: The options of the command line, for what the list does not say.
+    ///   - defaults: The options of the command line, which apply where the list sets none.
     ///   - cookies: The cookies of the command line.
     /// - Returns: The list, ready to be added.
-    /// - Throws: `ExitCode` after telling what is wrong with the list.
+    /// - Throws: `ExitCode` after printing what is wrong with the list.
     static func read(
         _ path: String,
         defaults: AddOptions,
@@ -39,16 +39,16 @@ struct ListImport {
         )
     }
 
-    /// Adds the downloads that the service accepts, and tells the lines of those that it refuses.
+    /// Adds the downloads that the service accepts, and prints the lines of the refused ones.
     ///
     /// - Parameters:
     ///   - client: The service.
     ///   - ids: Gets the IDs in the order of the list.
     /// - Returns: The code of the first refusal.
-    /// - Throws: ``ManagerError`` where the service cannot be reached any more.
+    /// - Throws: ``ManagerError`` if the service can no longer be reached.
     func run(_ client: ManagerClient, into ids: inout [String]) async throws -> ExitStatus? {
         var failure: ExitStatus?
-        // One after the other: the order of the list is the order of the queue.
+        // The batches are added one by one, so that the queue has the order of the list.
         for batch in batches {
             let refused = try await run(batch, client, into: &ids)
             failure = failure ?? refused
@@ -56,8 +56,9 @@ struct ListImport {
         return failure
     }
 
-    /// The service adds a batch as a whole or not at all: a batch with a refused URL is halved until
-    /// that URL stands alone and all others are added.
+    /// Adds a batch, which the service does as a whole or not at all.
+    ///
+    /// A batch with a refused URL is halved until that URL is alone and all others are added.
     private func run(
         _ batch: DownloadList.Batch,
         _ client: ManagerClient,
@@ -130,7 +131,7 @@ struct ListImport {
 }
 
 extension DownloadList.Batch {
-    /// Whether an error is about one of the URLs, and not about what all have in common.
+    /// Whether an error is about one of the URLs rather than about their common options.
     fileprivate func isRefusedForOne(_ error: ManagerError) -> Bool {
         switch error.code {
         case .invalidURL, .unsupportedScheme, .fileExists: true

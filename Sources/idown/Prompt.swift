@@ -37,8 +37,8 @@ enum Prompt {
         defer { takeUp(formerActions) }
         let interrupt = interruptSign(of: before)
         var quiet = before
-        // Without signals too: one that ended the command would leave the terminal mute. What Ctrl-C
-        // types then ends a line as Enter does, so that it is read at once.
+        // Keys send no signals meanwhile, because a signal that ended the command would leave the
+        // terminal without echo. Instead Ctrl-C ends the line like Enter, and is read at once.
         quiet.c_lflag &= ~tcflag_t(ECHO | ISIG)
         withUnsafeMutableBytes(of: &quiet.c_cc) { $0[Int(VEOL)] = interrupt }
         guard tcsetattr(terminal, TCSAFLUSH, &quiet) == 0 else {
@@ -52,7 +52,7 @@ enum Prompt {
         return try readLine(terminal, interrupt: interrupt)
     }
 
-    /// What Ctrl-C types: the terminal's own sign for it, or the usual one where it has none.
+    /// Returns the byte of the interrupt key: the terminal's own, or that of Ctrl-C if it has none.
     private static func interruptSign(of modes: termios) -> UInt8 {
         let sign = withUnsafeBytes(of: modes.c_cc) { $0[Int(VINTR)] }
         return sign == 0 ? 3 : sign
@@ -63,7 +63,7 @@ enum Prompt {
         _ = Glibc.write(terminal, bytes, bytes.count)
     }
 
-    /// Byte by byte, so that what follows stays for the next question: read(2).
+    /// Reads a line byte by byte, so that later lines are left for the next question: read(2).
     private static func readLine(_ file: CInt, interrupt: UInt8? = nil) throws -> String {
         var bytes: [UInt8] = []
         while bytes.count <= longest {

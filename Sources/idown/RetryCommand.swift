@@ -33,7 +33,7 @@ struct RetryCommand: TaskVerb {
         [.paused, .failed, .cancelled].contains(task.state)
     }
 
-    /// Whether a completed file is meant: by its ID, or by its state.
+    /// Whether a completed download was selected by its ID or by its state, to be repeated.
     private func isRepeated(_ task: TaskProperties) -> Bool {
         let words = (try? change.selected.selection())?.words ?? []
         return task.state == .completed
@@ -45,8 +45,9 @@ struct RetryCommand: TaskVerb {
         return nil
     }
 
-    /// The bus has no Retry for many tasks: one call resumes those that Resume can start, the others
-    /// are retried one by one.
+    /// Resumes tasks with one call where it can, and retries the others one by one.
+    ///
+    /// The bus has no call that retries many tasks.
     func apply(
         to tasks: [TaskProperties],
         _ client: ManagerClient
@@ -60,7 +61,7 @@ struct RetryCommand: TaskVerb {
                 try await client.retry(task.id)
                 count += 1
             } catch {
-                // Another program may have removed or started it since the list was read.
+                // Another program may have removed or started the task since the list was read.
                 let isGone = selection?.passesOver(error, of: task.id) == true
                 guard isGone || error.code == .invalidState else { throw error }
             }
@@ -68,8 +69,9 @@ struct RetryCommand: TaskVerb {
         return count
     }
 
-    /// Whether a task is still in the state for which it is retried: one that has completed meanwhile
-    /// would be downloaded again from the beginning.
+    /// Whether a task is still in the state in which it was selected.
+    ///
+    /// A retry would download a task that completed meanwhile again from the beginning.
     private func isStill(
         _ task: TaskProperties,
         _ client: ManagerClient

@@ -19,7 +19,7 @@ struct SelectionArguments: ParsableArguments {
         _ = try selection()
     }
 
-    /// What the words select.
+    /// Returns the selection that the words name.
     func selection() throws -> TaskSelection {
         try TaskSelection(typed: words)
     }
@@ -57,9 +57,9 @@ struct ChangeArguments: ParsableArguments {
     ///
     /// - Parameters:
     ///   - tasks: All selected tasks.
-    ///   - change: What would be done, as in "would be paused".
+    ///   - change: The participle of the verb, as in "would be paused".
     ///   - isChanged: Whether a task would be changed.
-    /// - Throws: Where the output cannot be written.
+    /// - Throws: `ExitCode` if the output cannot be written.
     func preview(
         _ tasks: [TaskProperties],
         _ change: String,
@@ -106,7 +106,7 @@ struct ConsentArguments: ParsableArguments {
 extension TaskSelection {
     /// Reads the words of a command line.
     ///
-    /// - Throws: `ValidationError`, which says what would be right.
+    /// - Throws: `ValidationError`, which says what to type.
     init(typed words: [String]) throws {
         do {
             try self.init(words)

@@ -49,7 +49,7 @@ enum SettingsEditor {
         return String(cString: folder)
     }
 
-    /// Ends the command where the user gives up, or where nobody can be asked.
+    /// Asks whether to edit again, and ends the command after a no or without a terminal.
     private static func askToEditAgain() throws {
         if Terminal.input.isTerminal {
             let answer = try Prompt.line("Edit again? [Y/n] ").lowercased()

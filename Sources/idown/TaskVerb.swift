@@ -4,18 +4,17 @@ import ArgumentParser
 import iDownBus
 import iDownView
 
-/// What the commands have in common that apply one verb to downloads.
+/// A command that applies one verb to downloads.
 protocol TaskVerb: AsyncParsableCommand {
     var change: ChangeArguments { get }
 
-    /// The verb as the live list knows it.
+    /// The verb of the live list that does the same.
     static var verb: ListVerb { get }
 
-    /// What the verb does to a download, as in "would be paused".
+    /// The participle of the verb, as in "would be paused".
     static var participle: String { get }
 
-    /// Whether the verb changes a download; a download that was not named by its ID is passed over
-    /// if not.
+    /// Whether the verb can change a download; if not, a range, a state or `all` skips it.
     func changes(_ task: TaskProperties) -> Bool
 
     /// How the user agrees before several unfinished downloads are lost; nil for a verb that loses
@@ -24,8 +23,8 @@ protocol TaskVerb: AsyncParsableCommand {
 
     /// Applies the verb to one task, which was named by its ID.
     ///
-    /// - Returns: The code to end with where the task stays as it is without an error; the reason
-    ///   has been told.
+    /// - Returns: The exit code if the task was not changed for a reason that was printed; nil if
+    ///   it was changed.
     func apply(to id: String, _ client: ManagerClient) async throws(ManagerError) -> ExitStatus?
 
     /// Applies the verb to the tasks of a selection that can take it, in as few calls as possible.
@@ -36,14 +35,14 @@ protocol TaskVerb: AsyncParsableCommand {
         _ client: ManagerClient
     ) async throws(ManagerError) -> UInt32
 
-    /// Tells why some of a selection have not changed, where that is worth telling.
+    /// Prints why some selected tasks were not changed, if the user should know.
     ///
     /// - Parameters:
-    ///   - tasks: The selection, as it was before.
-    ///   - count: How many of it have not changed.
+    ///   - tasks: The selected tasks, as they were before.
+    ///   - count: The number of tasks that were not changed.
     ///   - client: The service.
-    /// - Throws: What the service answers to questions about them.
-    /// - Returns: The code to end with; nil where this is no fault.
+    /// - Throws: The errors of the service when it is asked about the tasks.
+    /// - Returns: The exit code; nil if this is not an error.
     func tellShortfall(
         of tasks: [TaskProperties],
         _ count: Int,
@@ -64,8 +63,10 @@ extension TaskVerb {
         _ client: ManagerClient
     ) async throws(ManagerError) -> ExitStatus? { nil }
 
-    /// A download that was named by its ID and cannot take the verb is an error; a range, a state
-    /// and all mean those downloads that can.
+    /// Applies the verb to the selection.
+    ///
+    /// A download that was selected by its ID and cannot take the verb is an error. A range, a
+    /// state or `all` skips it.
     func run() async throws {
         try await Service.use { client in
             let selection = try change.selected.selection()
@@ -89,8 +90,10 @@ extension TaskVerb {
         }
     }
 
-    /// A task that was removed after it was listed voids the whole call: then the list is another
-    /// one, and is asked for again.
+    /// Reads the selected tasks and applies the verb to them.
+    ///
+    /// If one of them was removed meanwhile, the service refuses the whole call. Then the list is
+    /// read again, for at most three tries.
     private func apply(
         to selection: TaskSelection,
         _ client: ManagerClient
@@ -112,7 +115,7 @@ extension TaskVerb {
         }
     }
 
-    /// Goes on after a refusal, tells each one, and ends with the code of the first.
+    /// Applies the verb to each ID, prints every refusal, and ends with the exit code of the first.
     private func applyOneByOne(_ ids: [String], _ client: ManagerClient) async throws {
         var first: ExitStatus?
         for id in ids {

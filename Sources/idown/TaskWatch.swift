@@ -7,7 +7,7 @@ import iDownView
 ///
 /// A completed metalink gives its place to the tasks that it lists, which are followed in turn.
 struct TaskWatch {
-    /// What is known of one task.
+    /// The last known state of a task.
     enum Standing {
         /// The task as it is or, once it has ended, as it was at its end.
         case task(TaskProperties)
@@ -17,27 +17,27 @@ struct TaskWatch {
 
     /// How a watch ended.
     struct Result {
-        /// The tasks in the order in which they were asked for, those of a metalink in its place.
+        /// The tasks in the order of the IDs, with a metalink replaced by the tasks that it lists.
         let ends: [TaskEnd]
-        /// Whether an interrupt came before all had ended.
+        /// Whether the user pressed Ctrl-C before all tasks had ended.
         let isInterrupted: Bool
     }
 
-    /// The tasks in the order in which they were asked for, each once.
+    /// The IDs of the tasks in the order in which they were given, each once.
     let ids: [String]
     private let client: ManagerClient
     private let events: ManagerEvents
     private let presence: ManagerPresence
     private let interrupts: Interrupts?
 
-    /// Subscribes to signals first and adds or looks then, so that no change is missed.
+    /// Subscribes to signals and then adds or reads the tasks, so that no change is missed.
     ///
     /// - Parameters:
     ///   - client: The service.
     ///   - handlesInterrupts: Whether Ctrl-C ends the watch rather than the process.
     ///   - adding: Returns the IDs of the tasks.
     /// - Returns: The watch, which misses no change from here on.
-    /// - Throws: What the bus or `adding` throws.
+    /// - Throws: The errors of the bus and of `adding`.
     static func start(
         over client: ManagerClient,
         handlesInterrupts: Bool,
@@ -48,7 +48,7 @@ struct TaskWatch {
         var ids: [String] = []
         var seen: Set<String> = []
         for id in try await adding() where seen.insert(id).inserted { ids.append(id) }
-        // Not before: until there is something to leave behind, Ctrl-C ends the process.
+        // Until the tasks are added there is nothing to report, so Ctrl-C just ends the process.
         return TaskWatch(
             ids: ids,
             client: client,
@@ -60,7 +60,7 @@ struct TaskWatch {
 
     /// Returns once all tasks have ended, or the user interrupts.
     ///
-    /// - Parameter show: Gets each task's ID and what is known of it, whenever that changes.
+    /// - Parameter show: Gets a task's ID and its last known state, whenever the state changes.
     /// - Throws: An error that says that the service cannot be reached any more.
     /// - Returns: How the tasks ended.
     func run(
@@ -86,17 +86,18 @@ struct TaskWatch {
             return Result(ends: ends, isInterrupted: isInterrupted)
         }
         func settle(_ id: String) async throws(ManagerError) {
-            // Signals give the URL without its query, and another program may have restarted it.
+            // The task is read again, because signals give its URL without the query, and because
+            // another program may have restarted it.
             let found: TaskProperties?
             do throws(ManagerError) {
                 found = try await current(id)
             } catch {
-                // The bus tells when the service has left, and asking then starts it again.
+                // When the service has left, the watch asks it again, which restarts it.
                 guard error.code == .stopping else { throw error }
                 return
             }
             guard let task = found else {
-                // It may have been removed after its end, which is what was waited for.
+                // A task that was removed after its end counts with this end.
                 var last = Standing.removed
                 if case .task(let ended) = standings[id], ended.hasEnded { last = .task(ended) }
                 standings[id] = last
@@ -110,7 +111,7 @@ struct TaskWatch {
             guard task.state == .completed, !task.listedTasks.isEmpty,
                 let place = ids.firstIndex(of: id)
             else { return }
-            // Files of an old metalink may have left the list since.
+            // Tasks that the metalink listed may have been removed since.
             var listed: [String] = []
             for id in task.listedTasks where !ids.contains(id) {
                 guard let file = try await current(id) else { continue }
@@ -144,7 +145,7 @@ struct TaskWatch {
                     show(id, .removed)
                 }
             case .serviceLeft:
-                // Asking starts it again, and its answer is the newest state.
+                // A question restarts the service, and its answer is the newest state.
                 for id in ids where open.contains(id) { try await settle(id) }
             case .interrupted: return result(isInterrupted: true)
             case .lost(let error): throw error
