@@ -38,7 +38,9 @@ struct WaitCommand: AsyncParsableCommand {
             let selection = try selected.selection()
             let watch = try await TaskWatch.start(over: client, handlesInterrupts: false) {
                 () throws(ManagerError) in
-                guard selection.words.isEmpty else { return try await selection.tasks(client).map(\.id) }
+                guard selection.words.isEmpty else {
+                    return try await selection.tasks(client).map(\.id)
+                }
                 return try await Self.moving(client)
             }
             var display = ProgressDisplay(
