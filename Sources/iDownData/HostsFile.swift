@@ -16,6 +16,8 @@ package struct HostsFile: Sendable {
         let useful: Int?
         /// Whether more connections than `useful` may help; nil means no.
         let mayBeMore: Bool?
+        /// Whether it gives one unchanged file several strong ETags; nil means no.
+        let severalTags: Bool?
         /// Microseconds since 1970-01-01 UTC.
         let learned: Int64
     }
@@ -43,6 +45,7 @@ package struct HostsFile: Sendable {
                 useful: entry.useful.map {
                     UsefulConnections($0, mayBeMore: entry.mayBeMore ?? false)
                 },
+                hasSeveralTags: entry.severalTags ?? false,
                 age: now.since(WallTime(microseconds: entry.learned))
             )
         }
@@ -56,6 +59,7 @@ package struct HostsFile: Sendable {
                 limit: known.limit,
                 useful: known.useful?.count,
                 mayBeMore: known.useful?.mayBeMore == true ? true : nil,
+                severalTags: known.hasSeveralTags ? true : nil,
                 learned: now.advanced(by: .zero - known.age).microseconds
             )
         }

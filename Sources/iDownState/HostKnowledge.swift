@@ -8,13 +8,22 @@ package struct HostKnowledge: Hashable, Sendable {
     package var limit: Int?
     /// How many connections to one file were found to be of use; nil if none was.
     package var useful: UsefulConnections?
+    /// Whether it gave one unchanged file several strong ETags.
+    package var hasSeveralTags: Bool
     /// How long ago that was.
     package var age: Duration
 
-    package init(host: String, limit: Int?, useful: UsefulConnections?, age: Duration) {
+    package init(
+        host: String,
+        limit: Int?,
+        useful: UsefulConnections?,
+        hasSeveralTags: Bool = false,
+        age: Duration
+    ) {
         self.host = host
         self.limit = limit
         self.useful = useful
+        self.hasSeveralTags = hasSeveralTags
         self.age = age
     }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// How many connections each host is given, over all tasks, and what was learned about that.
+/// How many connections each host is given, over all tasks, and what was learned about the host.
 ///
 /// A host is a scheme, a host and a port. Times are readings of any clock that only goes forward.
 package struct HostLimits: Sendable {
@@ -21,6 +21,8 @@ package struct HostLimits: Sendable {
         var turnedAway = 0
         var limit: Int?
         var useful: UsefulConnections?
+        /// It gave one unchanged file several strong ETags.
+        var hasSeveralTags = false
         var learned: Duration = .zero
         var quietUntil: Duration?
         /// When connections were closed that had brought something, as far as it matters.
@@ -51,6 +53,12 @@ package struct HostLimits: Sendable {
         return known.useful
     }
 
+    /// Whether the host is known to give one unchanged file several strong ETags.
+    package func hasSeveralTags(_ host: String, at now: Duration) -> Bool {
+        guard let known = hosts[host], isFresh(known, at: now) else { return false }
+        return known.hasSeveralTags
+    }
+
     /// A connection was opened.
     package mutating func opened(_ host: String, at now: Duration) {
         if hosts[host] == nil { makeRoom() }
@@ -72,7 +80,9 @@ package struct HostLimits: Sendable {
         if wasRefused { known.turnedAway = max(0, known.turnedAway - 1) }
         known.closings.removeAll { now - $0 > Self.lag }
         if wasServed, known.closings.count < Self.most { known.closings.append(now) }
-        let knowsNothing = known.limit == nil && known.useful == nil && known.quietUntil == nil
+        let knowsNothing =
+            known.limit == nil && known.useful == nil && known.quietUntil == nil
+            && !known.hasSeveralTags
         hosts[host] = known.open == 0 && knowsNothing ? nil : known
     }
 
@@ -117,6 +127,14 @@ package struct HostLimits: Sendable {
         hosts[host]?.learned = now
     }
 
+    /// The host was seen to give one unchanged file several strong ETags.
+    package mutating func givesSeveralTags(_ host: String, at now: Duration) {
+        if hosts[host] == nil { makeRoom() }
+        forgetWhatIsStale(host, at: now)
+        hosts[host, default: Host()].hasSeveralTags = true
+        hosts[host]?.learned = now
+    }
+
     // MARK: From one run of the service to the next
 
     /// What was learned and is still believed, the latest first.
@@ -126,10 +144,12 @@ package struct HostLimits: Sendable {
                 host: host,
                 limit: known.limit,
                 useful: known.useful,
+                hasSeveralTags: known.hasSeveralTags,
                 age: now - known.learned
             )
         }
-        return known.filter { $0.limit != nil || $0.useful != nil }.sorted { $0.age < $1.age }
+        return known.filter { $0.limit != nil || $0.useful != nil || $0.hasSeveralTags }
+            .sorted { $0.age < $1.age }
     }
 
     /// Takes up what an earlier run has learned; what cannot be so is left out.
@@ -140,9 +160,11 @@ package struct HostLimits: Sendable {
             }
             let range = 1...Self.most
             let numbers = [known.limit, known.useful?.count].compactMap(\.self)
-            guard !numbers.isEmpty, numbers.allSatisfy(range.contains) else { continue }
+            guard !numbers.isEmpty || known.hasSeveralTags, numbers.allSatisfy(range.contains)
+            else { continue }
             var host = Host()
             (host.limit, host.useful) = (known.limit, known.useful)
+            host.hasSeveralTags = known.hasSeveralTags
             host.learned = now - known.age
             hosts[known.host] = host
         }
@@ -156,6 +178,7 @@ package struct HostLimits: Sendable {
         guard let known = hosts[host], !isFresh(known, at: now) else { return }
         hosts[host]?.limit = nil
         hosts[host]?.useful = nil
+        hosts[host]?.hasSeveralTags = false
     }
 
     /// Forgets the host that was last learned about the longest ago and has nothing open.

@@ -104,6 +104,27 @@ import iDownState
         #expect(after.open(host) == 0)
     }
 
+    @Test func `that a host gives several tags is known for a day, over a restart too`() {
+        var before = HostLimits()
+        before.givesSeveralTags(host, at: .seconds(10))
+        #expect(before.hasSeveralTags(host, at: .seconds(10)))
+        before.opened(host, at: .seconds(11))
+        before.closed(host, at: .seconds(12))
+        #expect(before.hasSeveralTags(host, at: .seconds(86_409)))
+        #expect(!before.hasSeveralTags(host, at: .seconds(86_410)))
+        #expect(!before.hasSeveralTags("http://other:80", at: .seconds(10)))
+
+        var after = HostLimits()
+        after.restore(before.knowledge(at: .seconds(110)), at: .seconds(5))
+        #expect(after.hasSeveralTags(host, at: .seconds(5)))
+        #expect(!after.hasSeveralTags(host, at: HostLimits.memory - .seconds(95)))
+        #expect(after.room(host, at: .seconds(5)) == 16)
+        // What is learned later does not prolong it.
+        after.opened(host, at: HostLimits.memory)
+        after.learned(host, useful: .init(3), at: HostLimits.memory)
+        #expect(!after.hasSeveralTags(host, at: HostLimits.memory))
+    }
+
     @Test func `what cannot have been learned is left out`() {
         var limits = HostLimits()
         let ages: [Duration] = [.seconds(-1), HostLimits.memory]
