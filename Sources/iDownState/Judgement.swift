@@ -34,6 +34,7 @@ extension ResponseFacts {
     ///   - ask: what the request asked for.
     ///   - known: the version that the bytes on disk belong to.
     ///   - onDisk: the bytes on disk.
+    ///   - otherTag: what a strong tag means that differs from that version's.
     ///   - keepsEncoding: the file is itself a compressed one, so that a Content-Encoding is its
     ///     own and the bytes are stored as they come.
     /// - Returns: what to do with the body.
@@ -41,6 +42,7 @@ extension ResponseFacts {
         asked ask: Ask,
         known: RemoteVersion,
         onDisk: SegmentMap,
+        otherTag: TagMeaning = .anotherFile,
         keepsEncoding: Bool = false
     ) -> Judgement {
         // An encoded part is no part of what is on disk, whatever the coding is.
@@ -49,7 +51,7 @@ extension ResponseFacts {
             plain.contentEncoding = nil
             plain.acceptsRanges = false
             plain.refusesRanges = true
-            return plain.judge(asked: ask, known: known, onDisk: onDisk)
+            return plain.judge(asked: ask, known: known, onDisk: onDisk, otherTag: otherTag)
         }
         if isUnreadable { return .fail(.badResponse("is not HTTP/1.0 or newer")) }
         if contentLength == .invalid {
@@ -63,9 +65,9 @@ extension ResponseFacts {
             if isPartInDisguise(ask, of: known) {
                 return refuseRange(ask, "holds a part of the file but has not status 206", known)
             }
-            return judgeWhole(ask, known, onDisk, total: contentLength.bytes)
+            return judgeWhole(ask, known, onDisk, otherTag, total: contentLength.bytes)
         case 206:
-            return judgePartial(ask, known, onDisk)
+            return judgePartial(ask, known, onDisk, otherTag)
         case 301, 302, 303, 307, 308:
             if hasSeveralLocations {
                 return .fail(.badResponse("redirects to several URLs at once"))
@@ -75,7 +77,7 @@ extension ResponseFacts {
             }
             return .redirect(to: location)
         case 416:
-            return judgeUnsatisfied(ask, known, onDisk)
+            return judgeUnsatisfied(ask, known, onDisk, otherTag)
         case _ where ask.isPartial && Self.objectsToRange(status):
             return .askAgain(.whole, known.withoutRanges)
         case 100..<400:
@@ -134,10 +136,11 @@ extension ResponseFacts {
         _ ask: Ask,
         _ known: RemoteVersion,
         _ onDisk: SegmentMap,
+        _ otherTag: TagMeaning,
         total: Int64?
     ) -> Judgement {
         let version = version(total: total, known)
-        let likeness = known.likeness(of: version)
+        let likeness = known.likeness(of: version, otherTag: otherTag)
         if likeness != .same, standsInForFile(of: known, onDisk: onDisk) {
             return .fail(.linkExpired)
         }
@@ -147,7 +150,7 @@ extension ResponseFacts {
             return .fail(Failure(.serverTruncated, text, isTransient: true))
         }
         if contentEncoding != nil, ask != .decoded { return .askAgain(.decoded, known) }
-        guard ask.isPartial else { return judgeProbe(ask, version, known, onDisk) }
+        guard ask.isPartial else { return judgeProbe(ask, version, likeness, known, onDisk) }
         switch likeness {
         case .changed:
             return .begin(version)
@@ -173,6 +176,7 @@ extension ResponseFacts {
     private func judgeProbe(
         _ ask: Ask,
         _ version: RemoteVersion,
+        _ likeness: Likeness,
         _ known: RemoteVersion,
         _ onDisk: SegmentMap
     ) -> Judgement {
@@ -184,7 +188,7 @@ extension ResponseFacts {
             return .begin(decoded)
         }
         guard !onDisk.isEmpty else { return .begin(version) }
-        switch known.likeness(of: version) {
+        switch likeness {
         case .changed:
             return .begin(version)
         case .same:
@@ -204,7 +208,8 @@ extension ResponseFacts {
     private func judgePartial(
         _ ask: Ask,
         _ known: RemoteVersion,
-        _ onDisk: SegmentMap
+        _ onDisk: SegmentMap,
+        _ otherTag: TagMeaning
     ) -> Judgement {
         if mimeType == "multipart/byteranges" {
             return refuseRange(ask, "has several ranges, but one was requested", known)
@@ -225,11 +230,11 @@ extension ResponseFacts {
             guard let total, range.length == total else {
                 return .fail(.badResponse("is a range, but the whole file was requested"))
             }
-            return judgeWhole(ask, known, onDisk, total: total)
+            return judgeWhole(ask, known, onDisk, otherTag, total: total)
         }
         guard total == nil || total == known.total else { return .askAgain(.whole, known) }
         let version = version(total: known.total, known)
-        let likeness = known.likeness(of: version)
+        let likeness = known.likeness(of: version, otherTag: otherTag)
         if likeness != .same, standsInForFile(of: known, onDisk: onDisk) {
             return .fail(.linkExpired)
         }
@@ -267,11 +272,12 @@ extension ResponseFacts {
     private func judgeUnsatisfied(
         _ ask: Ask,
         _ known: RemoteVersion,
-        _ onDisk: SegmentMap
+        _ onDisk: SegmentMap,
+        _ otherTag: TagMeaning
     ) -> Judgement {
         guard ask.isPartial else { return .fail(.status(416)) }
         if case .unsatisfied(let total) = contentRange, total == ask.offset, onDisk.covers(total),
-            known.likeness(of: version(total: total, known)) == .same
+            known.likeness(of: version(total: total, known), otherTag: otherTag) == .same
         {
             return .complete(known)
         }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Which bytes on disk are held against the server's where its validators do not tell whether the
-/// file is still the same: tags that differ from one edge of a network to the next, weak ones, a
-/// date that is too young, none at all, or another URL.
+/// Which bytes on disk are compared with the server's where its validators do not tell whether the
+/// file is still the same: a weak validator or none, another URL, a mirror, or a host that gives one
+/// file several tags.
 ///
 /// All equal is taken for the same version; one byte that differs is another file.
 ///
@@ -15,12 +15,19 @@ package enum OverlapProof {
     package static let overlap: Int64 = 64 << 10
     /// What is compared anywhere else (16 KiB): less than a round trip costs on most lines.
     package static let sample: Int64 = 16 << 10
-    /// How many samples are taken from all that is on disk.
-    static let samples = 2
-    /// The most ranges that get a sample of their own: as many as a host gives connections.
-    static let sampledRanges = 16
+    /// The bytes on disk that get one random window each (64 MiB).
+    package static let share: Int64 = 64 << 20
+    /// The fewest random windows.
+    package static let fewest = 2
+    /// The most windows in all: a request each, some seconds on a slow line.
+    package static let most = 64
+    /// The most windows at borders of segments: two for each of the connections that a host gets.
+    static let mostAtBorders = 32
 
-    /// The samples to compare before a transfer goes on.
+    /// The windows to compare before a transfer goes on.
+    ///
+    /// Segments may have come from servers that did not have the same file, so both ends of each
+    /// get a window. The others lie at random, one in each of as many equal shares of the bytes.
     ///
     /// - Parameters:
     ///   - segments: what is on disk.
@@ -43,16 +50,30 @@ package enum OverlapProof {
         }
         let byteCount = stored.reduce(0) { $0 + $1.length }
         guard byteCount > 0 else { return [] }
-        var chosen = (0..<samples).compactMap { _ in
-            sample(at: .random(in: 0..<byteCount, using: &generator), of: stored)
+        let borders = borders(of: stored, leavingOut: overlap)
+        let wanted = max(fewest, Int(clamping: (byteCount - 1) / share + 1))
+        let count = Int64(min(wanted, most - borders.count))
+        return borders
+            + (0..<count).compactMap { index in
+                let (first, end) = (byteCount * index / count, byteCount * (index + 1) / count)
+                guard first < end else { return sample(at: first, of: stored) }
+                return sample(at: .random(in: first..<end, using: &generator), of: stored)
+            }
+    }
+
+    /// The first and the last bytes of the segments, but for the start of the file and for what
+    /// touches the overlap.
+    private static func borders(of stored: [ByteRange], leavingOut overlap: ByteRange?)
+        -> [ByteRange]
+    {
+        let windows = stored.flatMap { range in
+            let start = range.first == 0 || range.first == overlap?.end ? nil : range.first
+            let end = range.end == overlap?.first ? nil : range.end
+            let first = start.flatMap { ByteRange(from: $0, to: min(range.end, $0 + sample)) }
+            let last = end.flatMap { ByteRange(from: max(range.first, $0 - sample), to: $0) }
+            return first == last ? [first] : [first, last]
         }
-        // Segments may have come from servers that did not have the same file.
-        guard stored.count > 1 else { return chosen }
-        for range in stored.prefix(sampledRanges) {
-            let position = Int64.random(in: 0..<range.length, using: &generator)
-            if let sample = sample(at: position, of: [range]) { chosen.append(sample) }
-        }
-        return chosen
+        return Array(windows.compactMap(\.self).prefix(mostAtBorders))
     }
 
     /// The sample that holds the byte which is the `position`-th of all in `ranges`.

@@ -13,16 +13,21 @@ package enum Likeness: Hashable, Sendable {
 extension RemoteVersion {
     /// Judges whether `other` may be this version.
     ///
-    /// Tags that differ do not make it another one: hosts of one network give the same file
-    /// different tags, and some give every response a new one. A date that differs does, unless it
-    /// comes from another URL. A body of unknown length is only recognised by a strong validator:
-    /// nobody could tell where a proof would end.
-    package func likeness(of other: RemoteVersion) -> Likeness {
+    /// A date that differs makes it another version, unless it comes from another URL. What another
+    /// strong tag makes of it depends on who gave both (``TagEvidence``). A body of unknown length
+    /// is only recognised by a strong validator: nobody could tell where a proof would end.
+    ///
+    /// - Parameters:
+    ///   - other: the version that an answer carries.
+    ///   - otherTag: what a strong tag means that differs from this version's.
+    /// - Returns: how `other` stands to this version.
+    package func likeness(of other: RemoteVersion, otherTag: TagMeaning) -> Likeness {
         guard total == other.total || (other.total == nil && total != nil) else { return .changed }
         if isContradicted(by: other.checksum) { return .changed }
         if !needsProof {
             if isSame(as: other) { return .same }
             if isContradicted(by: other.lastModified) { return .changed }
+            if otherTag == .anotherFile, hasAnotherStrongTag(than: other) { return .changed }
         }
         return total == nil || other.total == nil ? .changed : .unproven
     }

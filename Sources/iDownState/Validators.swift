@@ -74,9 +74,12 @@ package struct RemoteVersion: Hashable, Sendable {
         self.needsProof = needsProof
     }
 
+    /// The tag where it is a strong one; nil where there is none.
+    package var strongTag: EntityTag? { entityTag.flatMap { $0.isWeak ? nil : $0 } }
+
     /// The validator that promises equal bytes, for If-Range; nil where there is none.
     package var strongValidator: String? {
-        if let entityTag, !entityTag.isWeak { return entityTag.opaque }
+        if let strongTag { return strongTag.opaque }
         if let lastModified, lastModified.isStrong { return lastModified.field }
         return nil
     }
@@ -102,10 +105,21 @@ package struct RemoteVersion: Hashable, Sendable {
 
     /// Whether something speaks for another file: another length, date or digest.
     ///
-    /// Tags that differ do not (``likeness(of:)``).
+    /// Tags that differ may not (``likeness(of:otherTag:)``).
     func isContradicted(by other: RemoteVersion) -> Bool {
         if let total, let otherTotal = other.total, total != otherTotal { return true }
         return isContradicted(by: other.lastModified) || isContradicted(by: other.checksum)
+    }
+
+    /// Whether both have a strong tag and the tags differ.
+    func hasAnotherStrongTag(than other: RemoteVersion) -> Bool {
+        guard let tag = strongTag, let otherTag = other.strongTag else { return false }
+        return tag != otherTag
+    }
+
+    /// Whether nothing but another strong tag speaks for `other` being another file.
+    package func differsByTagAlone(from other: RemoteVersion) -> Bool {
+        !needsProof && hasAnotherStrongTag(than: other) && !isContradicted(by: other)
     }
 
     /// Whether both have a date and the dates differ.

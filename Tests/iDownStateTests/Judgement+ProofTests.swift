@@ -58,28 +58,53 @@ import iDownState
     private static func judge(
         _ facts: ResponseFacts,
         _ ask: Ask,
-        _ known: RemoteVersion = known
+        _ known: RemoteVersion = known,
+        otherTag: TagMeaning = .nothing
     ) -> Judgement {
-        facts.judge(asked: ask, known: known, onDisk: Sample.first(half))
+        facts.judge(asked: ask, known: known, onDisk: Sample.first(half), otherTag: otherTag)
     }
 
     private static func judgeRest(
         _ facts: ResponseFacts,
         ifRange: String? = "\"a\"",
-        _ known: RemoteVersion = known
+        _ known: RemoteVersion = known,
+        otherTag: TagMeaning = .nothing
     ) -> Judgement {
-        judge(facts, .rest(from: half, ifRange: ifRange), known)
+        judge(facts, .rest(from: half, ifRange: ifRange), known, otherTag: otherTag)
     }
 
     // MARK: Rule 4
 
-    @Test func `another tag of the same length is asked to prove itself`() {
+    @Test func `another strong tag is another file`() {
+        let whole = Self.judgeRest(Self.whole(Heads.otherTag), otherTag: .anotherFile)
+        #expect(Verdict(whole) == .begin)
+        #expect(whole.version?.restsOnProof == false)
+        let ask = Judgement.askAgain(.whole, Self.known)
+        let part = Self.part(from: Self.half, Heads.otherTag)
+        #expect(Self.judgeRest(part, otherTag: .anotherFile) == ask)
+        let overlap = Self.part(from: Self.start, Heads.otherTag)
+        #expect(Self.judge(overlap, Self.overlap, otherTag: .anotherFile) == ask)
+        let sample = Self.part(from: 1000, to: 2000, Heads.otherTag)
+        let question = ByteRange(from: 1000, to: 2000).map { Ask.sample($0) } ?? .whole
+        #expect(Self.judge(sample, question, otherTag: .anotherFile) == ask)
+        #expect(Self.judge(sample, question, otherTag: .unknown) == .check)
+    }
+
+    @Test(arguments: [TagMeaning.nothing, .unknown])
+    func `a tag that may be one of several is asked to prove itself`(otherTag: TagMeaning) {
         let ask = Judgement.askAgain(Self.overlap, Self.known)
-        #expect(Self.judgeRest(Self.whole(Heads.otherTag)) == ask)
-        #expect(Self.judgeRest(Self.whole(nil)) == ask)
-        #expect(Self.judgeRest(Self.part(from: Self.half, Heads.otherTag)) == ask)
-        #expect(Self.judgeRest(Self.part(from: Self.half, nil)) == ask)
-        #expect(Self.judgeRest(Self.part(from: Self.half, Heads.weakTag), ifRange: nil) == ask)
+        #expect(Self.judgeRest(Self.whole(Heads.otherTag), otherTag: otherTag) == ask)
+        let part = Self.part(from: Self.half, Heads.otherTag)
+        #expect(Self.judgeRest(part, otherTag: otherTag) == ask)
+    }
+
+    @Test func `so is a weak tag, and none`() {
+        let ask = Judgement.askAgain(Self.overlap, Self.known)
+        #expect(Self.judgeRest(Self.whole(nil), otherTag: .anotherFile) == ask)
+        let bare = Self.part(from: Self.half, nil)
+        #expect(Self.judgeRest(bare, otherTag: .anotherFile) == ask)
+        let weak = Self.part(from: Self.half, Heads.weakTag)
+        #expect(Self.judgeRest(weak, ifRange: nil, otherTag: .anotherFile) == ask)
     }
 
     @Test func `another date needs no proof that it is another file`() {

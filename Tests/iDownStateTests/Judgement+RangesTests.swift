@@ -165,6 +165,13 @@ import iDownState
             "all of it, another tag",
             .whole,
             Heads.part(Heads.range(0, 8, of: 8), Heads.otherTag),
+            .begin
+        ),
+        Row(
+            "all of it, another of several tags",
+            .whole,
+            Heads.part(Heads.range(0, 8, of: 8), Heads.otherTag),
+            otherTag: .nothing,
             .prove
         ),
         Row("a beginning", .whole, Heads.part(Heads.range(0, 5, of: 8)), held: 0, .fail),

@@ -9,6 +9,7 @@ import iDownState
         let ask: Ask
         let facts: ResponseFacts
         let known: RemoteVersion
+        let otherTag: TagMeaning
         let judgement: Judgement
     }
 
@@ -64,11 +65,26 @@ import iDownState
         for ask in asks {
             for known in Self.versions {
                 for facts in Self.heads {
-                    let judgement = facts.judge(asked: ask, known: known, onDisk: onDisk)
-                    let one = Case(ask: ask, facts: facts, known: known, judgement: judgement)
-                    guard !rule(one) else { continue }
-                    Issue.record("\(one)", sourceLocation: sourceLocation)
-                    return
+                    // Without another strong tag it makes no difference what one would mean.
+                    let isOther = facts.entityTag == Heads.otherTag
+                    for otherTag in isOther ? TagMeaning.allCases : [.anotherFile] {
+                        let judgement = facts.judge(
+                            asked: ask,
+                            known: known,
+                            onDisk: onDisk,
+                            otherTag: otherTag
+                        )
+                        let one = Case(
+                            ask: ask,
+                            facts: facts,
+                            known: known,
+                            otherTag: otherTag,
+                            judgement: judgement
+                        )
+                        guard !rule(one) else { continue }
+                        Issue.record("\(one)", sourceLocation: sourceLocation)
+                        return
+                    }
                 }
             }
         }
@@ -106,6 +122,18 @@ import iDownState
             return isWhole && version.total == 8 && one.known.total == 8 && !isOlder
                 && !version.needsProof && one.facts.contentEncoding == nil
                 && (version.restsOnProof || one.carriesTheStrongValidator)
+        }
+    }
+
+    @Test func `no byte on disk is kept beside another strong tag that means another file`() {
+        expectOfEveryAnswer { one in
+            guard one.otherTag == .anotherFile, one.facts.entityTag == Heads.otherTag,
+                one.known.entityTag == Heads.tag, !one.known.needsProof
+            else { return true }
+            return switch one.judgement {
+            case .begin, .askAgain, .redirect, .fail: true
+            case .resume, .compare, .prove, .check, .complete: false
+            }
         }
     }
 

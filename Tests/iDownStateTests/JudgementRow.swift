@@ -10,6 +10,7 @@ struct JudgementRow: Sendable, CustomTestStringConvertible {
     let facts: ResponseFacts
     var known = Heads.known
     var held: Int64 = 3
+    var otherTag = TagMeaning.anotherFile
     var keepsEncoding = false
     let verdict: Verdict
 
@@ -19,6 +20,7 @@ struct JudgementRow: Sendable, CustomTestStringConvertible {
         _ facts: ResponseFacts,
         known: RemoteVersion = Heads.known,
         held: Int64 = 3,
+        otherTag: TagMeaning = .anotherFile,
         keepsEncoding: Bool = false,
         _ verdict: Verdict
     ) {
@@ -27,6 +29,7 @@ struct JudgementRow: Sendable, CustomTestStringConvertible {
         self.facts = facts
         self.known = known
         self.held = held
+        self.otherTag = otherTag
         self.keepsEncoding = keepsEncoding
         self.verdict = verdict
     }
@@ -36,6 +39,7 @@ struct JudgementRow: Sendable, CustomTestStringConvertible {
             asked: ask,
             known: known,
             onDisk: Sample.first(held),
+            otherTag: otherTag,
             keepsEncoding: keepsEncoding
         )
     }

@@ -43,7 +43,14 @@ import iDownState
             known: Heads.dated,
             .compare
         ),
-        Row("bytes on disk, another tag", .whole, Heads.whole(Heads.otherTag), .prove),
+        Row("bytes on disk, another tag", .whole, Heads.whole(Heads.otherTag), .begin),
+        Row(
+            "bytes on disk, another of several tags",
+            .whole,
+            Heads.whole(Heads.otherTag),
+            otherTag: .nothing,
+            .prove
+        ),
         Row(
             "bytes on disk, another date",
             .whole,
@@ -207,7 +214,14 @@ import iDownState
             known: Heads.dated,
             .askPlainRest
         ),
-        Row("another tag", Heads.rest, Heads.whole(Heads.otherTag), .prove),
+        Row("another tag", Heads.rest, Heads.whole(Heads.otherTag), .begin),
+        Row(
+            "another of several tags",
+            Heads.rest,
+            Heads.whole(Heads.otherTag),
+            otherTag: .nothing,
+            .prove
+        ),
         Row(
             "another tag, other length",
             Heads.rest,
@@ -235,6 +249,13 @@ import iDownState
             "without condition, another tag",
             Heads.plainRest,
             Heads.whole(Heads.otherTag),
+            .begin
+        ),
+        Row(
+            "without condition, another tag, not asked yet",
+            Heads.plainRest,
+            Heads.whole(Heads.otherTag),
+            otherTag: .unknown,
             .prove
         ),
         Row(

@@ -34,7 +34,7 @@ import iDownTesting
         let resumePoint = try #require(map.ranges.randomElement(using: &generator)).end
         let overlap = try #require(Self.overlap(before: resumePoint))
         let samples = OverlapProof.samples(of: map, leavingOut: overlap, using: &generator)
-        #expect(samples.count <= 18)
+        #expect(samples.count <= OverlapProof.most)
         for sample in samples {
             #expect(map.ranges.contains { $0.first <= sample.first && sample.end <= $0.end })
             #expect(sample.end <= overlap.first || sample.first >= overlap.end)
@@ -43,6 +43,59 @@ import iDownTesting
         for range in map.ranges.prefix(16) where range.end <= overlap.first {
             #expect(samples.contains { range.first <= $0.first && $0.end <= range.end })
         }
+    }
+
+    @Test(
+        arguments: [
+            (1 << 10, 2), (64 << 20, 2), (128 << 20, 2), ((128 << 20) + 1, 3), (640 << 20, 10),
+            (4 << 30, 64), (1 << 40, 64),
+        ] as [(Int64, Int)]
+    )
+    func `each 64 MiB get a window, all of them at least two and at most 64`(
+        held: Int64,
+        count: Int
+    ) {
+        var generator = SeededGenerator(seed: 4)
+        let resumePoint = held + OverlapProof.overlap
+        let samples = OverlapProof.samples(
+            of: Sample.first(resumePoint),
+            leavingOut: Self.overlap(before: resumePoint),
+            using: &generator
+        )
+        #expect(samples.count == count)
+        // One in each share, so in order and nowhere crowded.
+        let shares = samples.map { ($0.first + $0.length / 2) * Int64(count) / held }
+        #expect(held <= OverlapProof.sample || Set(shares).count >= count - 1)
+    }
+
+    @Test func `each border of segments gets a window, and the random ones stay`() throws {
+        let step: Int64 = 1 << 20
+        let ranges = (0..<4).compactMap { ByteRange(first: $0 * 2 * step, length: step) }
+        var generator = SeededGenerator(seed: 5)
+        let samples = OverlapProof.samples(
+            of: SegmentMap(ranges),
+            leavingOut: Self.overlap(before: step),
+            using: &generator
+        )
+        // The first segment's end is the resume point: two ends of each of the three others.
+        #expect(samples.count == 6 + OverlapProof.fewest)
+        for range in ranges.dropFirst() {
+            #expect(samples.contains { $0.first == range.first })
+            #expect(samples.contains { $0.end == range.end })
+        }
+    }
+
+    @Test func `many segments leave room for random windows`() {
+        let step: Int64 = 1 << 30
+        let ranges = (0..<40).compactMap { ByteRange(first: $0 * 2 * step + 1, length: step) }
+        var generator = SeededGenerator(seed: 6)
+        let samples = OverlapProof.samples(
+            of: SegmentMap(ranges),
+            leavingOut: nil,
+            using: &generator
+        )
+        #expect(samples.count == OverlapProof.most)
+        #expect(samples.count { sample in ranges.contains { $0.first == sample.first } } == 16)
     }
 
     @Test func `every byte before the overlap may be sampled`() throws {

@@ -10,6 +10,7 @@ import iDownState
         let testDescription: String
         let known: RemoteVersion
         let other: RemoteVersion
+        let otherTag: TagMeaning
         let likeness: Likeness
 
         init(
@@ -18,6 +19,7 @@ import iDownState
             _ other: (EntityTag?, LastModified?),
             totals: (Int64?, Int64?) = (8, 8),
             needsProof: Bool = false,
+            otherTag: TagMeaning = .anotherFile,
             _ likeness: Likeness
         ) {
             testDescription = description
@@ -32,6 +34,7 @@ import iDownState
                 entityTag: other.0,
                 lastModified: other.1
             )
+            self.otherTag = otherTag
             self.likeness = likeness
         }
     }
@@ -40,9 +43,38 @@ import iDownState
         Row("equal strong tags", (V.strong, nil), (V.strong, nil), .same),
         Row("equal strong tags and dates", (V.strong, V.date), (V.strong, V.date), .same),
         Row("equal strong dates", (nil, V.date), (nil, V.date), .same),
-        Row("other tags, no date", (V.strong, nil), (V.otherTag, nil), .unproven),
-        Row("other tags, the same date", (V.strong, V.date), (V.otherTag, V.date), .unproven),
-        Row("other tags, a date that is gone", (V.strong, V.date), (V.otherTag, nil), .unproven),
+        Row("other tags, no date", (V.strong, nil), (V.otherTag, nil), .changed),
+        Row("other tags, the same date", (V.strong, V.date), (V.otherTag, V.date), .changed),
+        Row("other tags, a date that is gone", (V.strong, V.date), (V.otherTag, nil), .changed),
+        Row(
+            "other tags of several",
+            (V.strong, nil),
+            (V.otherTag, nil),
+            otherTag: .nothing,
+            .unproven
+        ),
+        Row(
+            "other tags, not asked yet",
+            (V.strong, V.date),
+            (V.otherTag, V.date),
+            otherTag: .unknown,
+            .unproven
+        ),
+        Row(
+            "other tags of several, another date",
+            (V.strong, V.date),
+            (V.otherTag, V.otherDate),
+            otherTag: .nothing,
+            .changed
+        ),
+        Row("a weak tag for a strong one", (V.strong, nil), (V.weak, nil), .unproven),
+        Row(
+            "another URL, another tag",
+            (V.strong, nil),
+            (V.otherTag, nil),
+            needsProof: true,
+            .unproven
+        ),
         Row("other tags, another date", (V.strong, V.date), (V.otherTag, V.otherDate), .changed),
         Row("equal tags, another date", (V.strong, V.date), (V.strong, V.otherDate), .changed),
         Row("another date", (nil, V.date), (nil, V.otherDate), .changed),
@@ -92,6 +124,6 @@ import iDownState
         ),
     ])
     func `bytes prove where validators do not, unless something speaks against it`(row: Row) {
-        #expect(row.known.likeness(of: row.other) == row.likeness)
+        #expect(row.known.likeness(of: row.other, otherTag: row.otherTag) == row.likeness)
     }
 }

@@ -132,7 +132,7 @@ package final class Engine: Sendable {
     /// Begins a request on the thread for servers of its kind.
     func begin(_ request: TransferRequest, sink: any TransferSink) -> TransferHandle {
         var request = request
-        request.reuse = awakening.reuse()
+        if request.reuse == .asUsual { request.reuse = awakening.reuse() }
         return (request.url.isHTTP ? pool : filePool).begin(request, sink: sink)
     }
 

@@ -120,6 +120,21 @@ final class Hosts: Sendable {
         }
     }
 
+    /// Whether the host is known to give one unchanged file several strong ETags.
+    func hasSeveralTags(_ host: URLReference.Origin) -> Bool {
+        let now = now
+        return state.withLock { $0.limits.hasSeveralTags(host.key, at: now) }
+    }
+
+    /// The host was seen to give one unchanged file several strong ETags.
+    func givesSeveralTags(_ host: URLReference.Origin) {
+        let now = now
+        state.withLock { state in
+            state.limits.givesSeveralTags(host.key, at: now)
+            state.hasNews = true
+        }
+    }
+
     // MARK: From one run of the service to the next
 
     /// All that is known, if something new is; nil otherwise.

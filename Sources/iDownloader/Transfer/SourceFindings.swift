@@ -22,11 +22,27 @@ struct SourceFindings: Sendable {
     var mirrors: [URLReference] = []
     /// How far the furthest host was that has answered: who was named by it may not be nearer.
     var reach: SocketAddress.Reach?
+    /// What is known of the tags that the sources give.
+    var tags = TagEvidence()
+    /// Where the validators on record come from; nil where nobody knows.
+    var validators: ValidatorOrigin?
     /// The client's URL that they were made with.
     var home: URLReference?
 
-    /// Whether the next attempt would go another way without them.
-    var areOfUse: Bool { haveDoubts || !mirrors.isEmpty }
+    /// A source, and the host that answered for it: a redirect may lead to another one.
+    struct ValidatorOrigin: Hashable, Sendable {
+        let source: URLReference
+        let host: URLReference.Origin
+    }
+
+    /// What of them the next attempt needs; nil where it would go the same way without them.
+    var ofUse: SourceFindings? {
+        if haveDoubts || !mirrors.isEmpty { return self }
+        guard validators != nil || tags.givenUp > 0 else { return nil }
+        var findings = SourceFindings()
+        (findings.tags, findings.validators, findings.home) = (tags, validators, home)
+        return findings
+    }
 
     /// Whether some source is not trusted.
     var haveDoubts: Bool { !wrong.isEmpty || areHeardAlone }
@@ -51,6 +67,7 @@ struct SourceFindings: Sendable {
         findings.wrong.remove(home)
         findings.mirrors = []
         findings.reach = nil
+        findings.tags = TagEvidence()
         findings.renewTurns()
         return findings
     }
@@ -64,7 +81,7 @@ extension Engine {
 
     /// Keeps them for the task's next attempt.
     func keep(_ findings: SourceFindings, on task: TaskID) {
-        storedFindings.withLock { $0[task] = findings.areOfUse ? findings : nil }
+        storedFindings.withLock { $0[task] = findings.ofUse }
     }
 
     /// The task is gone.

@@ -61,10 +61,12 @@ extension Transfer {
         if let refusal = refusal(of: facts, from: connection.source, isDecoded: isDecoded) {
             return .fail(refusal)
         }
+        hear(facts, from: connection)
         let judgement = facts.judge(
             asked: connection.ask,
             known: known,
             onDisk: stored,
+            otherTag: meaningOfAnotherTag(from: connection),
             keepsEncoding: keepsEncoding
         )
         guard connection.source != 0 else { return judgement }

@@ -16,7 +16,9 @@ enum Proof {
 extension Transfer {
     /// Asks, but has samples of what is on disk compared before an answer may go on behind it.
     func exchangeWithProof(_ ask: Ask) async throws(TransferEnd) -> ExchangeEnd {
-        guard case .overlap(let start, let resumePoint, _) = ask, !hasEqualSamples else {
+        guard case .overlap(let start, let resumePoint, _) = ask,
+            !hasEqualSamples || isAskingForTags
+        else {
             return try await exchange(ask)
         }
         if firstHop.url.isFTP, try await repeatsBeginning(from: start, to: resumePoint) {
@@ -28,9 +30,12 @@ extension Transfer {
             leavingOut: ByteRange(from: start, to: resumePoint),
             using: &generator
         )
-        for sample in samples {
-            let end = try await exchange(.sample(sample))
+        var count = 0
+        while count < samples.count || (isAskingForTags && !samples.isEmpty) {
+            let end = try await exchange(.sample(samples[count % samples.count]))
             guard case .equal = end else { return end }
+            count += 1
+            headerBytes = 0
         }
         hasEqualSamples = true
         return try await exchange(ask)
@@ -92,7 +97,12 @@ extension Transfer {
             synced.truncate(to: end)
         }
         try await commit(.opened(file, version, keeping: synced))
-        known = version
+        if findings.tags.showsSeveralTags, isFromValidatorOrigin(connection),
+            known.differsByTagAlone(from: version)
+        {
+            engine.hosts.givesSeveralTags(connection.hop.url.origin)
+        }
+        know(version, from: connection)
         if start == 0 { own(by: connection.source) }
         connection.proof = nil
         connection.writer?.release()
@@ -120,7 +130,7 @@ extension Transfer {
             synced.truncate(to: position)
             // The record gives up the old bytes before the first of them is overwritten.
             try await commit(.opened(file, version, keeping: synced))
-            known = version
+            know(version, from: connection)
             own(by: connection.source, after: before)
             connection.proof = nil
             writer.cut()

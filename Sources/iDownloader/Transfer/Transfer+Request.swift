@@ -72,6 +72,7 @@ extension Transfer {
             isByHTTP2: isByHTTP2,
             for: engine.options(for: job.request, login: login, cookies: cookies)
         )
+        if isForTag(route) { request.reuse = .never }
         if let limit = engine.rates.limit(for: job.task) { request.slow(to: limit) }
         let handle = engine.begin(request, sink: sink)
         valve.connect(handle)

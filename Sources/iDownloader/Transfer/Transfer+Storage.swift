@@ -108,7 +108,8 @@ extension Transfer {
         forget()
         own(by: connection.source, after: before)
         isOfOneAnswer = true
-        known = version
+        findings.tags.beginFile(givingUp: known.differsByTagAlone(from: version) ? before : 0)
+        know(version, from: connection)
         if let part, let file {
             // The record gives up the old bytes before the first of them is overwritten.
             try await commit(.opened(file, version, keeping: SegmentMap()))

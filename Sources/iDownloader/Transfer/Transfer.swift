@@ -122,6 +122,7 @@ actor Transfer {
         if findings.areHeardAlone { sources.stopMixing() }
         if !job.segments.isEmpty { owner = findings.owner.flatMap(sources.urls.firstIndex) }
         if !job.hasFailed { findings.renewTurns() }
+        findings.tags.beginAttempt()
         furthestHost = findings.reach
     }
 
