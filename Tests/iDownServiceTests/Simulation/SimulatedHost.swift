@@ -18,6 +18,9 @@ struct SimulatedFile: Sendable {
     let servesRanges: Bool
     /// Whether its length is not told beforehand.
     let hidesLength: Bool
+    /// Whether versions differ in one block of 4 KiB only, which a proof by windows may miss: the
+    /// server's validators have to tell.
+    let changesInOneBlock: Bool
     /// The number of the present version; all before it were there once.
     var version = 1
     /// How many answers were given, for a server whose every answer has another tag.
@@ -34,6 +37,9 @@ struct SimulatedFile: Sendable {
             ? .strongTag : Validator.allCases.randomElement(using: &dice) ?? .none
         servesRanges = Int.random(in: 0..<5, using: &dice) > 0
         hidesLength = Int.random(in: 0..<12, using: &dice) == 0
+        changesInOneBlock =
+            [.strongTag, .date, .tagOfTheMoment].contains(validator)
+            && Int.random(in: 0..<2, using: &dice) == 0
     }
 
     func url(host: Int) -> String { "http://h\(host).example/f\(number)" }
@@ -54,9 +60,44 @@ struct SimulatedFile: Sendable {
         count: Int,
         _ body: (UnsafeRawBufferPointer) -> Value
     ) -> Value {
-        // Two versions have no bytes in common, nor have two files, but by chance.
-        let salt = (number &* 7919 &+ version &* 104_729) % 2_500_000
-        return Self.bytes.withUnsafeBytes { bytes in
+        guard changesInOneBlock, version > 1 else {
+            return Self.withBytes(salt: salt(of: version), from: offset, count: count, body)
+        }
+        let block = block(of: version).clamped(to: offset..<(offset + Int64(count)))
+        return Self.withBytes(salt: salt(of: 1), from: offset, count: count) { first in
+            guard !block.isEmpty else { return body(first) }
+            var all = Array(first)
+            Self.withBytes(
+                salt: salt(of: version),
+                from: block.lowerBound,
+                count: block.count
+            ) { changed in
+                let start = Int(block.lowerBound - offset)
+                all.replaceSubrange(start..<(start + block.count), with: changed)
+            }
+            return all.withUnsafeBytes(body)
+        }
+    }
+
+    /// The one block of 4 KiB that tells a version from the first.
+    private func block(of version: Int) -> Range<Int64> {
+        let blocks = max(1, size / 4096)
+        let first = Int64(version) * 7919 % blocks * 4096
+        return first..<min(size, first + 4096)
+    }
+
+    /// Two versions, or two files, have no bytes in common but by chance.
+    private func salt(of version: Int) -> Int {
+        (number &* 7919 &+ version &* 104_729) % 2_500_000
+    }
+
+    private static func withBytes<Value>(
+        salt: Int,
+        from offset: Int64,
+        count: Int,
+        _ body: (UnsafeRawBufferPointer) -> Value
+    ) -> Value {
+        bytes.withUnsafeBytes { bytes in
             let start = salt + Int(offset)
             return body(UnsafeRawBufferPointer(rebasing: bytes[start..<(start + count)]))
         }
