@@ -22,7 +22,7 @@ struct DurabilityTests {
                 // A message's head and the first words of its body fit in 600 bytes.
                 try await service.start(
                     under: [
-                        "strace", "-f", "-y", "-ttt", "-s", "600", "-e", "trace=\(calls)",
+                        "strace", "-f", "-y", "-ttt", "-s", "4096", "-e", "trace=\(calls)",
                         "-o", file,
                     ]
                 )
