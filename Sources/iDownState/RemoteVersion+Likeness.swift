@@ -50,10 +50,13 @@ extension ResponseFacts {
     /// Whether this is what a server says in place of the file, the link having expired: a page
     /// where anything else was recorded, or nothing; a message where bytes were that are neither.
     ///
+    /// The version counts from the moment that the partial file is made, before any byte is recorded:
+    /// a crash in the first seconds does not make a login page the file.
+    ///
     /// Servers call files text, JSON and XML that others call by a better name: what has the
     /// file's length is no message, and its bytes tell.
     package func standsInForFile(of known: RemoteVersion, onDisk: SegmentMap) -> Bool {
-        guard !onDisk.isEmpty else { return false }
+        guard !onDisk.isEmpty || known.isOnRecord else { return false }
         if SpokenTypes.pages.contains(mimeType) {
             return !SpokenTypes.pages.contains(known.mimeType)
         }

@@ -77,6 +77,11 @@ package struct RemoteVersion: Hashable, Sendable {
     /// The tag where it is a strong one; nil where there is none.
     package var strongTag: EntityTag? { entityTag.flatMap { $0.isWeak ? nil : $0 } }
 
+    /// Whether an answer has told anything that the file is known by.
+    var isOnRecord: Bool {
+        total != nil || entityTag != nil || lastModified != nil || !mimeType.isEmpty
+    }
+
     /// The validator that promises equal bytes, for If-Range; nil where there is none.
     package var strongValidator: String? {
         if let strongTag { return strongTag.opaque }

@@ -289,10 +289,27 @@ import iDownState
     }
 
     @Test(arguments: pages + messages)
-    func `anything is a file where nothing is on disk`(mimeType: String) {
+    func `anything is a file where no version is on record`(mimeType: String) {
         let facts = Self.whole(nil, mimeType: mimeType)
-        let first = facts.judge(asked: .whole, known: Self.known, onDisk: SegmentMap())
-        #expect(Verdict(first) == .begin)
+        for known in [RemoteVersion(), RemoteVersion(needsProof: true)] {
+            let first = facts.judge(asked: .whole, known: known, onDisk: SegmentMap())
+            #expect(Verdict(first) == .begin)
+        }
+    }
+
+    @Test(arguments: pages + messages)
+    func `a version on record tells a page from the file before any byte does`(
+        mimeType: String
+    ) {
+        var facts = Self.whole(nil, mimeType: mimeType)
+        facts.contentLength = .bytes(500)
+        for known in [Self.known, Self.bare] {
+            let first = facts.judge(asked: .whole, known: known, onDisk: SegmentMap())
+            #expect(first == .fail(.linkExpired))
+        }
+        let same = Self.whole(Heads.otherTag, mimeType: "application/zip")
+        let next = same.judge(asked: .whole, known: Self.known, onDisk: SegmentMap())
+        #expect(Verdict(next) == .begin)
     }
 
     @Test(arguments: messages)

@@ -21,6 +21,35 @@ import iDownloader
         }
     }
 
+    @Test func `nor is a page in place of a file of which no byte is recorded`() async throws {
+        try await withServer({ request in
+            request.number == 1 ? Sample.file.cutOff() : Self.page
+        }) { server in
+            try await withSite { site in
+                let journal = try site.task(server.url("/file.bin"))
+                // As a crash leaves it that comes before the first checkpoint.
+                journal.before { event, _ in
+                    if case .checkpointed = event { return false }
+                    return true
+                }
+                try await site.run(journal)
+                journal.stepBack()
+                #expect(journal.record.file != nil)
+                #expect(journal.record.segments.isEmpty)
+                #expect(journal.record.remote.total == Sample.content.count)
+                #expect(journal.record.remote.entityTag?.opaque == "\"v1\"")
+                try await site.run(journal)
+                expectFailure(.serverForbidden, isTransient: false, site, journal)
+                // A fresh link brings the file all the same.
+                try await withServer({ Sample.file.answer(to: $0) }) { other in
+                    try journal.setURL(other.url("/file.bin"))
+                    try await site.run(journal)
+                    expectComplete(Sample.content, site, journal)
+                }
+            }
+        }
+    }
+
     @Test(arguments: ["text/plain", "application/json", "application/xml"])
     func `nor is a page in place of text`(type: String) async throws {
         let text = Sample.file.with { $0.contentType = type }
