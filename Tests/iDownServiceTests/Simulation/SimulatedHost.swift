@@ -18,9 +18,9 @@ struct SimulatedFile: Sendable {
     let servesRanges: Bool
     /// Whether its length is not told beforehand.
     let hidesLength: Bool
-    /// Whether versions differ in one block of 4 KiB only, which a proof by windows may miss: the
+    /// Whether versions differ in two blocks of 4 KiB only, which a proof by windows may miss: the
     /// server's validators have to tell.
-    let changesInOneBlock: Bool
+    let changesInTwoBlocks: Bool
     /// The number of the present version; all before it were there once.
     var version = 1
     /// How many answers were given, for a server whose every answer has another tag.
@@ -37,7 +37,7 @@ struct SimulatedFile: Sendable {
             ? .strongTag : Validator.allCases.randomElement(using: &dice) ?? .none
         servesRanges = Int.random(in: 0..<5, using: &dice) > 0
         hidesLength = Int.random(in: 0..<12, using: &dice) == 0
-        changesInOneBlock =
+        changesInTwoBlocks =
             [.strongTag, .date, .tagOfTheMoment].contains(validator)
             && Int.random(in: 0..<2, using: &dice) == 0
     }
@@ -60,30 +60,34 @@ struct SimulatedFile: Sendable {
         count: Int,
         _ body: (UnsafeRawBufferPointer) -> Value
     ) -> Value {
-        guard changesInOneBlock, version > 1 else {
+        guard changesInTwoBlocks, version > 1 else {
             return Self.withBytes(salt: salt(of: version), from: offset, count: count, body)
         }
-        let block = block(of: version).clamped(to: offset..<(offset + Int64(count)))
+        let all = offset..<(offset + Int64(count))
+        let blocks = blocks(of: version).map { $0.clamped(to: all) }.filter { !$0.isEmpty }
         return Self.withBytes(salt: salt(of: 1), from: offset, count: count) { first in
-            guard !block.isEmpty else { return body(first) }
-            var all = Array(first)
-            Self.withBytes(
-                salt: salt(of: version),
-                from: block.lowerBound,
-                count: block.count
-            ) { changed in
+            guard !blocks.isEmpty else { return body(first) }
+            var bytes = Array(first)
+            for block in blocks {
                 let start = Int(block.lowerBound - offset)
-                all.replaceSubrange(start..<(start + block.count), with: changed)
+                Self.withBytes(
+                    salt: salt(of: version),
+                    from: block.lowerBound,
+                    count: block.count
+                ) { bytes.replaceSubrange(start..<(start + block.count), with: $0) }
             }
-            return all.withUnsafeBytes(body)
+            return bytes.withUnsafeBytes(body)
         }
     }
 
-    /// The one block of 4 KiB that tells a version from the first.
-    private func block(of version: Int) -> Range<Int64> {
-        let blocks = max(1, size / 4096)
-        let first = Int64(version) * 7919 % blocks * 4096
-        return first..<min(size, first + 4096)
+    /// The two blocks of 4 KiB that tell a version from the first: one in each half, since a mixture
+    /// of versions that differ in one block is one of the two.
+    private func blocks(of version: Int) -> [Range<Int64>] {
+        let half = size / 2
+        return [0, half].map { start in
+            let first = start + Int64(version) * 7919 % max(1, half / 4096) * 4096
+            return first..<min(size, first + 4096)
+        }
     }
 
     /// Two versions, or two files, have no bytes in common but by chance.

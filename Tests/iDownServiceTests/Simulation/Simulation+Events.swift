@@ -64,8 +64,8 @@ extension Simulation {
             call(id) { try await $0.setPriority(priority, of: id) }
         case 13:
             guard let number = clients.tasks[id].flatMap({ Self.number(in: $0.url) }),
-                // Behind another URL validators tell nothing, and one block escapes the windows.
-                !network.files[number].changesInOneBlock,
+                // Behind another URL validators tell nothing, and two blocks escape the windows.
+                !network.files[number].changesInTwoBlocks,
                 let url = try? URLReference(network.files[number].url(host: roll(3)))
             else { return }
             call(id) { try await $0.setURL(of: id, to: url) }
