@@ -369,7 +369,11 @@ package struct SettingsFile: Sendable {
         in content: [String: JSONValue]
     ) throws(SettingsFailure) -> (url: String?, exceptions: String) {
         try checkSpelling(of: [.proxy, .noProxy], in: content)
-        let exceptions = try text(content[Key.noProxy], Key.noProxy, "hosts between commas")
+        let exceptions = try text(
+            content[Key.noProxy],
+            Key.noProxy,
+            "a comma-separated list of hosts"
+        )
         return (try text(content[Key.proxy], Key.proxy, "the URL of a proxy"), exceptions ?? "")
     }
 
@@ -421,7 +425,7 @@ package struct SettingsFile: Sendable {
     /// Reads a program and its arguments; no shell is involved.
     private func command(_ value: JSONValue?) throws(SettingsFailure) -> [String]? {
         guard let value, value != .null else { return nil }
-        let expected = "an array of texts, the first of them a program"
+        let expected = "an array of strings that begins with a program"
         guard case .array(let values) = value, (1...256).contains(values.count) else {
             throw invalid(Key.whenDoneCommand, expected)
         }

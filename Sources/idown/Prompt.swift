@@ -79,7 +79,7 @@ enum Prompt {
         }
         guard bytes.count <= longest, let text = String(validating: bytes, as: UTF8.self),
             !bytes.contains(0)
-        else { throw ValidationError("what was given is no line of text") }
+        else { throw ValidationError("the input is not a line of text in UTF-8") }
         return text
     }
 }
