@@ -13,8 +13,7 @@ struct DoctorCommand: AsyncParsableCommand {
             Checks the session bus, the service, how the service is started, the settings file, the \
             desktop's files, the folders and their free space, and the libraries. Prints one line \
             for all checks that passed, then every problem with the command that helps. The exit \
-            code is 1 if \
-            something does not work.
+            code is 1 if something does not work.
 
             --report prints every check, and the system's versions, for a bug report. A report \
             contains no URLs, no names of downloads and no secrets.
