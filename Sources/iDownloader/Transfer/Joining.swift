@@ -33,8 +33,6 @@ struct Joining {
     private(set) var typical: Int64?
     /// Nobody joins any more: the server does not serve ranges of this version after all.
     var isClosed = false
-    /// What the file begins with, once somebody had to be told apart from that.
-    var beginning: [UInt8] = []
     /// The most that have brought bytes at once.
     var served = 0
     /// To ask at the task's own URL again has not helped.

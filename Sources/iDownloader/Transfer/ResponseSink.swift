@@ -15,8 +15,6 @@ final class ResponseSink: TransferSink {
         case differs
         /// The bytes that were to prove what is on disk are equal; what follows them waits.
         case proven
-        /// The bytes are others than those that the file begins with; they wait.
-        case distinct
         case ended(TransferOutcome)
     }
 
@@ -224,13 +222,10 @@ final class ResponseSink: TransferSink {
         case .proven:
             send(.proven)
             return .pause
-        case .distinct:
-            send(.distinct)
-            return .pause
         case .full:
             state.withLock { $0.isFull = true }
             return .abort
-        case .repeats, .failed:
+        case .failed:
             return .abort
         }
     }

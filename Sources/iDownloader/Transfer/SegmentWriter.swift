@@ -20,11 +20,6 @@ final class SegmentWriter: Sendable {
         /// All bytes that were to prove what is on disk are equal: what follows waits until
         /// `release()`, which the caller calls once the record says what they proved.
         case proven
-        /// The bytes are not those that the file begins with: what comes waits until `release()`,
-        /// which the caller calls once the segment is this writer's.
-        case distinct
-        /// Nothing but what the file begins with has come: nothing of it is stored.
-        case repeats
         /// The segment's end is reached; what came after it is dropped.
         case full
         /// The file system refused; see `failure`.
@@ -52,15 +47,12 @@ final class SegmentWriter: Sendable {
     ///   - end: the offset behind the last byte that may be stored; nil where none is known.
     ///   - compared: the bytes of the file that are compared with those that come.
     ///   - isProof: nothing is written before somebody has heard that all of those are equal.
-    ///   - beginning: what the file begins with; where it is given, nothing is written before
-    ///     somebody has heard that other bytes come than those.
     init(
         _ part: PartFile,
         from start: Int64,
         to end: Int64?,
         comparing compared: SegmentMap = SegmentMap(),
-        isProof: Bool = false,
-        unlike beginning: [UInt8] = []
+        isProof: Bool = false
     ) {
         self.part = part
         self.start = start
@@ -71,8 +63,7 @@ final class SegmentWriter: Sendable {
         state = State(
             position: start,
             compared: compared.ranges[...],
-            awaitsVerdict: isProof || !beginning.isEmpty,
-            beginning: beginning[...]
+            awaitsVerdict: isProof
         )
     }
 
@@ -99,9 +90,6 @@ final class SegmentWriter: Sendable {
     /// Whether more has come than the request asked for: its end is no end of the file's.
     var isOverfull: Bool { lock.withLock { _ in state.isOverfull } }
 
-    /// Whether it has brought the file's beginning in place of its segment.
-    var isRepetition: Bool { lock.withLock { _ in state.isRepetition } }
-
     var failure: FileError? { lock.withLock { _ in state.failure } }
 
     /// Leaves the bytes from `offset` on to another writer.
@@ -109,8 +97,8 @@ final class SegmentWriter: Sendable {
     /// A piece that is taken at this very moment may still go beyond: both write the same bytes.
     func leave(from offset: Int64) { movableEnd.min(offset, ordering: .acquiringAndReleasing) }
 
-    /// Takes all of `bytes`; none of them where the answer is `differs`, `proven`, `distinct`,
-    /// `repeats` or `failed`.
+    /// Takes all of `bytes`; none of them where the answer is `differs`, `proven` or
+    /// `failed`.
     func append(_ bytes: UnsafeRawBufferPointer) -> Step {
         let end = end
         return lock.withLock { _ in
@@ -123,7 +111,6 @@ final class SegmentWriter: Sendable {
             }
             // The server would send on: a segment that was shortened ends with its last byte.
             if Int64(rest.count) == room, end < askedEnd { isFull = true }
-            if let step = state.doubt(of: rest, isLast: Int64(rest.count) == room) { return step }
             // A comparison may stop at any flush, and what it refuses is offered again: so a
             // chunk is taken only when it fits as a whole.
             if state.isOnTrial, rest.count > state.room {
@@ -204,20 +191,13 @@ extension SegmentWriter {
         var awaitsVerdict: Bool
         var failure: FileError?
         var isOverfull = false
-        /// What the next bytes are not to be: what follows in the file's beginning those that have
-        /// come, as long as all of them are the same.
-        private var beginning: ArraySlice<UInt8>
-        /// All that has come is what the file begins with.
-        private(set) var isRepetition = false
 
         init(
             position: Int64,
             compared: ArraySlice<ByteRange>,
-            awaitsVerdict: Bool,
-            beginning: ArraySlice<UInt8>
+            awaitsVerdict: Bool
         ) {
             self.position = position
-            self.beginning = beginning
             self.awaitsVerdict = awaitsVerdict
             self.compared = compared.drop { $0.end <= position }
         }
@@ -235,23 +215,6 @@ extension SegmentWriter {
             let isCompared = next.first <= position
             let border = isCompared ? next.end : next.first
             return (Int(min(Int64(filled), border - position)), isCompared)
-        }
-
-        /// Holds bytes that come against the file's beginning.
-        ///
-        /// - Returns: nil where they may be taken.
-        mutating func doubt(of bytes: UnsafeRawBufferPointer, isLast: Bool) -> Step? {
-            guard !isRepetition else { return .repeats }
-            guard !beginning.isEmpty else { return nil }
-            let count = min(bytes.count, beginning.count)
-            guard bytes.prefix(count).elementsEqual(beginning.prefix(count)) else {
-                beginning = []
-                return .distinct
-            }
-            // A last byte may well be asked about after all others have come.
-            isRepetition = count == beginning.count || isLast
-            beginning = beginning.dropFirst(count)
-            return isRepetition ? .repeats : nil
         }
 
         func pending(_ count: Int) -> UnsafeRawBufferPointer {

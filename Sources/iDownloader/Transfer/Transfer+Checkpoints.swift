@@ -84,7 +84,7 @@ extension Transfer {
             switch await flush(writer) {
             case .differs: if try await !standsCorrected(connection) { return }
             case .proven: try await adopt(connection)
-            case .done, .full, .distinct, .repeats, .failed: break
+            case .done, .full, .failed: break
             }
         }
         takeWritten(by: connection)

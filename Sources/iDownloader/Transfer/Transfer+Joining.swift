@@ -25,6 +25,9 @@ extension Transfer {
         guard let total = known.total, known.strongValidator != nil, !known.refusesRanges,
             !(lead.sink.isByHTTP2 && originsOfHTTP2.contains(lead.hop.url.origin))
         else { return false }
+        // A server may ignore FTP's REST and send the file from its first byte. To tell such servers
+        // from others took more code than several connections saved time, so there is one.
+        guard lead.hop.url.isHTTP else { return false }
         // A first byte in the middle would stop all transfers while the kernel fills what is before.
         guard folder?.traits.hasHoles != false else { return false }
         return total - stored.byteCount > RampUp.smallestRest
@@ -63,7 +66,7 @@ extension Transfer {
         joining?.headCame(after: engine.hosts.now - connection.startedAt)
         joining?.hops[connection.source] = connection.hop
         try await note(version)
-        try await join(connection, range)
+        join(connection, range)
     }
 
     /// Records what an answer has shown of the version.
@@ -74,26 +77,12 @@ extension Transfer {
         try await commit(.opened(file, version, keeping: synced))
     }
 
-    private func join(
-        _ connection: Connection,
-        _ range: ByteRange
-    ) async throws(TransferEnd) {
-        guard let part else { return connection.cut() }
-        var beginning: [UInt8] = []
-        if connection.hop.url.isFTP {
-            beginning = try await readBeginning()
-            guard !beginning.isEmpty else {
-                joining?.failed(after: 0, at: engine.hosts.now)
-                return connection.cut()
-            }
-        } else if takesOver(connection) {
-            isOfOneAnswer = false
-        } else {
-            return connection.cut()
-        }
+    private func join(_ connection: Connection, _ range: ByteRange) {
+        guard let part, takesOver(connection) else { return connection.cut() }
+        isOfOneAnswer = false
         if stored.meets(range) { hasOverlaps = true }
         if case .race = connection.role { hasOverlaps = true }
-        let writer = SegmentWriter(part, from: range.first, to: range.end, unlike: beginning)
+        let writer = SegmentWriter(part, from: range.first, to: range.end)
         connection.store(in: writer, at: engine.hosts.now)
         if connection.source != owner { own(by: nil) }
         live.follow(writer)
@@ -205,7 +194,6 @@ extension Transfer {
         try await settle(connection)
         let brought = max(0, writer.writtenEnd - writer.start)
         guard !connection.isCut else { return }
-        if writer.isRepetition { return try await closeToLiars(connection) }
         if connection.sink.isFull || (outcome.result == .ok && brought > 0) {
             joining?.succeeded()
         } else if !dropSource(of: connection) {

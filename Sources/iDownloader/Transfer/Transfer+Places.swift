@@ -17,7 +17,7 @@ extension Transfer {
         var positions = [joining.source]
         if sources.mayMix, hasDigest {
             positions += sources.urls.indices.filter {
-                $0 != joining.source && !sources.dropped.contains($0)
+                $0 != joining.source && sources.urls[$0].isHTTP && !sources.dropped.contains($0)
                     && !findings.wrong.contains(sources.urls[$0])
             }
         }

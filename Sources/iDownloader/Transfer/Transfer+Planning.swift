@@ -89,7 +89,7 @@ extension Transfer {
             pieces: pieces,
             wanted: wanted,
             ceiling: known.servesRanges ? ceiling : min(ceiling, 2),
-            room: joining.isOpen(at: now) && canBeToldApart(map) ? room(at: places) : 0,
+            room: joining.isOpen(at: now) ? room(at: places) : 0,
             headTime: joining.headTime,
             typical: joining.typical,
             // What a limit slows down, nobody else brings sooner; it only costs what others may.
@@ -122,8 +122,6 @@ extension Transfer {
             guard let slow = connection(number) else { return }
             dropSource(of: slow)
             slow.cut()
-            // A thread of its own may write one more piece after others have begun with it.
-            if !slow.hop.url.isHTTP { hasOverlaps = true }
         }
     }
 

@@ -41,6 +41,18 @@ extension Transfer {
         return try await exchange(ask)
     }
 
+    /// Whether bytes on disk are those that the file begins with, so that to compare them would
+    /// prove nothing: an FTP server may ignore REST and send the file from its first byte.
+    private func repeatsBeginning(
+        from start: Int64,
+        to end: Int64
+    ) async throws(TransferEnd) -> Bool {
+        guard let part else { return false }
+        return try await onDisk { () throws(FileError) in
+            try part.bytes(from: start, to: end) == part.bytes(from: 0, to: end - start)
+        }
+    }
+
     /// Makes a comparison ready whose outcome decides what the bytes on disk are worth.
     ///
     /// The record keeps the old version until that is known.

@@ -227,9 +227,6 @@ extension Transfer {
             try await adopt(connection)
             connection.handle.resume()
             if canBeJoined(connection) { letJoin(connection) }
-        case .distinct:
-            admit(connection)
-            connection.handle.resume()
         case .ended:
             break
         }
