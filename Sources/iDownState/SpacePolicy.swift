@@ -6,6 +6,12 @@ package enum SpacePolicy {
     /// even save its session.
     package static let reserve: Int64 = 16 << 20
 
+    /// How many bytes must be free before `missing` more are written, the reserve included.
+    package static func needed(for missing: Int64) -> Int64 {
+        let (sum, overflow) = missing.addingReportingOverflow(reserve)
+        return overflow ? .max : sum
+    }
+
     /// A task that waits for room.
     package struct Waiter: Hashable, Sendable {
         package let id: TaskID

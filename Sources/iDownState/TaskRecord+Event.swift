@@ -111,7 +111,7 @@ extension TaskRecord {
         at now: WallTime
     ) -> [Effect] {
         guard state != .downloading, case .publish = intent else { return [] }
-        return complete(name, size, provenIntegrity, at: now)
+        return complete(name, size, request.provenIntegrity(of: remote), at: now)
     }
 
     private mutating func finishDeletion() -> [Effect] {

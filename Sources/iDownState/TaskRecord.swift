@@ -143,13 +143,6 @@ package struct TaskRecord: Hashable, Sendable {
         return false
     }
 
-    /// What is known of the bytes once the file is complete: before it is published, it is held
-    /// against every digest that is known of it.
-    package var provenIntegrity: Integrity {
-        let isDigested = request.hasPieceHashes || request.checksum ?? remote.checksum != nil
-        return isDigested ? .checksum : remote.provenIntegrity
-    }
-
     /// Where the finished file stands; nil before.
     package var path: String? {
         guard state == .completed, let file else { return nil }

@@ -99,3 +99,24 @@ package struct TaskRequest: Hashable, Sendable {
         self.owner = owner
     }
 }
+
+extension TaskRequest {
+    /// What the bytes must come to; nil where nobody has said.
+    ///
+    /// What the client says is the last word: servers give digests of what they have stored in
+    /// another form, or of an older file. So with the hashes of its pieces nobody else's counts.
+    package func expectedChecksum(of version: RemoteVersion) -> Checksum? {
+        checksum ?? (hasPieceHashes ? nil : version.checksum)
+    }
+
+    /// Whether a wrong byte of this version will show at the end, wherever it came from.
+    package func hasDigest(of version: RemoteVersion) -> Bool {
+        hasPieceHashes || expectedChecksum(of: version) != nil
+    }
+
+    /// What is known of a complete file of this version: it is complete only once it was held
+    /// against its digests.
+    package func provenIntegrity(of version: RemoteVersion) -> Integrity {
+        hasDigest(of: version) ? .checksum : version.provenIntegrity
+    }
+}

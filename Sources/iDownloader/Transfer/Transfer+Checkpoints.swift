@@ -8,23 +8,23 @@ extension Transfer {
         let writers = connections.compactMap(\.writer)
         guard !writers.isEmpty else { return }
         // Where the length is known its room was looked at, and reserved where that is possible.
-        if known.total == nil { try await checkSpace(for: nil, keeping: 0) }
-        await engine.disk.run(key: job.task.rawValue, in: job.request.directory) {
+        if known.total == nil { try await target.checkSpace(for: nil, keeping: 0) }
+        await target.disk.run {
             for writer in writers { _ = writer.flush() }
         }
         for connection in connections {
             if let failure = connection.writer?.failure { throw .failed(failure.failure) }
             takeWritten(by: connection)
         }
-        followDigests()
+        verifier.follow(target.part, upTo: stored.prefixLength, as: known)
         guard stored != synced else { return }
         try await synchronizeData()
-        try await commit(.checkpointed(synced))
+        try await ledger.commit(.checkpointed(synced))
     }
 
     private func synchronizeData() async throws(TransferEnd) {
         try await synchronize { part throws(TransferEnd) in
-            try await onDisk { () throws(FileError) in try part.synchronizeData() }
+            try await target.disk { () throws(FileError) in try part.synchronizeData() }
         }
     }
 
@@ -35,14 +35,14 @@ extension Transfer {
     func synchronize(
         _ body: (PartFile) async throws(TransferEnd) -> Void
     ) async throws(TransferEnd) {
-        guard let part else { throw .failed(FileError.vanished.failure) }
+        guard let part = target.part else { throw .failed(FileError.vanished.failure) }
         let reached = stored
         do {
             try await body(part)
         } catch {
             stored = synced
             for connection in connections { dropWriter(of: connection) }
-            self.part = nil
+            target.close()
             throw error
         }
         synced = reached
@@ -54,14 +54,14 @@ extension Transfer {
         let position = writer.writtenEnd
         stored.truncate(to: position)
         synced.truncate(to: position)
-        try await commit(.checkpointed(synced))
+        try await ledger.commit(.checkpointed(synced))
         writer.cut()
     }
 
     /// Writes what the buffer holds, away from Swift's threads.
     func flush(_ writer: SegmentWriter) async -> SegmentWriter.Step {
         guard !writer.isFlushed else { return .done }
-        return await engine.disk.run(key: job.task.rawValue, in: job.request.directory) {
+        return await target.disk.run {
             writer.flush()
         }
     }
@@ -70,7 +70,7 @@ extension Transfer {
     func storeKept(of connection: Connection) async {
         let kept = connection.sink.kept
         guard let writer = connection.writer, !kept.isEmpty else { return }
-        await engine.disk.run(key: job.task.rawValue, in: job.request.directory) {
+        await target.disk.run {
             // What the file system says to it, the writer remembers.
             _ = kept.withUnsafeBytes { writer.append($0) }
         }
@@ -127,12 +127,12 @@ extension Transfer {
 
     /// The last checkpoint of a transfer that ends early.
     func keepWhatIsThere() async {
-        guard part != nil, !isUnnamed, stored != recorded else { return }
+        guard target.part != nil, !target.isUnnamed, stored != ledger.segments else { return }
         do throws(TransferEnd) {
             if stored != synced {
                 try await synchronizeData()
             }
-            try await commit(.checkpointed(synced))
+            try await ledger.commit(.checkpointed(synced))
         } catch {
             // What could not be synced or recorded is fetched again: it was never claimed.
         }

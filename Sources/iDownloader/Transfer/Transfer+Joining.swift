@@ -29,7 +29,7 @@ extension Transfer {
         // from others took more code than several connections saved time, so there is one.
         guard lead.hop.url.isHTTP else { return false }
         // A first byte in the middle would stop all transfers while the kernel fills what is before.
-        guard folder?.traits.hasHoles != false else { return false }
+        guard target.hasHoles else { return false }
         return total - stored.byteCount > RampUp.smallestRest
     }
 
@@ -73,15 +73,15 @@ extension Transfer {
     func note(_ version: RemoteVersion) async throws(TransferEnd) {
         guard version != known else { return }
         known = version
-        guard let file, version != recordedVersion else { return }
-        try await commit(.opened(file, version, keeping: synced))
+        guard let file = target.file, version != ledger.version else { return }
+        try await ledger.commit(.opened(file, version, keeping: synced))
     }
 
     private func join(_ connection: Connection, _ range: ByteRange) {
-        guard let part, takesOver(connection) else { return connection.cut() }
+        guard let part = target.part, takesOver(connection) else { return connection.cut() }
         isOfOneAnswer = false
-        if stored.meets(range) { hasOverlaps = true }
-        if case .race = connection.role { hasOverlaps = true }
+        if stored.meets(range) { verifier.noteOverlap() }
+        if case .race = connection.role { verifier.noteOverlap() }
         let writer = SegmentWriter(part, from: range.first, to: range.end)
         connection.store(in: writer, at: engine.hosts.now)
         if connection.source != owner { own(by: nil) }
@@ -102,7 +102,7 @@ extension Transfer {
             writer.leave(from: range.first)
             // A piece on its way may still go beyond.
             let isPast = writer.position > range.first
-            if isPast || victim.source != connection.source { hasOverlaps = true }
+            if isPast || victim.source != connection.source { verifier.noteOverlap() }
             if writer.rest == nil { victim.cut() }
         }
         return true

@@ -88,8 +88,8 @@ extension Transfer {
     /// that it has or is to get: the URL's path says something only where a given name does not.
     private func isCompressed(_ head: ResponseHead, _ hop: Hop) -> Bool {
         guard head.facts.contentEncoding != nil else { return false }
-        let limit = folder?.nameLimit ?? 255
-        let name = file?.name ?? wantedName(head, hop).names(limit: limit).first?.text
+        let name =
+            target.file?.name ?? wantedName(head, hop).names(limit: target.nameLimit).first?.text
         let telling = name.flatMap { $0.contains(".") ? $0 : nil } ?? hop.url.path
         return CompressedFile.isMeant(mimeType: head.facts.mimeType, name: telling)
     }

@@ -15,16 +15,17 @@ extension Transfer {
     /// - Throws: `Server.BadResponse` where it is none: whoever asks for a metalink wants the files.
     func addListedFiles() async throws(TransferEnd) {
         let mimeType = job.request.fileName == nil ? known.mimeType : ""
-        guard let part, let file, Metalink.isMeant(mimeType: mimeType, name: file.name) else {
-            return
-        }
+        guard let part = target.part, let file = target.file,
+            Metalink.isMeant(mimeType: mimeType, name: file.name)
+        else { return }
         let size = stored.prefixLength
         let schemes = Self.schemes
-        let result = try await onDisk { () throws(FileError) -> Result<Metalink, MetalinkFault> in
+        let result = try await target.disk {
+            () throws(FileError) -> Result<Metalink, MetalinkFault> in
             guard size <= Metalink.longestDocument else {
                 return .failure(MetalinkFault("is longer than \(Metalink.longestDocument) bytes"))
             }
-            let document = try part.bytes(upTo: Int(size))
+            let document = try part.bytes(from: 0, to: size)
             return Result { () throws(MetalinkFault) in try Metalink(document, schemes: schemes) }
         }
         let metalink: Metalink
@@ -42,19 +43,7 @@ extension Transfer {
             let isMetalink = Metalink.isMeant(mimeType: "", name: listed.request.fileName ?? "")
             return file.urls.isEmpty || isMetalink ? nil : listed
         }
-        let isWanted: Bool
-        do {
-            isWanted = try await journal.add(listed, listedBy: job.task, attempt: job.attempt)
-        } catch {
-            throw .failed(
-                Failure(
-                    .fileFailed,
-                    "The files of the metalink could not be added. A later try may succeed.",
-                    isTransient: true
-                )
-            )
-        }
-        guard isWanted else { throw .superseded }
+        try await ledger.add(listed)
     }
 }
 
@@ -66,16 +55,5 @@ extension Transfer {
     private func mayBeListed(_ url: String) -> Bool {
         guard let furthestHost, let url = try? URLReference(url) else { return true }
         return Hop(url: url, home: home, reach: nil).apparentReach >= furthestHost
-    }
-}
-
-extension PartFile {
-    /// The file's first bytes, as many as it has.
-    func bytes(upTo count: Int) throws(FileError) -> [UInt8] {
-        var bytes = [UInt8](repeating: 0, count: count)
-        let result = bytes.withUnsafeMutableBytes { buffer in
-            Result { () throws(FileError) in try read(into: buffer, at: 0) }
-        }
-        return Array(bytes.prefix(try result.get()))
     }
 }

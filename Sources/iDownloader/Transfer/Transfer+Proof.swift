@@ -47,8 +47,8 @@ extension Transfer {
         from start: Int64,
         to end: Int64
     ) async throws(TransferEnd) -> Bool {
-        guard let part else { return false }
-        return try await onDisk { () throws(FileError) in
+        guard let part = target.part else { return false }
+        return try await target.disk { () throws(FileError) in
             try part.bytes(from: start, to: end) == part.bytes(from: 0, to: end - start)
         }
     }
@@ -61,9 +61,9 @@ extension Transfer {
         from start: Int64,
         by connection: Connection
     ) async throws(TransferEnd) -> SegmentWriter {
-        guard let part else { throw .failed(FileError.vanished.failure) }
-        try check(size: version.total)
-        try await checkSpace(for: version.total, keeping: stored.byteCount)
+        guard let part = target.part else { throw .failed(FileError.vanished.failure) }
+        try verifier.check(size: version.total)
+        try await target.checkSpace(for: version.total, keeping: stored.byteCount)
         var (resumePoint, end) = (stored.prefixLength, version.total)
         if case .overlap(start, let askedPoint, let askedEnd) = connection.ask, start > 0 {
             resumePoint = askedPoint
@@ -82,7 +82,7 @@ extension Transfer {
 
     /// Makes the comparison of a sample ready: nothing of it is written.
     func check(_ connection: Connection) throws(TransferEnd) -> SegmentWriter? {
-        guard let part else { throw .failed(FileError.vanished.failure) }
+        guard let part = target.part else { throw .failed(FileError.vanished.failure) }
         let range: ByteRange
         switch connection.ask {
         case .sample(let sample), .ending(let sample): range = sample
@@ -100,7 +100,8 @@ extension Transfer {
 
     /// The bytes on disk are proven: they are the new version's from now on.
     func adopt(_ connection: Connection) async throws(TransferEnd) {
-        guard let file, case .rest(let version, let start, let end) = connection.proof else {
+        guard let file = target.file, case .rest(let version, let start, let end) = connection.proof
+        else {
             return
         }
         if start == 0 {
@@ -108,7 +109,7 @@ extension Transfer {
             stored.truncate(to: end)
             synced.truncate(to: end)
         }
-        try await commit(.opened(file, version, keeping: synced))
+        try await ledger.commit(.opened(file, version, keeping: synced))
         if findings.tags.showsSeveralTags, isFromValidatorOrigin(connection),
             known.differsByTagAlone(from: version)
         {
@@ -135,13 +136,13 @@ extension Transfer {
             if writer.start == 0 { own(by: connection.source, after: before) }
             return true
         case .rest(let version, from: 0, to: _):
-            guard let file else { return false }
+            guard let file = target.file else { return false }
             let position = writer.writtenEnd
             let before = stored.byteCount
             stored.truncate(to: position)
             synced.truncate(to: position)
             // The record gives up the old bytes before the first of them is overwritten.
-            try await commit(.opened(file, version, keeping: synced))
+            try await ledger.commit(.opened(file, version, keeping: synced))
             know(version, from: connection)
             own(by: connection.source, after: before)
             connection.proof = nil

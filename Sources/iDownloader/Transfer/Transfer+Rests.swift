@@ -21,7 +21,7 @@ extension Transfer {
     /// - Returns: the failure to report instead where it could not be recorded.
     func stepAside(for obstacle: Obstacle) async -> Failure? {
         do throws(TransferEnd) {
-            try await commit(.held(by: obstacle))
+            try await ledger.commit(.held(by: obstacle))
             return nil
         } catch {
             guard case .failed(let failure) = error else { return nil }

@@ -12,7 +12,7 @@ extension Transfer {
     ///
     /// - Throws: why no source has it.
     func bring() async throws(TransferEnd) {
-        if isPublished { return }
+        if target.isPublished { return }
         var round = beginRound()
         var repairs = 0
         while true {
@@ -86,6 +86,17 @@ extension Transfer {
         }
     }
 
+    private func verify() async throws(TransferEnd) -> [ByteRange] {
+        live.activity = .verifying
+        let ledger = ledger
+        return try await verifier.verify(target.part, size: stored.prefixLength, as: known) {
+            () throws(TransferEnd) in try await ledger.pieceHashes()
+        }
+    }
+
+    /// Whether a wrong byte will show at the end, wherever it came from.
+    var hasDigest: Bool { job.request.hasDigest(of: known) }
+
     /// A body without a length has ended, and is held against its digest now: a pause meanwhile
     /// must not cost it.
     private func noteEnd() async throws(TransferEnd) {
@@ -148,8 +159,8 @@ extension Transfer {
     private func conclude(_ round: SourceRound) async throws(TransferEnd) -> Never {
         let end = round.end(otherFile)
         // The next attempt is not to take what was given up for a version of the file.
-        if !end.spoilsContent, stored.isEmpty, known != recordedVersion, let file {
-            try await commit(.opened(file, known, keeping: stored))
+        if !end.spoilsContent, stored.isEmpty, known != ledger.version, let file = target.file {
+            try await ledger.commit(.opened(file, known, keeping: stored))
         }
         throw end
     }
@@ -184,7 +195,7 @@ extension Transfer {
             stored.remove(range)
             synced.remove(range)
         }
-        try await commit(.checkpointed(synced))
+        try await ledger.commit(.checkpointed(synced))
     }
 
     // MARK: Mirrors

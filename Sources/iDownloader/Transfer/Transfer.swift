@@ -11,7 +11,12 @@ actor Transfer {
     let engine: Engine
     let job: TransferJob
     let home: URLReference
-    let journal: any TransferJournal
+    /// The record of the task, as this attempt writes it.
+    let ledger: Ledger
+    /// The file on its disk.
+    let target: TargetFile
+    /// What the file is held against.
+    let verifier: Verifier
     let live: LiveProgress
     let brake: Brake
     /// How many connections somebody wants it to have.
@@ -23,14 +28,11 @@ actor Transfer {
     }
     /// The bytes on disk that are synced: what the record may claim.
     var synced: SegmentMap
-    /// The bytes that the record claims, and the version that it says they are of.
-    private(set) var recorded: SegmentMap
-    private(set) var recordedVersion: RemoteVersion
     /// The bytes on disk, synced or not; those of open segments count when they are settled.
     var stored: SegmentMap {
         didSet {
             live.store(stored)
-            if stored.prefixLength < oldValue.prefixLength { digests?.restart() }
+            if stored.prefixLength < oldValue.prefixLength { verifier.restart() }
         }
     }
     /// What the server of the client's URL says that the file comes to.
@@ -39,20 +41,11 @@ actor Transfer {
     var homeHasNone = false
     /// A mirror has a file of another length.
     var otherFile: Failure?
-    /// Computes what the file will be held against; nil where nothing is known.
-    var digests: DigestFollower?
-    var folder: OpenFolder?
-    var part: PartFile?
-    var file: LocalFile?
-    /// The file is complete and has no name yet, and the record knows nothing of it.
-    var isUnnamed = false
     /// Where the file is fetched from.
     var sources: Sources {
         // What one server's samples have shown says nothing of another's.
         didSet { if sources.position != oldValue.position { hasEqualSamples = false } }
     }
-    /// The file was found under its final name: nothing is left to fetch.
-    var isPublished = false
     /// Those that are open now, the oldest first.
     var connections: [Connection] = []
     /// Those of them whose end nobody waits for yet.
@@ -70,9 +63,6 @@ actor Transfer {
     private(set) var owner: Int?
     /// The host of the client's URL is not there, neither in this attempt nor in the one before.
     var homeIsGone = false
-    /// Two connections may have written the same bytes, not equal ones: what was computed while
-    /// they passed may be of bytes that are gone.
-    var hasOverlaps = false
     /// Whether all that is on disk has come in one answer, or was compared with one.
     var isOfOneAnswer = false
     /// Several answers were not of one version, so that one alone has to bring all.
@@ -105,17 +95,17 @@ actor Transfer {
         self.job = job
         self.home = home
         self.engine = engine
-        self.journal = journal
+        let ledger = Ledger(job, journal: journal)
+        self.ledger = ledger
+        target = TargetFile(job, home: home, engine: engine, ledger: ledger)
+        verifier = Verifier(job.request, disk: engine.disk, brake: brake)
         self.live = live
         self.brake = brake
         self.choice = choice
         known = job.remote
         homeDigest = job.remote.checksum
         synced = job.segments
-        recorded = job.segments
-        recordedVersion = job.remote
         stored = job.segments
-        file = job.file
         findings = engine.findings(on: job.task).made(with: home)
         sources = Sources(home: home, mirrors: job.request.mirrors)
         for mirror in findings.mirrors { sources.add(mirror) }
@@ -141,16 +131,19 @@ actor Transfer {
             switch error {
             case .stopped, .superseded: break
             case .held(let obstacle): failure = await stepAside(for: obstacle)
-            case .failed(let reason): failure = await measuringNeed(reason)
+            case .failed(let reason):
+                failure = await target.measuringNeed(
+                    reason,
+                    total: known.total,
+                    keeping: stored.byteCount
+                )
             }
             keepFindings(after: failure)
         }
-        digests?.restart()
-        digests = nil
-        part = nil
-        folder = nil
+        verifier.end()
+        target.release()
         live.connections = 0
-        await journal.transferEnded(job.task, attempt: job.attempt, failure: failure)
+        await ledger.end(failure)
     }
 
     /// All bytes on disk are of this source from now on; nil where nobody knows whose they are.
@@ -167,7 +160,7 @@ actor Transfer {
 
     /// Asks the present source until every byte is stored.
     func fetch() async throws(TransferEnd) {
-        if let total = known.total, stored.covers(total), part != nil { return }
+        if let total = known.total, stored.covers(total), target.part != nil { return }
         var ask = firstAsk()
         // Each answer may send the question back once or twice; a server that never stops is
         // told apart from one that gives a little with each answer.
@@ -260,75 +253,5 @@ actor Transfer {
             return false
         }
         return failure == .status(403) && sources.urls.count == 1
-    }
-
-    /// Has an event committed before the next step.
-    func commit(_ event: TransferEvent) async throws(TransferEnd) {
-        let isWanted: Bool
-        do {
-            isWanted = try await journal.record(event, of: job.task, attempt: job.attempt)
-        } catch {
-            // The list itself cannot be written: nothing more is claimed, and it may pass.
-            throw .failed(
-                Failure(
-                    .fileFailed,
-                    "The list of downloads cannot be written. Check the disk of your home folder.",
-                    isTransient: true
-                )
-            )
-        }
-        guard isWanted else { throw .superseded }
-        switch event {
-        case .opened(_, let version, let kept):
-            recorded = kept
-            recordedVersion = version
-        case .arrived(_, let version):
-            recorded = SegmentMap()
-            recordedVersion = version
-        case .checkpointed(let segments): recorded = segments
-        case .listed, .publishing, .completed, .failed, .held: break
-        }
-    }
-
-    /// Runs what may wait for the disk, away from Swift's threads.
-    func onDisk<Value: Sendable>(
-        _ body: @escaping @Sendable () throws(FileError) -> Value
-    ) async throws(TransferEnd) -> Value {
-        do {
-            return try await engine.disk.run(
-                key: job.task.rawValue,
-                in: job.request.directory,
-                body
-            )
-        } catch {
-            throw .failed(error.failure)
-        }
-    }
-
-    /// The same, with a sync behind it that is shared with others who want one.
-    func onDisk<Value: Sendable>(
-        syncing sync: DiskSync,
-        _ body: @escaping @Sendable () throws(FileError) -> Value
-    ) async throws(TransferEnd) -> Value {
-        // Names of one folder go the same way: what is renamed meanwhile shares the next sync.
-        var key = job.task.rawValue
-        if case .folder(let folder) = sync { key = Int64(folder.path.hashValue) }
-        return try await onDiskSyncing(key: key) { () throws(FileError) in (try body(), sync) }
-    }
-
-    /// The same, where the body itself says what is to be synced; nil for nothing.
-    func onDiskSyncing<Value: Sendable>(
-        key: Int64? = nil,
-        _ body: @escaping @Sendable () throws(FileError) -> (Value, DiskSync?)
-    ) async throws(TransferEnd) -> Value {
-        do {
-            return try await engine.disk.runSyncing(
-                key: key ?? job.task.rawValue,
-                in: job.request.directory,
-                body
-            )
-        } catch {
-            throw .failed(error.failure)
-        }
     }
 }

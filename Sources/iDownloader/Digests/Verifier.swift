@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import iDownState
+
+/// Holds a file against the digests that are known of it: while it comes, and once it is complete.
+///
+/// Belongs to its transfer's actor.
+final class Verifier {
+    private let request: TaskRequest
+    private let disk: DiskQueue
+    private let brake: Brake
+    /// Computes what the file will be held against; nil where nothing is known.
+    private var digests: DigestFollower?
+    /// Two connections may have written the same bytes, not equal ones: what was computed while
+    /// they passed may be of bytes that are gone.
+    private var hasOverlaps = false
+
+    /// - Parameters:
+    ///   - request: what the client expects of the file.
+    ///   - disk: where files are read.
+    ///   - brake: ends a long reading when it is pulled.
+    init(_ request: TaskRequest, disk: DiskQueue, brake: Brake) {
+        self.request = request
+        self.disk = disk
+        self.brake = brake
+    }
+
+    /// Two connections may write the same bytes from now on.
+    func noteOverlap() { hasOverlaps = true }
+
+    /// The file has lost bytes that the digests may have seen.
+    func restart() { digests?.restart() }
+
+    /// The attempt is over.
+    func end() {
+        digests?.restart()
+        digests = nil
+    }
+
+    /// Has the digests that will be asked for computed as far as the file goes; returns at once.
+    func follow(_ part: PartFile?, upTo length: Int64, as version: RemoteVersion) {
+        guard let part, let expected = request.expectedChecksum(of: version) else {
+            digests = nil
+            return
+        }
+        let algorithms: Set = [expected.algorithm]
+        if digests?.part !== part || digests?.algorithms != algorithms {
+            digests = DigestFollower(
+                part,
+                algorithms,
+                on: disk.digestQueue(for: request.directory)
+            )
+        }
+        digests?.follow(upTo: length)
+    }
+
+    /// Holds the complete file against its size and its digests.
+    ///
+    /// - Parameters:
+    ///   - part: the file.
+    ///   - size: its bytes.
+    ///   - version: what the server has said of it.
+    ///   - pieces: reads the hashes of its pieces, where there are some.
+    /// - Returns: the pieces that do not fit, where the rest need not be fetched again.
+    /// - Throws: `Integrity.SizeMismatch`, or `Integrity.ChecksumMismatch` where its bytes come to
+    ///   anything else and no piece of it is known to be wrong.
+    func verify(
+        _ part: PartFile?,
+        size: Int64,
+        as version: RemoteVersion,
+        pieces: () async throws(TransferEnd) -> PieceHashes
+    ) async throws(TransferEnd) -> [ByteRange] {
+        if hasOverlaps { digests?.restart() }
+        hasOverlaps = false
+        try check(size: size)
+        follow(part, upTo: size, as: version)
+        let expected = request.expectedChecksum(of: version)
+        let mismatch = try await mismatch(expected, size: size)
+        guard mismatch != nil || expected == nil, request.hasPieceHashes else {
+            if let mismatch { throw .failed(mismatch) }
+            return []
+        }
+        let bad = try await badPieces(part, of: try await pieces(), size: size)
+        if bad.isEmpty, let mismatch { throw .failed(mismatch) }
+        return bad
+    }
+
+    /// Holds a size against the one that the client expects: before anything is stored where the
+    /// head tells it, and of the complete file.
+    func check(size: Int64?) throws(TransferEnd) {
+        guard let size, let expected = request.expectedSize, size != expected else { return }
+        throw .failed(
+            Failure(
+                .sizeMismatch,
+                "The file has \(size) bytes instead of \(expected). Check the expected size and"
+                    + " the URL."
+            )
+        )
+    }
+
+    /// Why the whole file is not what it should be; nil where it is.
+    private func mismatch(
+        _ expected: Checksum?,
+        size: Int64
+    ) async throws(TransferEnd) -> Failure? {
+        guard let digests, let expected else { return nil }
+        while digests.position < size {
+            guard !brake.isPulled else { throw .stopped }
+            do {
+                try await digests.reach(min(digests.position + DigestFollower.slice, size))
+            } catch {
+                throw .failed(error.failure)
+            }
+        }
+        guard !brake.isPulled else { throw .stopped }
+        let found = digests.values.first { $0.algorithm == expected.algorithm }
+        guard found != expected else { return nil }
+        return Failure(
+            .checksumMismatch,
+            "The file has the checksum \(found?.description ?? "") instead of \(expected)."
+                + " Check the expected checksum and the URL."
+        )
+    }
+
+    private func badPieces(
+        _ part: PartFile?,
+        of pieces: PieceHashes,
+        size: Int64
+    ) async throws(TransferEnd) -> [ByteRange] {
+        guard let part else { throw .failed(FileError.vanished.failure) }
+        guard pieces.cover(size) else {
+            throw .failed(
+                Failure(
+                    .sizeMismatch,
+                    "The file has \(size) bytes, but the metalink lists pieces of another length."
+                        + " Use a metalink that belongs to the file."
+                )
+            )
+        }
+        var check = PieceCheck(part, pieces, size: size, disk: disk)
+        do {
+            while try await check.proceed() {
+                guard !brake.isPulled else { throw TransferEnd.stopped }
+            }
+        } catch let error as FileError {
+            throw .failed(error.failure)
+        } catch {
+            throw .stopped
+        }
+        return check.bad
+    }
+}
