@@ -32,6 +32,8 @@ final class Connection {
     let startedAt: Duration
     let sink: ResponseSink
     let handle: TransferHandle
+    /// The head of its answer, as it was judged.
+    var answer: Fetch.Answer
     /// What its head turned out to be; nil before it is complete.
     var judgement: Judgement?
     /// Where its body goes; nil before the head is judged, and where nothing is to be stored.
@@ -62,6 +64,13 @@ final class Connection {
         self.redirects = route.redirects
         self.isFromHome = route.isFromHome
         self.source = route.source
+        answer = Fetch.Answer(
+            ResponseFacts(status: 0),
+            to: route.ask,
+            from: route.source,
+            at: Origin(route.hop.url),
+            isLead: false
+        )
         self.startedAt = startedAt
         self.sink = sink
         self.handle = handle

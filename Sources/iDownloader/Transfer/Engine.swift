@@ -18,7 +18,7 @@ package final class Engine: Sendable {
     /// The hosts that asked to be left alone.
     package let rests: HostRestTable
     let awakening = AwakeningClock()
-    let storedFindings = Mutex<[TaskID: SourceFindings]>([:])
+    private let storedFindings = Mutex<[TaskID: Findings]>([:])
     /// The addresses that this computer had when they were last looked at.
     private let addresses = Mutex(SocketAddress.local ?? [])
     let userAgent: String
@@ -159,6 +159,33 @@ package final class Engine: Sendable {
     /// The most bytes a second of a task, if it runs; 0 for no limit.
     package func setSpeedLimit(of task: TaskID, to limit: Int64) {
         rates.setLimit(of: task, to: limit)
+    }
+
+    // MARK: What is known of tasks
+
+    /// What the attempts of a task have found out about its sources.
+    ///
+    /// Kept while the service runs, until the task is over: else each attempt would begin with a
+    /// file that is known to be a wrong one.
+    struct Findings: Sendable {
+        var fetch = Fetch.Memory()
+        /// How far the furthest host was that has answered: who was named by it may not be nearer.
+        var reach: SocketAddress.Reach?
+    }
+
+    /// What earlier attempts of a task have found out.
+    func findings(on task: TaskID) -> Findings {
+        storedFindings.withLock { $0[task] } ?? Findings()
+    }
+
+    /// Keeps them for the task's next attempt.
+    func keep(_ findings: Findings, on task: TaskID) {
+        storedFindings.withLock { $0[task] = findings.fetch.isOfUse ? findings : nil }
+    }
+
+    /// The task is gone.
+    package func forgetFindings(on task: TaskID) {
+        storedFindings.withLock { _ = $0.removeValue(forKey: task) }
     }
 
     // MARK: What is known of hosts

@@ -8,7 +8,7 @@ extension Transfer {
         let writers = connections.compactMap(\.writer)
         guard !writers.isEmpty else { return }
         // Where the length is known its room was looked at, and reserved where that is possible.
-        if known.total == nil { try await target.checkSpace(for: nil, keeping: 0) }
+        if content.known.total == nil { try await target.checkSpace(for: nil, keeping: 0) }
         await target.disk.run {
             for writer in writers { _ = writer.flush() }
         }
@@ -16,10 +16,10 @@ extension Transfer {
             if let failure = connection.writer?.failure { throw .failed(failure.failure) }
             takeWritten(by: connection)
         }
-        verifier.follow(target.part, upTo: stored.prefixLength, as: known)
-        guard stored != synced else { return }
+        verifier.follow(target.part, upTo: content.size, as: content.known)
+        guard content.stored != content.synced else { return }
         try await synchronizeData()
-        try await ledger.commit(.checkpointed(synced))
+        try await ledger.commit(.checkpointed(content.synced))
     }
 
     private func synchronizeData() async throws(TransferEnd) {
@@ -30,40 +30,27 @@ extension Transfer {
 
     /// Brings what is stored at this moment to the disk, so that the record may claim it.
     ///
-    /// The kernel reports a write that it lost once, and then forgets it (fsync(2)): after a
-    /// failure nothing that was not synced before is ever claimed.
+    /// After a failure nothing that was not synced before is ever claimed.
     func synchronize(
         _ body: (PartFile) async throws(TransferEnd) -> Void
     ) async throws(TransferEnd) {
         guard let part = target.part else { throw .failed(FileError.vanished.failure) }
-        let reached = stored
+        let reached = content.stored
         do {
             try await body(part)
         } catch {
-            stored = synced
+            fetch.content.sync(nil)
             for connection in connections { dropWriter(of: connection) }
             target.close()
             throw error
         }
-        synced = reached
-    }
-
-    /// The bytes on disk from the writer's position on are not those of the server: the record
-    /// gives them up before they are overwritten.
-    func cut(_ writer: SegmentWriter) async throws(TransferEnd) {
-        let position = writer.writtenEnd
-        stored.truncate(to: position)
-        synced.truncate(to: position)
-        try await ledger.commit(.checkpointed(synced))
-        writer.cut()
+        fetch.content.sync(reached)
     }
 
     /// Writes what the buffer holds, away from Swift's threads.
     func flush(_ writer: SegmentWriter) async -> SegmentWriter.Step {
         guard !writer.isFlushed else { return .done }
-        return await target.disk.run {
-            writer.flush()
-        }
+        return await target.disk.run { writer.flush() }
     }
 
     /// Brings what came before the head was judged into the writer, ahead of all that follows.
@@ -105,19 +92,11 @@ extension Transfer {
     /// Counts what a connection has written among what is on disk, and notes whose that is now.
     private func takeWritten(by connection: Connection) {
         guard let writer = connection.writer, let written = writer.written else { return }
-        var map = stored
-        map.insert(written)
-        let isMore = map != stored
         // From the first byte on it was held against all that was there, and nobody else came.
-        let isAll =
+        let coversAll =
             writer.start == 0 && connection.isComparing && joining == nil
-            && writer.writtenEnd >= stored.ranges.last?.end ?? 0
-        if isAll, isMore || owner == nil {
-            own(by: connection.source)
-        } else if isMore, owner != connection.source {
-            own(by: nil)
-        }
-        stored = map
+            && writer.writtenEnd >= content.stored.end
+        fetch.content.store(written, from: connection.source, coversAll: coversAll)
     }
 
     func dropWriter(of connection: Connection) {
@@ -127,12 +106,13 @@ extension Transfer {
 
     /// The last checkpoint of a transfer that ends early.
     func keepWhatIsThere() async {
-        guard target.part != nil, !target.isUnnamed, stored != ledger.segments else { return }
+        guard target.part != nil, !target.isUnnamed, content.stored != ledger.segments
+        else { return }
         do throws(TransferEnd) {
-            if stored != synced {
+            if content.stored != content.synced {
                 try await synchronizeData()
             }
-            try await ledger.commit(.checkpointed(synced))
+            try await ledger.commit(.checkpointed(content.synced))
         } catch {
             // What could not be synced or recorded is fetched again: it was never claimed.
         }

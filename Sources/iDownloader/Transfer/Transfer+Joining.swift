@@ -22,6 +22,7 @@ extension Transfer {
         case .prove where lead.proof == nil: break
         case .prove, .compare, .check, .complete, .askAgain, .redirect, .fail, nil: return false
         }
+        let known = content.known
         guard let total = known.total, known.strongValidator != nil, !known.refusesRanges,
             !(lead.sink.isByHTTP2 && originsOfHTTP2.contains(lead.hop.url.origin))
         else { return false }
@@ -30,7 +31,7 @@ extension Transfer {
         guard lead.hop.url.isHTTP else { return false }
         // A first byte in the middle would stop all transfers while the kernel fills what is before.
         guard target.hasHoles else { return false }
-        return total - stored.byteCount > RampUp.smallestRest
+        return total - content.stored.byteCount > RampUp.smallestRest
     }
 
     /// From now on others may join.
@@ -39,16 +40,9 @@ extension Transfer {
             lead,
             chosen: choice.number,
             known: engine.hosts.useful(lead.hop.url.origin),
-            stored: stored.byteCount,
+            stored: content.stored.byteCount,
             at: engine.hosts.now
         )
-    }
-
-    /// What a connection that is to join asks its source for.
-    func ask(for range: ByteRange, of source: Int) -> Ask {
-        // A mirror that is vouched for does not know the validators on record.
-        let isPlain = known.dislikesIfRange || isVouchedFor(source)
-        return .part(range, ifRange: isPlain ? nil : known.strongValidator)
     }
 
     /// Lets a connection in whose head fits, and turns every other away.
@@ -71,20 +65,19 @@ extension Transfer {
 
     /// Records what an answer has shown of the version.
     func note(_ version: RemoteVersion) async throws(TransferEnd) {
-        guard version != known else { return }
-        known = version
+        guard version != content.known else { return }
+        fetch.content.know(version)
         guard let file = target.file, version != ledger.version else { return }
-        try await ledger.commit(.opened(file, version, keeping: synced))
+        try await ledger.commit(.opened(file, version, keeping: content.synced))
     }
 
     private func join(_ connection: Connection, _ range: ByteRange) {
         guard let part = target.part, takesOver(connection) else { return connection.cut() }
-        isOfOneAnswer = false
-        if stored.meets(range) { verifier.noteOverlap() }
+        if content.stored.meets(range) { verifier.noteOverlap() }
         if case .race = connection.role { verifier.noteOverlap() }
         let writer = SegmentWriter(part, from: range.first, to: range.end)
         connection.store(in: writer, at: engine.hosts.now)
-        if connection.source != owner { own(by: nil) }
+        fetch.content.join(from: connection.source)
         live.follow(writer)
         connection.sink.direct(to: .writer(writer))
         connection.handle.resume()
@@ -121,7 +114,9 @@ extension Transfer {
             follow(location, from: connection, inbox)
         case .askAgain(let ask, _) where ask == connection.ask.unconditional:
             // The host answers If-Range as if the content had changed: ask without.
-            known.dislikesIfRange = true
+            var shy = content.known
+            shy.dislikesIfRange = true
+            fetch.content.know(shy)
             var route = connection.route
             route.ask = connection.ask.unconditional
             connect(route, inbox)
@@ -151,7 +146,7 @@ extension Transfer {
         if !isRefusal, dropSource(of: connection) { return }
         // A link that was signed for one use: the task's own URL may give another.
         if [403, 404, 410].contains(status), !connection.hop.isHome, !connection.isFromHome,
-            joining?.homeIsNoHelp == false, connection.source == sources.position
+            joining?.homeIsNoHelp == false, connection.source == fetch.sources.position
         {
             var route = connection.route
             route.hop = firstHop

@@ -55,33 +55,25 @@ extension Transfer {
         guard let head = connection.sink.head else { return .fail(.badResponse("has no header")) }
         cookies.take(head.fields, from: connection.hop.url, at: engine.time.date)
         noteMirrors(in: head, from: connection)
-        let facts = facts(of: head, from: connection.source)
-        let keepsEncoding = isCompressed(head, connection.hop)
-        let isDecoded = facts.isToBeDecoded(keepsEncoding: keepsEncoding)
-        if let refusal = refusal(of: facts, from: connection.source, isDecoded: isDecoded) {
-            return .fail(refusal)
-        }
-        hear(facts, from: connection)
-        let judgement = facts.judge(
-            asked: connection.ask,
-            known: known,
-            onDisk: stored,
-            otherTag: meaningOfAnotherTag(from: connection),
-            keepsEncoding: keepsEncoding
+        let isLead = if case .lead = connection.role { true } else { false }
+        var answer = Fetch.Answer(
+            head.facts,
+            to: connection.ask,
+            from: connection.source,
+            at: Origin(connection.hop.url),
+            isLead: isLead
         )
-        guard connection.source != 0 else { return judgement }
-        switch judgement {
-        // That a mirror serves no ranges says nothing of home.
-        case .compare(var version) where !known.refusesRanges:
-            version.refusesRanges = false
-            return .compare(version)
-        // What is decoded is held against home's digest as well.
-        case .begin(var version) where isDecoded:
-            version.checksum = homeDigest
-            return .begin(version)
-        case .begin, .resume, .compare, .prove, .check, .complete, .askAgain, .redirect, .fail:
-            return judgement
-        }
+        answer.isForTag = isForTag(connection.route)
+        answer.keepsEncoding = isCompressed(head, connection.hop)
+        answer.hostGivesSeveralTags = engine.hosts.hasSeveralTags(connection.hop.url.origin)
+        connection.answer = answer
+        return fetch.judge(answer)
+    }
+
+    /// Whether a request has to go out over a new connection to show another tag.
+    func isForTag(_ route: Connection.Route) -> Bool {
+        guard case .sample = route.ask, case .lead = route.role else { return false }
+        return fetch.isAskingForTags
     }
 
     /// Whether the file that comes encoded is itself a compressed one, by its type or by the name
@@ -151,7 +143,7 @@ extension Transfer {
             noteRest(failure, at: connection.hop)
             return .failure(.failed(failure))
         case .complete(let version):
-            known = version
+            fetch.content.know(version)
             return .success(.ended(.complete))
         case .begin, .resume, .compare, .prove, .check, nil:
             let isAll = connection.isSated

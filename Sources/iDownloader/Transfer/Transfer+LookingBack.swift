@@ -11,12 +11,11 @@ extension Transfer {
     ///
     /// Where it is not, one answer brings it anew. A digest would tell by itself.
     func lookBack() async throws(TransferEnd) {
-        guard !isOfOneAnswer, !hasDigest, !firstHop.url.isHTTP, try await !isStillThere() else {
-            return
-        }
-        giveUpEverything()
-        bringsInOneAnswer = true
-        try await fetch()
+        guard !content.isOfOneAnswer, !fetch.hasDigest, !firstHop.url.isHTTP,
+            try await !isStillThere()
+        else { return }
+        fetch.bringInOneAnswer()
+        try await fetchAll()
     }
 
     /// Whether the server has the very file still, as far as its date, its length, its first and
@@ -25,7 +24,7 @@ extension Transfer {
     /// The first connection has brought the first bytes, so that a file that was replaced later on
     /// has others. A server that refuses to tell leaves it at what is known.
     private func isStillThere() async throws(TransferEnd) -> Bool {
-        guard let total = known.total,
+        guard let total = content.known.total,
             let ending = ByteRange(from: max(0, total - OverlapProof.sample), to: total),
             let beginning = ByteRange(from: 0, to: min(total, OverlapProof.sample))
         else { return true }
@@ -46,22 +45,11 @@ extension Transfer {
     /// not believed again.
     func showsAnotherSize(_ connection: Connection) -> Bool {
         guard connection.hop.url.isFTP, connection.ask.end == nil,
-            let writer = connection.writer, writer.isOverfull, writer.end == known.total
+            let writer = connection.writer, writer.isOverfull, writer.end == content.known.total
         else { return false }
-        distrustsSize = true
-        bringsInOneAnswer = true
+        fetch.distrustSize()
         // What the others have brought completes nothing.
         joining = nil
         return true
-    }
-}
-
-extension ResponseFacts {
-    /// The same, where nobody may join and nothing may be asked for by range.
-    var inOneAnswer: ResponseFacts {
-        var facts = self
-        facts.acceptsRanges = false
-        facts.refusesRanges = true
-        return facts
     }
 }

@@ -14,11 +14,11 @@ extension Transfer {
     ///
     /// - Throws: `Server.BadResponse` where it is none: whoever asks for a metalink wants the files.
     func addListedFiles() async throws(TransferEnd) {
-        let mimeType = job.request.fileName == nil ? known.mimeType : ""
+        let mimeType = job.request.fileName == nil ? content.known.mimeType : ""
         guard let part = target.part, let file = target.file,
             Metalink.isMeant(mimeType: mimeType, name: file.name)
         else { return }
-        let size = stored.prefixLength
+        let size = content.size
         let schemes = Self.schemes
         let result = try await target.disk {
             () throws(FileError) -> Result<Metalink, MetalinkFault> in
@@ -32,7 +32,7 @@ extension Transfer {
         switch result {
         case .success(let read): metalink = read
         case .failure(let fault):
-            giveUpEverything()
+            fetch.content.giveUp()
             throw .failed(.badResponse("is a metalink that \(fault.message)"))
         }
         let (request, home) = (job.request, home)

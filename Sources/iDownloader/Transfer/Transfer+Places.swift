@@ -14,14 +14,8 @@ extension Transfer {
 
     /// The sources that may bring parts, that of the first connection before the others.
     func places(of joining: Joining) -> [Place] {
-        var positions = [joining.source]
-        if sources.mayMix, hasDigest {
-            positions += sources.urls.indices.filter {
-                $0 != joining.source && sources.urls[$0].isHTTP && !sources.dropped.contains($0)
-                    && !findings.wrong.contains(sources.urls[$0])
-            }
-        }
-        return positions.map { source in
+        let sources = fetch.sources.besides(joining.source, hasDigest: fetch.hasDigest)
+        return sources.map { source in
             let hop = joining.hops[source] ?? firstHop(to: source)
             return Place(source: source, origin: hop.url.origin)
         }
@@ -57,7 +51,7 @@ extension Transfer {
     @discardableResult
     func dropSource(of connection: Connection) -> Bool {
         guard let joining, connection.source != joining.source else { return false }
-        sources.drop(connection.source)
+        fetch.sources.drop(connection.source)
         return true
     }
 }

@@ -42,13 +42,13 @@ extension Transfer {
     }
 
     private func currentPlan() -> SegmentPlan? {
-        guard var joining, let total = known.total else { return nil }
+        guard var joining, let total = content.known.total else { return nil }
         defer { self.joining = joining }
         let now = engine.hosts.now
         joining.heed(choice.number, at: now)
         let places = places(of: joining)
         let pieces = connections.compactMap { $0.piece(at: now) }
-        var map = stored
+        var map = content.stored
         for connection in connections {
             if let taken = connection.writer?.taken { map.insert(taken) }
         }
@@ -82,13 +82,13 @@ extension Transfer {
         }
         var wanted = min(joining.rampUp.wanted, ceiling)
         // Nobody has shown yet that there are ranges: one goes ahead of the others.
-        if !known.servesRanges { wanted = min(wanted, 2) }
+        if !content.known.servesRanges { wanted = min(wanted, 2) }
         return SegmentPlan(
             total: total,
             stored: map,
             pieces: pieces,
             wanted: wanted,
-            ceiling: known.servesRanges ? ceiling : min(ceiling, 2),
+            ceiling: content.known.servesRanges ? ceiling : min(ceiling, 2),
             room: joining.isOpen(at: now) ? room(at: places) : 0,
             headTime: joining.headTime,
             typical: joining.typical,
@@ -128,7 +128,7 @@ extension Transfer {
     /// Asks the source that is the least busy for a part.
     private func send(for range: ByteRange, as role: Connection.Role, _ inbox: TransferInbox) {
         guard let joining, let place = freestPlace(of: joining) else { return }
-        let ask = ask(for: range, of: place.source)
+        let ask = fetch.ask(for: range, of: place.source)
         let hop = joining.hops[place.source] ?? firstHop(to: place.source)
         connect(Connection.Route(ask: ask, hop: hop, role: role, source: place.source), inbox)
     }

@@ -17,7 +17,7 @@ extension Transfer {
     /// Asks, but has samples of what is on disk compared before an answer may go on behind it.
     func exchangeWithProof(_ ask: Ask) async throws(TransferEnd) -> ExchangeEnd {
         guard case .overlap(let start, let resumePoint, _) = ask,
-            !hasEqualSamples || isAskingForTags
+            !content.hasEqualSamples || fetch.isAskingForTags
         else {
             return try await exchange(ask)
         }
@@ -26,18 +26,18 @@ extension Transfer {
         }
         var generator = engine.time
         let samples = OverlapProof.samples(
-            of: stored,
+            of: content.stored,
             leavingOut: ByteRange(from: start, to: resumePoint),
             using: &generator
         )
         var count = 0
-        while count < samples.count || (isAskingForTags && !samples.isEmpty) {
+        while count < samples.count || (fetch.isAskingForTags && !samples.isEmpty) {
             let end = try await exchange(.sample(samples[count % samples.count]))
             guard case .equal = end else { return end }
             count += 1
             headerBytes = 0
         }
-        hasEqualSamples = true
+        fetch.content.samplesWereEqual()
         return try await exchange(ask)
     }
 
@@ -63,13 +63,13 @@ extension Transfer {
     ) async throws(TransferEnd) -> SegmentWriter {
         guard let part = target.part else { throw .failed(FileError.vanished.failure) }
         try verifier.check(size: version.total)
-        try await target.checkSpace(for: version.total, keeping: stored.byteCount)
-        var (resumePoint, end) = (stored.prefixLength, version.total)
+        try await target.checkSpace(for: version.total, keeping: content.stored.byteCount)
+        var (resumePoint, end) = (content.size, version.total)
         if case .overlap(start, let askedPoint, let askedEnd) = connection.ask, start > 0 {
             resumePoint = askedPoint
             end = askedEnd ?? end
         }
-        isOfOneAnswer = start == 0
+        fetch.content.beginProof(from: start)
         connection.proof = .rest(version, from: start, to: resumePoint)
         return SegmentWriter(
             part,
@@ -101,22 +101,10 @@ extension Transfer {
     /// The bytes on disk are proven: they are the new version's from now on.
     func adopt(_ connection: Connection) async throws(TransferEnd) {
         guard let file = target.file, case .rest(let version, let start, let end) = connection.proof
-        else {
-            return
-        }
-        if start == 0 {
-            // What lies behind a gap was not compared, and comes again.
-            stored.truncate(to: end)
-            synced.truncate(to: end)
-        }
-        try await ledger.commit(.opened(file, version, keeping: synced))
-        if findings.tags.showsSeveralTags, isFromValidatorOrigin(connection),
-            known.differsByTagAlone(from: version)
-        {
-            engine.hosts.givesSeveralTags(connection.hop.url.origin)
-        }
-        know(version, from: connection)
-        if start == 0 { own(by: connection.source) }
+        else { return }
+        let showsTags = fetch.adopt(version, from: start, to: end, by: connection.answer)
+        try await ledger.commit(.opened(file, version, keeping: content.synced))
+        if showsTags { engine.hosts.givesSeveralTags(connection.hop.url.origin) }
         connection.proof = nil
         connection.writer?.release()
     }
@@ -129,31 +117,32 @@ extension Transfer {
     /// - Returns: false where what is on disk is worth nothing, and this answer no use.
     func standsCorrected(_ connection: Connection) async throws(TransferEnd) -> Bool {
         guard let writer = connection.writer else { return true }
+        let version: RemoteVersion?
         switch connection.proof {
-        case nil, .succeeded:
-            let before = stored.byteCount
-            try await cut(writer)
-            if writer.start == 0 { own(by: connection.source, after: before) }
-            return true
-        case .rest(let version, from: 0, to: _):
-            guard let file = target.file else { return false }
-            let position = writer.writtenEnd
-            let before = stored.byteCount
-            stored.truncate(to: position)
-            synced.truncate(to: position)
-            // The record gives up the old bytes before the first of them is overwritten.
-            try await ledger.commit(.opened(file, version, keeping: synced))
-            know(version, from: connection)
-            own(by: connection.source, after: before)
-            connection.proof = nil
-            writer.cut()
-            return true
+        case nil, .succeeded: version = nil
+        case .rest(let proven, from: 0, to: _): version = proven
         case .rest, .sample, .failed:
             dropWriter(of: connection)
-            forget()
+            fetch.content.forget()
             connection.proof = .failed
             return false
         }
+        guard let file = target.file else { return false }
+        fetch.cut(
+            to: writer.writtenEnd,
+            as: version,
+            comparedFrom: writer.start,
+            by: connection.answer
+        )
+        // The record gives up the old bytes before the first of them is overwritten.
+        if let version {
+            try await ledger.commit(.opened(file, version, keeping: content.synced))
+            connection.proof = nil
+        } else {
+            try await ledger.commit(.checkpointed(content.synced))
+        }
+        writer.cut()
+        return true
     }
 
     /// Takes note of how far a comparison came whose answer is over.
@@ -177,7 +166,7 @@ extension Transfer {
         case .failed: .again(.whole, RemoteVersion())
         case .succeeded: .equal
         // Less came than the proof needs.
-        case .sample, .rest: isWhole ? .again(.whole, known) : nil
+        case .sample, .rest: isWhole ? .again(.whole, content.known) : nil
         }
     }
 }

@@ -33,13 +33,12 @@ extension Transfer {
             version.total == Int64(body.count)
         else { return false }
         try verifier.check(size: version.total)
-        forget()
-        known = version
-        guard !hasDigest else { return false }
+        fetch.content.forget()
+        fetch.content.know(version)
+        guard !fetch.hasDigest else { return false }
         let wish = wantedName(connection.sink.head, connection.hop)
         guard case .made = try await target.fill(with: body, as: wish) else { return false }
-        stored = SegmentMap(ByteRange(first: 0, length: Int64(body.count)).map { [$0] } ?? [])
-        synced = stored
+        fetch.content.isWhole(size: Int64(body.count))
         return true
     }
 
@@ -48,12 +47,12 @@ extension Transfer {
         guard !brake.isPulled else { throw .stopped }
         guard let file = target.file else { throw .failed(FileError.vanished.failure) }
         live.activity = .verifying
-        let size = stored.prefixLength
-        let integrity = job.request.provenIntegrity(of: known)
+        let size = content.size
+        let integrity = job.request.provenIntegrity(of: content.known)
         if target.isPublished {
             return try await ledger.commit(.completed(name: file.name, size: size, integrity))
         }
-        if let total = known.total, total != size {
+        if let total = content.known.total, total != size {
             throw .failed(
                 Failure(
                     .serverTruncated,
@@ -70,13 +69,13 @@ extension Transfer {
             }
         }
         do throws(TransferEnd) {
-            let (name, newFolder) = try await target.publish(known)
+            let (name, newFolder) = try await target.publish(content.known)
             try await ledger.commit(
                 .completed(name: name, size: size, integrity, movedTo: newFolder)
             )
         } catch {
             // Without a name it is gone.
-            if hasArrived, target.part == nil { forget() }
+            if hasArrived, target.part == nil { fetch.content.forget() }
             throw error
         }
     }

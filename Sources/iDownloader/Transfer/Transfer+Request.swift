@@ -18,7 +18,12 @@ extension Transfer {
         guard await engine.hosts.enter(hop.url.origin, brake) else { throw .stopped }
         let inbox = TransferInbox()
         joining = nil
-        let route = Connection.Route(ask: ask, hop: hop, role: .lead, source: sources.position)
+        let route = Connection.Route(
+            ask: ask,
+            hop: hop,
+            role: .lead,
+            source: fetch.sources.position
+        )
         let lead = connect(route, inbox)
         let end = await converse(lead, inbox)
         let origin = hop.url.origin
@@ -171,9 +176,7 @@ extension Transfer {
     ) -> Result<RequestEnd, TransferEnd> {
         if brake.isPulled { return .failure(.stopped) }
         // A first connection that failed does no harm where the others have brought the rest.
-        if joining != nil, let total = known.total, stored.covers(total) {
-            return .success(.ended(.stored))
-        }
+        if joining != nil, content.isComplete { return .success(.ended(.stored)) }
         return end ?? .failure(.stopped)
     }
 

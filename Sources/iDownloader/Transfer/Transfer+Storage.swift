@@ -9,24 +9,20 @@ extension Transfer {
         switch try await target.reopen() {
         case .nothing:
             guard file != nil else { return }
-            forget()
+            fetch.content.forget()
         case .published(let size):
-            synced = SegmentMap(ByteRange(first: 0, length: size).map { [$0] } ?? [])
-            stored = synced
-            return
+            return fetch.content.isWhole(size: size)
         case .partial(let size):
-            // A crash may have cut it shorter than what the record once knew.
-            synced.truncate(to: size)
-            stored = synced
+            fetch.content.foundPart(size: size)
         }
         // It may be changed from here on, so that nobody may publish it as it is; and where it is
         // gone, whoever waits to hear whether it has its name need not wait for the server.
         if let file, job.possibleName != nil {
-            try await ledger.commit(.opened(file, known, keeping: synced))
+            try await ledger.commit(.opened(file, content.known, keeping: content.synced))
         }
         // Known beforehand, it need not cost a request.
-        if let total = known.total {
-            try await target.checkSpace(for: total, keeping: stored.byteCount)
+        if let total = content.known.total {
+            try await target.checkSpace(for: total, keeping: content.stored.byteCount)
         }
     }
 
@@ -43,7 +39,7 @@ extension Transfer {
             let ask = connection.ask
             writer = try await goOn(version, from: ask.offset, to: ask.end ?? version.total)
         case .compare(let version):
-            writer = try await goOn(version, from: 0, to: version.total, comparing: stored)
+            writer = try await goOn(version, from: 0, to: version.total, comparing: content.stored)
         case .prove(let version, let start):
             writer = try await prove(version, from: start, by: connection)
         case .check:
@@ -62,12 +58,7 @@ extension Transfer {
     ) async throws(TransferEnd) -> SegmentWriter? {
         try verifier.check(size: version.total)
         try await target.checkSpace(for: version.total, keeping: 0)
-        let before = stored.byteCount
-        forget()
-        own(by: connection.source, after: before)
-        isOfOneAnswer = true
-        findings.tags.beginFile(givingUp: known.differsByTagAlone(from: version) ? before : 0)
-        know(version, from: connection)
+        fetch.begin(version, by: connection.answer)
         if target.part != nil {
             try await target.beginAnew(version)
         } else {
@@ -76,7 +67,7 @@ extension Transfer {
                 as: wantedName(connection.sink.head, connection.hop)
             )
         }
-        try await target.reserve(known.total)
+        try await target.reserve(version.total)
         return target.part.map {
             SegmentWriter($0, from: 0, to: version.total ?? job.request.endOfInterest)
         }
@@ -93,19 +84,12 @@ extension Transfer {
             throw .failed(FileError.vanished.failure)
         }
         try verifier.check(size: version.total)
-        isOfOneAnswer = start == 0 && compared == stored
-        known = version
+        fetch.content.goOn(version, isCompared: start == 0 && compared == content.stored)
         if version != ledger.version {
-            try await ledger.commit(.opened(file, version, keeping: synced))
+            try await ledger.commit(.opened(file, version, keeping: content.synced))
         }
-        try await target.checkSpace(for: version.total, keeping: stored.byteCount)
+        try await target.checkSpace(for: version.total, keeping: content.stored.byteCount)
         return SegmentWriter(part, from: start, to: end, comparing: compared)
-    }
-
-    func forget() {
-        hasEqualSamples = false
-        synced = SegmentMap()
-        stored = SegmentMap()
     }
 }
 

@@ -22,53 +22,25 @@ actor Transfer {
     /// How many connections somebody wants it to have.
     let choice: ConnectionChoice
 
-    /// The version that the bytes on disk belong to.
-    var known: RemoteVersion {
-        didSet { live.total = known.total }
-    }
-    /// The bytes on disk that are synced: what the record may claim.
-    var synced: SegmentMap
-    /// The bytes on disk, synced or not; those of open segments count when they are settled.
-    var stored: SegmentMap {
+    /// What it knows of the file and of the sources, and decides by that.
+    var fetch: Fetch {
         didSet {
-            live.store(stored)
-            if stored.prefixLength < oldValue.prefixLength { verifier.restart() }
+            let (before, now) = (oldValue.content, fetch.content)
+            live.total = now.known.total
+            guard now.stored != before.stored else { return }
+            live.store(now.stored)
+            if now.size < before.size { verifier.restart() }
         }
-    }
-    /// What the server of the client's URL says that the file comes to.
-    var homeDigest: Checksum?
-    /// The client's own URL has failed for good in this attempt.
-    var homeHasNone = false
-    /// A mirror has a file of another length.
-    var otherFile: Failure?
-    /// Where the file is fetched from.
-    var sources: Sources {
-        // What one server's samples have shown says nothing of another's.
-        didSet { if sources.position != oldValue.position { hasEqualSamples = false } }
     }
     /// Those that are open now, the oldest first.
     var connections: [Connection] = []
     /// Those of them whose end nobody waits for yet.
     var unattended: [Connection] = []
     var lastConnection: TransferInbox.ConnectionNumber = 0
-    /// The samples of a proof were equal in this attempt: another proof does without.
-    var hasEqualSamples = false
     /// The original URL was asked once more already, since a redirect's target refused.
     private var hasAskedOnceMore = false
     /// What further connections go by; nil while none may join.
     var joining: Joining?
-    /// What this attempt and those before it have found out about the sources.
-    var findings: SourceFindings
-    /// The source that all bytes on disk are from, or are equal to; nil where nobody knows.
-    private(set) var owner: Int?
-    /// The host of the client's URL is not there, neither in this attempt nor in the one before.
-    var homeIsGone = false
-    /// Whether all that is on disk has come in one answer, or was compared with one.
-    var isOfOneAnswer = false
-    /// Several answers were not of one version, so that one alone has to bring all.
-    var bringsInOneAnswer = false
-    /// The server has sent more than it had announced.
-    var distrustsSize = false
     /// How many connections have brought bytes at once, where others were not answered at all.
     var mostServed: Int?
     /// Hosts that have not answered by HTTP/1.1: first connections ask by HTTP/2 there, and where
@@ -102,18 +74,19 @@ actor Transfer {
         self.live = live
         self.brake = brake
         self.choice = choice
-        known = job.remote
-        homeDigest = job.remote.checksum
-        synced = job.segments
-        stored = job.segments
-        findings = engine.findings(on: job.task).made(with: home)
-        sources = Sources(home: home, mirrors: job.request.mirrors)
-        for mirror in findings.mirrors { sources.add(mirror) }
-        if findings.areHeardAlone { sources.stopMixing() }
-        if !job.segments.isEmpty { owner = findings.owner.flatMap(sources.urls.firstIndex) }
-        if !job.hasFailed { findings.renewTurns() }
-        findings.tags.beginAttempt()
-        furthestHost = findings.reach
+        let findings = engine.findings(on: job.task)
+        fetch = Fetch(
+            job.request,
+            home: home.text,
+            // What the client gave was judged when the task was added.
+            mirrors: job.request.mirrors.compactMap { (try? URLReference($0))?.text },
+            known: job.remote,
+            segments: job.segments,
+            memory: findings.fetch,
+            hasFailed: job.hasFailed
+        )
+        // What the client's URL before this one has led to says nothing of it.
+        furthestHost = fetch.sources.isOfAnother(findings.fetch.sources) ? nil : findings.reach
     }
 
     /// Runs to the end, whatever that is, and reports it.
@@ -134,11 +107,11 @@ actor Transfer {
             case .failed(let reason):
                 failure = await target.measuringNeed(
                     reason,
-                    total: known.total,
-                    keeping: stored.byteCount
+                    total: content.known.total,
+                    keeping: content.stored.byteCount
                 )
             }
-            keepFindings(after: failure)
+            keepFindings(after: brake.isPulled ? nil : failure)
         }
         verifier.end()
         target.release()
@@ -146,33 +119,30 @@ actor Transfer {
         await ledger.end(failure)
     }
 
-    /// All bytes on disk are of this source from now on; nil where nobody knows whose they are.
-    ///
-    /// - Parameters:
-    ///   - source: the one.
-    ///   - before: how many bytes there were before it took some away; nil where it took none.
-    func own(by source: Int?, after before: Int64? = nil) {
-        if let before, stored.byteCount < before, owner != source, findings.areHeardAlone {
-            findings.takeTurn()
-        }
-        owner = source
+    /// What is on disk.
+    var content: Content { fetch.content }
+
+    /// Has the next attempt know what this one has found out.
+    private func keepFindings(after failure: Failure?) {
+        let findings = Engine.Findings(fetch: fetch.memory(after: failure), reach: furthestHost)
+        engine.keep(findings, on: job.task)
     }
 
     /// Asks the present source until every byte is stored.
-    func fetch() async throws(TransferEnd) {
-        if let total = known.total, stored.covers(total), target.part != nil { return }
-        var ask = firstAsk()
+    func fetchAll() async throws(TransferEnd) {
+        if content.isComplete, target.part != nil { return }
+        var ask = fetch.firstAsk
         // Each answer may send the question back once or twice; a server that never stops is
         // told apart from one that gives a little with each answer.
         var fruitless = 0
         while fruitless < 6 {
-            let before = stored.byteCount
+            let before = content.stored.byteCount
             let end: ExchangeEnd
             do throws(TransferEnd) {
                 end = try await exchangeWithProof(ask)
             } catch {
                 guard mayForbidRanges(after: error, ask) else { throw error }
-                end = .again(.whole, known.withoutRanges)
+                end = .again(.whole, content.known.withoutRanges)
             }
             switch end {
             case .complete:
@@ -180,15 +150,15 @@ actor Transfer {
             case .equal:
                 fruitless += 1
             case .again(let next, let version):
-                known = version
+                fetch.content.know(version)
                 ask = next
                 fruitless += 1
             case .stored:
-                guard let total = known.total, !stored.covers(total) else { return }
-                fruitless = stored.byteCount > before ? 0 : fruitless + 1
+                guard content.known.total != nil, !content.isComplete else { return }
+                fruitless = content.stored.byteCount > before ? 0 : fruitless + 1
                 // Who brings something with each answer may take as many as it likes.
                 if fruitless == 0 { headerBytes = 0 }
-                ask = firstAsk()
+                ask = fetch.firstAsk
             }
         }
         throw .failed(.badResponse("never contains the rest of the file"))
@@ -239,7 +209,7 @@ actor Transfer {
     /// Whether the original URL may well lead elsewhere by now: links that redirects give expire
     /// in mid-task.
     private func mayAskOnceMore(after end: TransferEnd) -> Bool {
-        guard case .failed(let failure) = end, !stored.isEmpty, !hasAskedOnceMore else {
+        guard case .failed(let failure) = end, !content.stored.isEmpty, !hasAskedOnceMore else {
             return false
         }
         return failure.code.tellsOfAnExpiredLink
@@ -252,6 +222,6 @@ actor Transfer {
         guard case .failed(let failure) = end, ask.isPartial, !hasAskedOnceMore else {
             return false
         }
-        return failure == .status(403) && sources.urls.count == 1
+        return failure == .status(403) && fetch.sources.urls.count == 1
     }
 }

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import iDownState
-
 /// Why a transfer ends without a file.
-enum TransferEnd: Error {
+package enum TransferEnd: Error, Hashable, Sendable {
     /// It was asked to stop.
     case stopped
     /// The task has moved on; nobody waits for this transfer.
@@ -13,7 +11,7 @@ enum TransferEnd: Error {
     case held(Obstacle)
 
     /// Whether it says that the file is not the right one.
-    var spoilsContent: Bool {
+    package var spoilsContent: Bool {
         if case .failed(let failure) = self { return failure.code.spoilsContent }
         return false
     }
