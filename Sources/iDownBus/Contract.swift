@@ -110,6 +110,10 @@ extension Contract {
         public static let wait: MemberName = "Wait"
         /// Tells why a task makes no progress.
         public static let explain: MemberName = "Explain"
+        /// Tells what has happened in the attempts of a task.
+        public static let getHistory: MemberName = "GetHistory"
+        /// Returns the connections that a task has open.
+        public static let getConnections: MemberName = "GetConnections"
         /// Ends the service.
         public static let quit: MemberName = "Quit"
 

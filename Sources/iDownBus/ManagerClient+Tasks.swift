@@ -268,6 +268,15 @@ extension ManagerClient {
         try await call(Name.explain, id, returning: [String].self)
     }
 
+    /// Returns what has happened in the attempts of a task that is not completed.
+    ///
+    /// - Returns: The last 200 entries, the oldest first; none of attempts before the service was
+    ///   started.
+    /// - Throws: `NoSuchTask`.
+    public func history(of id: String) async throws(ManagerError) -> [HistoryEntry] {
+        try await call(Name.getHistory, id, returning: [HistoryEntry].self)
+    }
+
     /// Saves everything and ends the service.
     public func quit() async throws(ManagerError) {
         // Without a second try, which would start the next service.

@@ -148,6 +148,12 @@ public protocol ManagerHandling: Sendable {
     /// progress or is completed.
     func explain(_ id: String, call: Call) async throws(ManagerError) -> [String]
 
+    /// Returns what has happened in the attempts of a task that is not completed, the oldest first.
+    func history(of id: String, call: Call) async throws(ManagerError) -> [HistoryEntry]
+
+    /// Returns the connections that a task has open, the oldest first.
+    func connections(of id: String, call: Call) async throws(ManagerError) -> [[String: Value]]
+
     /// Returns whether a task has this id.
     func hasTask(_ id: String) async throws(ManagerError) -> Bool
 

@@ -159,6 +159,18 @@ extension ManagerInterface {
                     try await handler.explain(TaskPath.id(meantBy: id), call: call)
                 }
             },
+            .method(Name.getHistory, in: ["id"], out: ["entries"]) {
+                (call: Call, id: String) async throws -> [HistoryEntry] in
+                try await answer { () throws(ManagerError) in
+                    try await handler.history(of: TaskPath.id(meantBy: id), call: call)
+                }
+            },
+            .method(Name.getConnections, in: ["id"], out: ["connections"]) {
+                (call: Call, id: String) async throws -> [[String: Value]] in
+                try await answer { () throws(ManagerError) in
+                    try await handler.connections(of: TaskPath.id(meantBy: id), call: call)
+                }
+            },
             .method(Name.quit) { (call: Call) async throws in
                 try await answer { () throws(ManagerError) in try await handler.quit(call: call) }
             },

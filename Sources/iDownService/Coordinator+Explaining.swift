@@ -5,6 +5,18 @@ package import iDownState
 import iDownloader
 
 extension Coordinator {
+    /// What has happened in the attempts of a task that is not complete, the oldest first.
+    package func history(of id: TaskID) async throws -> [History.Entry] {
+        _ = try await task(id)
+        return engine.history(of: id)
+    }
+
+    /// The connections that a task has open, the oldest first.
+    func connections(of id: TaskID) async throws -> [LiveProgress.OpenConnection] {
+        _ = try await task(id)
+        return running[id]?.live.openConnections(at: time.now) ?? []
+    }
+
     /// Why a task does not move; empty where it does or is completed.
     package func reasons(for id: TaskID) async throws -> [String] {
         let record = try await task(id).record

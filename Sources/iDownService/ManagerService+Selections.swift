@@ -4,6 +4,7 @@ package import DBus
 package import iDownBus
 import iDownData
 import iDownState
+import iDownloader
 
 extension ManagerService {
     // MARK: Selections
@@ -99,6 +100,30 @@ extension ManagerService {
         try await named { try await coordinator.reasons(for: try taskID(id)) }
     }
 
+    package func history(
+        of id: String,
+        call: Call
+    ) async throws(ManagerError) -> [HistoryEntry] {
+        try await named { try await coordinator.history(of: try taskID(id)).map(HistoryEntry.init) }
+    }
+
+    package func connections(
+        of id: String,
+        call: Call
+    ) async throws(ManagerError) -> [[String: Value]] {
+        try await named {
+            try await coordinator.connections(of: try taskID(id)).map { connection in
+                [
+                    "host": .string(connection.host),
+                    "protocol": .string(connection.protocolName),
+                    "first": .uint64(UInt64(connection.first)),
+                    "length": .int64(connection.length ?? -1),
+                    "speed": .uint64(UInt64(connection.speed)),
+                ]
+            }
+        }
+    }
+
     package func wait(for id: String, call: Call) async throws(ManagerError) -> String {
         try await named {
             let id = try taskID(id)
@@ -177,5 +202,22 @@ extension ManagerService {
             }
             return (page, UInt32(clamping: total))
         }
+    }
+}
+
+extension HistoryEntry {
+    fileprivate init(_ entry: History.Entry) {
+        self.init(
+            time: UInt64(max(0, entry.time.microseconds)),
+            connection: UInt32(clamping: entry.connection),
+            what: entry.what.rawValue,
+            details: entry.details.mapValues { detail in
+                switch detail {
+                case .text(let text): .text(text)
+                case .number(let number): .number(number)
+                case .flag(let flag): .flag(flag)
+                }
+            }
+        )
     }
 }

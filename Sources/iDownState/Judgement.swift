@@ -25,6 +25,27 @@ package enum Judgement: Hashable, Sendable {
     case askAgain(Ask, RemoteVersion)
     case redirect(to: String)
     case fail(Failure)
+
+    /// As the history has it.
+    package var name: String {
+        switch self {
+        case .begin: "begin"
+        case .resume: "resume"
+        case .compare: "compare"
+        case .prove: "prove"
+        case .check: "check"
+        case .complete: "complete"
+        case .askAgain: "ask-again"
+        case .redirect: "redirect"
+        case .fail: "fail"
+        }
+    }
+
+    /// Why the answer is of no use; nil where it is.
+    package var failure: Failure? {
+        if case .fail(let failure) = self { return failure }
+        return nil
+    }
 }
 
 extension ResponseFacts {

@@ -16,6 +16,18 @@ package enum Obstacle: Hashable, Sendable {
     case wrongSettings
     /// The file system has no room; the failure says how much is needed.
     case diskFull(Failure)
+
+    /// As the history has it.
+    package var name: String {
+        switch self {
+        case .hostRests: "host-rests"
+        case .offline: "offline"
+        case .metered: "metered"
+        case .batteryLow: "battery"
+        case .wrongSettings: "settings"
+        case .diskFull: "space"
+        }
+    }
 }
 
 extension TaskRecord {

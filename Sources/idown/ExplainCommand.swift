@@ -14,13 +14,21 @@ struct ExplainCommand: AsyncParsableCommand {
             For several downloads each line begins with the ID and a tab. If nothing holds a \
             download up, a message on standard error says so.
 
+            With --history it prints what happened in the attempts of a download and what was \
+            decided: time, connection, event and details. The service keeps that for downloads that \
+            are not completed, until it ends.
+
             Examples:
               idown explain 7
               idown explain waiting failed
+              idown explain --history 7
             """
     )
 
-    @Flag(help: "Print a JSON object: the reasons by ID.")
+    @Flag(help: "Print what happened in the attempts.")
+    var history = false
+
+    @Flag(help: "Print a JSON object: the reasons, or the events, by ID.")
     var json = false
 
     @OptionGroup var selection: SelectionArguments
@@ -29,6 +37,7 @@ struct ExplainCommand: AsyncParsableCommand {
         try await Service.use { client in
             let selection = try selection.selection()
             let tasks = try await selection.tasks(client)
+            guard !history else { return try await tellHistory(of: tasks, selection, client) }
             var reasons: [String: [String]] = [:]
             for task in tasks {
                 do throws(ManagerError) {
@@ -54,6 +63,37 @@ struct ExplainCommand: AsyncParsableCommand {
             for task in healthy {
                 Output.talk("Nothing holds up download \(task.id): it is \(Self.doing(task)).")
             }
+        }
+    }
+
+    private func tellHistory(
+        of tasks: [TaskProperties],
+        _ selection: TaskSelection,
+        _ client: ManagerClient
+    ) async throws {
+        var entries: [(id: String, entries: [HistoryEntry])] = []
+        for task in tasks {
+            do throws(ManagerError) {
+                entries.append((task.id, try await client.history(of: task.id)))
+            } catch {
+                guard selection.passesOver(error, of: task.id) else { throw error }
+            }
+        }
+        if json {
+            let objects = entries.map { ($0.id, $0.entries.map { HistoryJSON($0) }) }
+            return try Output.json(Dictionary(objects) { first, _ in first })
+        }
+        let isAlone = tasks.count == 1
+        try Output.data(
+            lines: entries.flatMap { id, entries in
+                entries.map { entry in
+                    let text = HistoryText(entry, time: LocalTime.precise).description
+                    return isAlone ? text : "\(id)\t\(text)"
+                }
+            }
+        )
+        for (id, entries) in entries where entries.isEmpty {
+            Output.talk("There is no history of download \(id).")
         }
     }
 

@@ -39,11 +39,21 @@ enum LocalTime {
     /// - Parameter microseconds: µs since the epoch.
     /// - Returns: The text; empty if the time has no date.
     static func text(_ microseconds: UInt64) -> String {
+        // Without a locale the ISO 8601 order is the one that readers everywhere understand.
+        text(microseconds, format: UserLocale.hasTimeFormat ? "%x %X" : "%Y-%m-%d %H:%M:%S")
+    }
+
+    /// Returns the local time to the millisecond, in the order of ISO 8601.
+    static func precise(_ microseconds: UInt64) -> String {
+        let milliseconds = String(microseconds / 1000 % 1000)
+        return text(microseconds, format: "%Y-%m-%d %H:%M:%S.")
+            + String(repeating: "0", count: 3 - milliseconds.count) + milliseconds
+    }
+
+    private static func text(_ microseconds: UInt64, format: String) -> String {
         var seconds = time_t(microseconds / 1_000_000)
         var parts = tm()
         guard localtime_r(&seconds, &parts) != nil else { return "" }
-        // Without a locale the ISO 8601 order is the one that readers everywhere understand.
-        let format = UserLocale.hasTimeFormat ? "%x %X" : "%Y-%m-%d %H:%M:%S"
         return withUnsafeTemporaryAllocation(of: CChar.self, capacity: 64) { buffer in
             guard let text = buffer.baseAddress,
                 strftime(text, buffer.count, format, &parts) > 0

@@ -213,6 +213,19 @@ final class FakeManager: ManagerHandling {
         return ["paused by the user"]
     }
 
+    func history(of id: String, call: Call) async throws(ManagerError) -> [HistoryEntry] {
+        try verb("history", id, call)
+        let details: [String: HistoryEntry.Detail] = [
+            "host": .text("example.org"), "first": .number(0), "cut": .flag(true),
+        ]
+        return [HistoryEntry(time: 1_000_000, connection: 2, what: "asked", details: details)]
+    }
+
+    func connections(of id: String, call: Call) async throws(ManagerError) -> [[String: Value]] {
+        try verb("connections", id, call)
+        return [["host": .string("example.org")]]
+    }
+
     var holdOnMetered: Bool { get async throws(ManagerError) { true } }
 
     func setHoldOnMetered(_ holds: Bool, call: Call) async throws(ManagerError) {

@@ -60,6 +60,7 @@ package struct Fetch: Hashable, Sendable {
     package let request: TaskRequest
     package var content: Content
     package var sources: Sources
+    package var requests = Requests()
     /// What is known of the tags that the sources give.
     private var tags: TagEvidence
     /// Where the validators on record come from; nil where nobody knows.

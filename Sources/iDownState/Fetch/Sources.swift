@@ -15,6 +15,15 @@ package struct Sources: Hashable, Sendable {
         case failed(Failure)
         /// Its host asked to be left alone.
         case rests(Duration)
+
+        /// As the history has it.
+        package var name: String {
+            switch self {
+            case .badPieces: "bad-pieces"
+            case .wrongFile(let failure), .failed(let failure): failure.code.rawValue
+            case .rests: "host-rests"
+            }
+        }
     }
 
     /// What is to be done after it.

@@ -18,7 +18,7 @@ extension Engine {
             } catch {
                 throw MetalinkFault("cannot be read. \(error.failure.message)")
             }
-            return try Metalink(document, schemes: Transfer.schemes)
+            return try Metalink(document, schemes: Attempt.schemes)
         }
     }
 }

@@ -17,6 +17,16 @@ final class Connection {
         case split(of: TransferInbox.ConnectionNumber)
         /// It fetches the same as another; whoever is first ends both.
         case race(with: TransferInbox.ConnectionNumber)
+
+        /// As the history has it.
+        var name: String {
+            switch self {
+            case .lead: "lead"
+            case .gap: "gap"
+            case .split: "split"
+            case .race: "race"
+            }
+        }
     }
 
     let number: TransferInbox.ConnectionNumber
@@ -84,6 +94,8 @@ final class Connection {
         var source: Int
         var redirects = 0
         var isFromHome = false
+
+        var isLead: Bool { if case .lead = role { true } else { false } }
     }
 
     /// The same again, to be changed.
@@ -103,6 +115,18 @@ final class Connection {
         self.writer = writer
         joinedAt = now
         meter = RateMeter(count: writer.start, at: now)
+    }
+
+    /// Whether it is the first one of its request.
+    var isLead: Bool { route.isLead }
+
+    /// Whether it brings bytes of the file that are taken as they come.
+    var bringsFile: Bool {
+        switch judgement {
+        case .begin, .resume: true
+        case .prove: proof == nil
+        case .compare, .check, .complete, .askAgain, .redirect, .fail, nil: false
+        }
     }
 
     /// Whether its answer is held against what is on disk.

@@ -19,6 +19,7 @@ package final class Engine: Sendable {
     package let rests: HostRestTable
     let awakening = AwakeningClock()
     private let storedFindings = Mutex<[TaskID: Findings]>([:])
+    private let storedHistory = Mutex(History())
     /// The addresses that this computer had when they were last looked at.
     private let addresses = Mutex(SocketAddress.local ?? [])
     let userAgent: String
@@ -161,6 +162,12 @@ package final class Engine: Sendable {
         rates.setLimit(of: task, to: limit)
     }
 
+    /// Takes note of a host's wish to be left alone, where the failure tells of one.
+    func noteRest(_ failure: Failure, at hop: Hop, of task: TaskID) {
+        guard failure.isTransient, let wish = failure.retryAfter else { return }
+        rests.rest(Origin(hop.url), for: wish, toldTo: task)
+    }
+
     // MARK: What is known of tasks
 
     /// What the attempts of a task have found out about its sources.
@@ -183,9 +190,20 @@ package final class Engine: Sendable {
         storedFindings.withLock { $0[task] = findings.fetch.isOfUse ? findings : nil }
     }
 
-    /// The task is gone.
+    /// The task is complete or gone.
     package func forgetFindings(on task: TaskID) {
         storedFindings.withLock { _ = $0.removeValue(forKey: task) }
+        storedHistory.withLock { $0.forget(task) }
+    }
+
+    /// What has happened in the attempts of a task that is not complete, the oldest first.
+    package func history(of task: TaskID) -> [History.Entry] {
+        storedHistory.withLock { $0.entries(of: task) }
+    }
+
+    /// Takes note of what happens in an attempt.
+    func note(_ entry: History.Entry, of task: TaskID) {
+        storedHistory.withLock { $0.add(entry, of: task) }
     }
 
     // MARK: What is known of hosts
@@ -236,5 +254,11 @@ package final class Engine: Sendable {
             login: login,
             cookies: cookies
         )
+    }
+}
+
+extension Origin {
+    init(_ url: URLReference) {
+        self.init(scheme: url.scheme, host: url.host, port: url.effectivePort)
     }
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Curl
 import Synchronization
 package import iDownState
 
@@ -13,6 +14,32 @@ package final class LiveProgress: Sendable {
         /// What the transfer knows to be in the file, its open segments left out.
         var stored: SegmentMap
         var writers: [SegmentWriter] = []
+        var places: [Place] = []
+    }
+
+    /// A connection that is open.
+    private struct Place {
+        let number: Int
+        let url: URLReference
+        let ask: Ask
+        let sink: ResponseSink
+        var writer: SegmentWriter?
+        var since: TimeAndChance.Instant?
+
+        func connection(at now: TimeAndChance.Instant) -> OpenConnection {
+            var speed: Int64 = 0
+            if let writer, let since, now > since {
+                let rate = Double(writer.position - writer.start) / ((now - since) / .seconds(1))
+                speed = Int64(exactly: rate.rounded()) ?? .max
+            }
+            return OpenConnection(
+                host: url.host,
+                protocolName: url.isHTTP ? (sink.isByHTTP2 ? "h2" : "http/1.1") : url.scheme,
+                first: ask.offset,
+                length: ask.end.map { $0 - ask.offset },
+                speed: speed
+            )
+        }
     }
 
     private let state: Mutex<State>
@@ -65,9 +92,54 @@ package final class LiveProgress: Sendable {
         set { storedActivity.store(newValue.rawValue, ordering: .relaxed) }
     }
 
-    /// Connections that are open now.
-    package internal(set) var connections: Int {
-        get { storedConnections.load(ordering: .relaxed) }
-        set { storedConnections.store(newValue, ordering: .relaxed) }
+    /// A connection that is open now, as it is at one moment.
+    package struct OpenConnection: Hashable, Sendable {
+        /// The host that is asked.
+        package let host: String
+        /// `http/1.1`, `h2`, `ftp`, `ftps` or `sftp`.
+        package let protocolName: String
+        /// The offset of the first byte that was asked for.
+        package let first: Int64
+        /// How many bytes were asked for; nil for all that follow.
+        package let length: Int64?
+        /// Bytes a second since its first byte; 0 before it.
+        package let speed: Int64
+    }
+
+    /// A connection is open from now on; by the transfer alone.
+    func open(_ connection: Connection) {
+        let place = Place(
+            number: connection.number,
+            url: connection.hop.url,
+            ask: connection.ask,
+            sink: connection.sink
+        )
+        state.withLock { $0.places.append(place) }
+        storedConnections.wrappingAdd(1, ordering: .relaxed)
+    }
+
+    /// What a connection brings goes into this writer; by the transfer alone.
+    func store(_ number: Int, in writer: SegmentWriter, at now: TimeAndChance.Instant) {
+        state.withLock { state in
+            guard let index = state.places.firstIndex(where: { $0.number == number }) else {
+                return
+            }
+            state.places[index].writer = writer
+            state.places[index].since = now
+        }
+    }
+
+    /// A connection is over.
+    func close(_ connection: Connection) {
+        state.withLock { state in state.places.removeAll { $0.number == connection.number } }
+        storedConnections.wrappingSubtract(1, ordering: .relaxed)
+    }
+
+    /// How many connections are open now.
+    package var connections: Int { storedConnections.load(ordering: .relaxed) }
+
+    /// The connections that are open now, the oldest first.
+    package func openConnections(at now: TimeAndChance.Instant) -> [OpenConnection] {
+        state.withLock(\.places).map { $0.connection(at: now) }
     }
 }

@@ -5,55 +5,13 @@ import iDownState
 
 /// One attempt to bring a task's file: asks, judges, stores, and publishes.
 ///
-/// Every step that others rely on is committed to the journal before the next one is taken. The
-/// actor owns the partial file; the segment map is the only record of what is in it.
+/// Every step that others rely on is committed to the journal before the next one is taken. What is
+/// decided stands in ``Fetch``; here it is carried out, one step after the other.
 actor Transfer {
-    let engine: Engine
-    let job: TransferJob
-    let home: URLReference
-    /// The record of the task, as this attempt writes it.
-    let ledger: Ledger
-    /// The file on its disk.
-    let target: TargetFile
-    /// What the file is held against.
-    let verifier: Verifier
-    let live: LiveProgress
-    let brake: Brake
+    private let attempt: Attempt
+    private let storage: Storage
     /// How many connections somebody wants it to have.
-    let choice: ConnectionChoice
-
-    /// What it knows of the file and of the sources, and decides by that.
-    var fetch: Fetch {
-        didSet {
-            let (before, now) = (oldValue.content, fetch.content)
-            live.total = now.known.total
-            guard now.stored != before.stored else { return }
-            live.store(now.stored)
-            if now.size < before.size { verifier.restart() }
-        }
-    }
-    /// Those that are open now, the oldest first.
-    var connections: [Connection] = []
-    /// Those of them whose end nobody waits for yet.
-    var unattended: [Connection] = []
-    var lastConnection: TransferInbox.ConnectionNumber = 0
-    /// The original URL was asked once more already, since a redirect's target refused.
-    private var hasAskedOnceMore = false
-    /// What further connections go by; nil while none may join.
-    var joining: Joining?
-    /// How many connections have brought bytes at once, where others were not answered at all.
-    var mostServed: Int?
-    /// Hosts that have not answered by HTTP/1.1: first connections ask by HTTP/2 there, and where
-    /// that helps, none joins them.
-    var originsOfHTTP2: Set<URLReference.Origin> = []
-    /// All header bytes of this attempt, redirects and trailers counted.
-    var headerBytes = 0
-    /// What servers have set in this attempt.
-    var cookies = ServerCookies()
-    /// How far the furthest host is that has answered in this attempt; nil before one has.
-    var furthestHost: SocketAddress.Reach?
-    /// What the user keeps for the server of the client's URL, as it was when the attempt began.
-    private(set) var login: TransferRequest.Credentials?
+    private let choice: ConnectionChoice
 
     init(
         _ job: TransferJob,
@@ -64,30 +22,22 @@ actor Transfer {
         brake: Brake,
         choice: ConnectionChoice
     ) {
-        self.job = job
-        self.home = home
-        self.engine = engine
-        let ledger = Ledger(job, journal: journal)
-        self.ledger = ledger
-        target = TargetFile(job, home: home, engine: engine, ledger: ledger)
-        verifier = Verifier(job.request, disk: engine.disk, brake: brake)
-        self.live = live
-        self.brake = brake
-        self.choice = choice
-        let findings = engine.findings(on: job.task)
-        fetch = Fetch(
-            job.request,
-            home: home.text,
-            // What the client gave was judged when the task was added.
-            mirrors: job.request.mirrors.compactMap { (try? URLReference($0))?.text },
-            known: job.remote,
-            segments: job.segments,
-            memory: findings.fetch,
-            hasFailed: job.hasFailed
+        attempt = Attempt(
+            job,
+            home: home,
+            engine: engine,
+            journal: journal,
+            live: live,
+            brake: brake
         )
-        // What the client's URL before this one has led to says nothing of it.
-        furthestHost = fetch.sources.isOfAnother(findings.fetch.sources) ? nil : findings.reach
+        storage = Storage(attempt)
+        self.choice = choice
     }
+
+    private var engine: Engine { attempt.engine }
+    private var target: TargetFile { attempt.target }
+    private var brake: Brake { attempt.brake }
+    private var content: Content { attempt.fetch.content }
 
     /// Runs to the end, whatever that is, and reports it.
     func run() async {
@@ -95,14 +45,22 @@ actor Transfer {
         do throws(TransferEnd) {
             // First of all: verbs wait until it is known what an earlier attempt has left.
             try await reopen()
-            login = await engine.storedLogin(for: job.request, at: home)
+            attempt.tell(
+                .started,
+                [
+                    "attempt": .number(Int64(attempt.job.attempt.rawValue)),
+                    "bytes": .number(content.stored.byteCount),
+                    "total": content.known.total.map { .number($0) },
+                ]
+            )
+            await attempt.lookForLogin()
             try await bring()
             try await publish()
-            engine.forgetFindings(on: job.task)
+            engine.forgetFindings(on: attempt.job.task)
         } catch {
-            await keepWhatIsThere()
+            await storage.keepWhatIsThere()
             switch error {
-            case .stopped, .superseded: break
+            case .stopped, .superseded: attempt.tell(.stopped)
             case .held(let obstacle): failure = await stepAside(for: obstacle)
             case .failed(let reason):
                 failure = await target.measuringNeed(
@@ -111,37 +69,182 @@ actor Transfer {
                     keeping: content.stored.byteCount
                 )
             }
-            keepFindings(after: brake.isPulled ? nil : failure)
+            if let failure {
+                attempt.tell(
+                    .failed,
+                    [
+                        "error": .text(failure.code.rawValue),
+                        "message": .text(failure.message(for: attempt.job.task)),
+                    ]
+                )
+            }
+            attempt.keepFindings(after: brake.isPulled ? nil : failure)
         }
-        verifier.end()
+        attempt.verifier.end()
         target.release()
-        live.connections = 0
-        await ledger.end(failure)
+        await attempt.ledger.end(failure)
     }
 
-    /// What is on disk.
-    var content: Content { fetch.content }
-
-    /// Has the next attempt know what this one has found out.
-    private func keepFindings(after failure: Failure?) {
-        let findings = Engine.Findings(fetch: fetch.memory(after: failure), reach: furthestHost)
-        engine.keep(findings, on: job.task)
+    /// Looks at what an earlier attempt has left.
+    private func reopen() async throws(TransferEnd) {
+        let file = attempt.job.file
+        switch try await target.reopen() {
+        case .nothing:
+            guard file != nil else { return }
+            attempt.fetch.content.forget()
+        case .published(let size):
+            return attempt.fetch.content.isWhole(size: size)
+        case .partial(let size):
+            attempt.fetch.content.foundPart(size: size)
+        }
+        // It may be changed from here on, so that nobody may publish it as it is; and where it is
+        // gone, whoever waits to hear whether it has its name need not wait for the server.
+        if let file, attempt.job.possibleName != nil {
+            try await attempt.ledger.commit(
+                .opened(file, content.known, keeping: content.synced)
+            )
+        }
+        // Known beforehand, it need not cost a request.
+        if let total = content.known.total {
+            try await target.checkSpace(for: total, keeping: content.stored.byteCount)
+        }
     }
+
+    /// Has it recorded that this attempt steps aside.
+    ///
+    /// - Returns: the failure to report instead where it could not be recorded.
+    private func stepAside(for obstacle: Obstacle) async -> Failure? {
+        do throws(TransferEnd) {
+            try await attempt.ledger.commit(.held(by: obstacle))
+            attempt.tell(.stopped, ["why": .text(obstacle.name)])
+            return nil
+        } catch {
+            guard case .failed(let failure) = error else { return nil }
+            return failure
+        }
+    }
+
+    // MARK: The sources
+
+    /// Brings a file that fits its digests, from whatever source has it.
+    ///
+    /// - Throws: why no source has it.
+    private func bring() async throws(TransferEnd) {
+        if target.isPublished { return }
+        attempt.fetch.begin()
+        while true {
+            let before = content
+            let outcome: Sources.Outcome
+            var bad: [ByteRange] = []
+            switch await bringFromSource() {
+            case .file: return
+            case .badPieces(let pieces): (outcome, bad) = (.badPieces, pieces)
+            case .wrongFile(let failure): outcome = .wrongFile(failure)
+            case .end(.failed(let failure)) where failure.code.isOfSource && !brake.isPulled:
+                outcome = .failed(failure)
+            case .end(.held(.hostRests(let time))) where !brake.isPulled: outcome = .rests(time)
+            case .end(let end): throw end
+            }
+            switch attempt.fetch.next(after: outcome, before: before) {
+            case .ask(let isAnew):
+                attempt.tell(
+                    .source,
+                    [
+                        "source": .number(Int64(attempt.fetch.sources.position)),
+                        "why": .text(outcome.name),
+                        "anew": isAnew ? .flag(true) : nil,
+                    ]
+                )
+                try await giveUp(bad)
+            case .end(let end, _): try await conclude(end)
+            }
+        }
+    }
+
+    /// What one source has come to.
+    private enum Outcome {
+        case file
+        /// These pieces do not fit, and the rest need not be fetched again.
+        case badPieces([ByteRange])
+        /// All of it is there, and it is not the right one.
+        case wrongFile(Failure)
+        case end(TransferEnd)
+    }
+
+    private func bringFromSource() async -> Outcome {
+        var isComplete = false
+        do throws(TransferEnd) {
+            try await fetch()
+            try await lookBack()
+            try await noteEnd()
+            isComplete = true
+            let bad = try await verify()
+            guard bad.isEmpty else { return .badPieces(bad) }
+            attempt.tell(.verified, ["bytes": .number(content.size)])
+            return .file
+        } catch {
+            guard isComplete, !brake.isPulled, case .failed(let failure) = error,
+                failure.code.spoilsContent
+            else { return .end(error) }
+            return .wrongFile(failure)
+        }
+    }
+
+    private func verify() async throws(TransferEnd) -> [ByteRange] {
+        attempt.live.activity = .verifying
+        let ledger = attempt.ledger
+        return try await attempt.verifier.verify(
+            target.part,
+            size: content.size,
+            as: content.known
+        ) { () throws(TransferEnd) in try await ledger.pieceHashes() }
+    }
+
+    /// A body without a length has ended, and is held against its digest now: a pause meanwhile
+    /// must not cost it.
+    private func noteEnd() async throws(TransferEnd) {
+        guard content.known.total == nil, attempt.fetch.hasDigest else { return }
+        var version = content.known
+        version.total = content.size
+        try await attempt.note(version)
+    }
+
+    /// Ends an attempt in which every source has failed, or wants to be left alone.
+    private func conclude(_ end: TransferEnd) async throws(TransferEnd) -> Never {
+        // The next attempt is not to take what was given up for a version of the file.
+        if !end.spoilsContent, content.stored.isEmpty, content.known != attempt.ledger.version,
+            let file = target.file
+        {
+            try await attempt.ledger.commit(
+                .opened(file, content.known, keeping: content.stored)
+            )
+        }
+        throw end
+    }
+
+    /// The record gives up what does not fit before it is overwritten.
+    private func giveUp(_ bad: [ByteRange]) async throws(TransferEnd) {
+        guard !bad.isEmpty else { return }
+        attempt.fetch.content.remove(bad)
+        try await attempt.ledger.commit(.checkpointed(content.synced))
+    }
+
+    // MARK: Questions
 
     /// Asks the present source until every byte is stored.
-    func fetchAll() async throws(TransferEnd) {
+    private func fetch() async throws(TransferEnd) {
         if content.isComplete, target.part != nil { return }
-        var ask = fetch.firstAsk
+        var ask = attempt.fetch.firstAsk
         // Each answer may send the question back once or twice; a server that never stops is
         // told apart from one that gives a little with each answer.
         var fruitless = 0
         while fruitless < 6 {
             let before = content.stored.byteCount
-            let end: ExchangeEnd
+            let end: Conversation.Exchange
             do throws(TransferEnd) {
                 end = try await exchangeWithProof(ask)
             } catch {
-                guard mayForbidRanges(after: error, ask) else { throw error }
+                guard attempt.fetch.mayForbidRanges(after: error, ask) else { throw error }
                 end = .again(.whole, content.known.withoutRanges)
             }
             switch end {
@@ -150,45 +253,73 @@ actor Transfer {
             case .equal:
                 fruitless += 1
             case .again(let next, let version):
-                fetch.content.know(version)
+                attempt.fetch.content.know(version)
                 ask = next
                 fruitless += 1
             case .stored:
                 guard content.known.total != nil, !content.isComplete else { return }
                 fruitless = content.stored.byteCount > before ? 0 : fruitless + 1
                 // Who brings something with each answer may take as many as it likes.
-                if fruitless == 0 { headerBytes = 0 }
-                ask = fetch.firstAsk
+                if fruitless == 0 { attempt.headerBytes = 0 }
+                ask = attempt.fetch.firstAsk
             }
         }
         throw .failed(.badResponse("never contains the rest of the file"))
     }
 
-    enum ExchangeEnd {
-        /// The body is in the file.
-        case stored
-        /// Everything was there already.
-        case complete
-        /// The sample that was asked for is what is on disk.
-        case equal
-        case again(Ask, RemoteVersion)
+    /// Asks, but has samples of what is on disk compared before an answer may go on behind it.
+    private func exchangeWithProof(_ ask: Ask) async throws(TransferEnd) -> Conversation.Exchange {
+        guard case .overlap(let start, let resumePoint, _) = ask,
+            !content.hasEqualSamples || attempt.fetch.isAskingForTags
+        else {
+            return try await exchange(ask)
+        }
+        if attempt.firstHop.url.isFTP, try await repeatsBeginning(from: start, to: resumePoint) {
+            return try await exchange(.whole)
+        }
+        var generator = engine.time
+        let samples = OverlapProof.samples(
+            of: content.stored,
+            leavingOut: ByteRange(from: start, to: resumePoint),
+            using: &generator
+        )
+        var count = 0
+        while count < samples.count || (attempt.fetch.isAskingForTags && !samples.isEmpty) {
+            let end = try await exchange(.sample(samples[count % samples.count]))
+            guard case .equal = end else { return end }
+            count += 1
+            attempt.headerBytes = 0
+        }
+        attempt.fetch.content.samplesWereEqual()
+        return try await exchange(ask)
+    }
+
+    /// Whether bytes on disk are those that the file begins with, so that to compare them would
+    /// prove nothing: an FTP server may ignore REST and send the file from its first byte.
+    private func repeatsBeginning(
+        from start: Int64,
+        to end: Int64
+    ) async throws(TransferEnd) -> Bool {
+        guard let part = target.part else { return false }
+        return try await target.disk { () throws(FileError) in
+            try part.bytes(from: start, to: end) == part.bytes(from: 0, to: end - start)
+        }
     }
 
     /// One question and its answer, redirects followed.
-    func exchange(_ ask: Ask) async throws(TransferEnd) -> ExchangeEnd {
-        var hop = firstHop
+    private func exchange(_ ask: Ask) async throws(TransferEnd) -> Conversation.Exchange {
+        var hop = attempt.firstHop
         for count in 0...Hop.limit {
-            let end: RequestEnd
+            let end: Conversation.End
             do throws(TransferEnd) {
                 end = try await request(ask, at: hop)
             } catch {
-                guard count > 0, mayAskOnceMore(after: error) else { throw error }
-                hasAskedOnceMore = true
+                guard count > 0, attempt.fetch.asksOnceMore(after: error) else { throw error }
                 return try await exchange(ask)
             }
             switch end {
-            case .ended(let end):
-                return end
+            case .exchanged(let end): return end
+            case .sameAgain: continue
             case .redirected(let location, let host):
                 do throws(Failure) {
                     hop = try hop.following(location, from: host)
@@ -206,22 +337,145 @@ actor Transfer {
         )
     }
 
-    /// Whether the original URL may well lead elsewhere by now: links that redirects give expire
-    /// in mid-task.
-    private func mayAskOnceMore(after end: TransferEnd) -> Bool {
-        guard case .failed(let failure) = end, !content.stored.isEmpty, !hasAskedOnceMore else {
-            return false
-        }
-        return failure.code.tellsOfAnExpiredLink
+    private func request(_ ask: Ask, at hop: Hop) async throws(TransferEnd) -> Conversation.End {
+        guard !brake.isPulled else { throw .stopped }
+        // A host that asked to be left alone is left alone, wherever a redirect leads from.
+        let rest = engine.rests.remaining(of: Origin(hop.url), for: attempt.job.task)
+        if let rest { throw .held(.hostRests(for: rest)) }
+        attempt.live.activity = .connecting
+        guard await engine.hosts.enter(hop.url.origin, brake) else { throw .stopped }
+        return try await Conversation(attempt, storage, choice: choice).request(ask, at: hop)
     }
 
-    /// Whether the file may be had as a whole where a part of it is forbidden.
+    // MARK: Several answers by FTP
+
+    /// Makes sure that a file that came in several answers is one version of it.
     ///
-    /// There are hosts that let nobody ask for ranges. Where other sources are left, they are better.
-    private func mayForbidRanges(after end: TransferEnd, _ ask: Ask) -> Bool {
-        guard case .failed(let failure) = end, ask.isPartial, !hasAskedOnceMore else {
-            return false
+    /// No answer by FTP or SFTP says which version its bytes are of: the date is asked for before the
+    /// file is opened, or after it, and whoever puts another file there in between has two of them
+    /// mixed. So the server is asked again behind the last byte. Where it is not one version, one
+    /// answer brings it anew. A digest would tell by itself.
+    private func lookBack() async throws(TransferEnd) {
+        guard !content.isOfOneAnswer, !attempt.fetch.hasDigest, !attempt.firstHop.url.isHTTP,
+            try await !isStillThere()
+        else { return }
+        attempt.fetch.bringInOneAnswer()
+        try await fetch()
+    }
+
+    /// Whether the server has the very file still, as far as its date, its length, its first and
+    /// its last bytes tell.
+    ///
+    /// The first connection has brought the first bytes, so that a file that was replaced later on
+    /// has others. A server that refuses to tell leaves it at what is known.
+    private func isStillThere() async throws(TransferEnd) -> Bool {
+        guard let total = content.known.total,
+            let ending = ByteRange(from: max(0, total - OverlapProof.sample), to: total),
+            let beginning = ByteRange(from: 0, to: min(total, OverlapProof.sample))
+        else { return true }
+        for ask in [Ask.ending(ending), .sample(beginning)] {
+            do throws(TransferEnd) {
+                guard case .equal = try await exchange(ask) else { return false }
+            } catch {
+                guard case .failed(let failure) = error, !failure.isTransient, !brake.isPulled
+                else {
+                    throw error
+                }
+            }
         }
-        return failure == .status(403) && fetch.sources.urls.count == 1
+        return true
+    }
+
+    // MARK: The finished file
+
+    /// Gives the complete file its name: synced, intended, renamed, synced again, recorded.
+    private func publish() async throws(TransferEnd) {
+        guard !brake.isPulled else { throw .stopped }
+        guard let file = target.file else { throw .failed(FileError.vanished.failure) }
+        attempt.live.activity = .verifying
+        let (ledger, size) = (attempt.ledger, content.size)
+        let integrity = attempt.job.request.provenIntegrity(of: content.known)
+        if target.isPublished {
+            return try await ledger.commit(.completed(name: file.name, size: size, integrity))
+        }
+        if let total = content.known.total, total != size {
+            throw .failed(
+                Failure(
+                    .serverTruncated,
+                    "Only \(size) of \(total) bytes arrived. A later try may succeed.",
+                    isTransient: true
+                )
+            )
+        }
+        try await addListedFiles()
+        let hasArrived = target.isUnnamed
+        if !hasArrived {
+            let target = target
+            try await storage.synchronize { part throws(TransferEnd) in
+                try await target.complete(part, size: size)
+            }
+        }
+        do throws(TransferEnd) {
+            let (name, newFolder) = try await target.publish(content.known)
+            try await ledger.commit(
+                .completed(name: name, size: size, integrity, movedTo: newFolder)
+            )
+        } catch {
+            // Without a name it is gone.
+            if hasArrived, target.part == nil { attempt.fetch.content.forget() }
+            throw error
+        }
+    }
+
+    /// Where the complete file is a metalink, adds the files that it lists to the list of tasks.
+    ///
+    /// Runs before the metalink gets its name, because after a crash in between the files might never
+    /// be added. Such a crash has the next attempt add them once more, which finds their tasks.
+    ///
+    /// What is listed is no metalink again: two that list each other would go on for ever. So of a
+    /// file that has its name already, as all that are listed have, the name alone tells.
+    ///
+    /// - Throws: `Server.BadResponse` where it is none: whoever asks for a metalink wants the files.
+    private func addListedFiles() async throws(TransferEnd) {
+        let request = attempt.job.request
+        let mimeType = request.fileName == nil ? content.known.mimeType : ""
+        guard let part = target.part, let file = target.file,
+            Metalink.isMeant(mimeType: mimeType, name: file.name)
+        else { return }
+        let (size, schemes) = (content.size, Attempt.schemes)
+        let result = try await target.disk {
+            () throws(FileError) -> Result<Metalink, MetalinkFault> in
+            guard size <= Metalink.longestDocument else {
+                return .failure(MetalinkFault("is longer than \(Metalink.longestDocument) bytes"))
+            }
+            let document = try part.bytes(from: 0, to: size)
+            return Result { () throws(MetalinkFault) in try Metalink(document, schemes: schemes) }
+        }
+        let metalink: Metalink
+        switch result {
+        case .success(let read): metalink = read
+        case .failure(let fault):
+            attempt.fetch.content.giveUp()
+            throw .failed(.badResponse("is a metalink that \(fault.message)"))
+        }
+        let listed = metalink.files.compactMap { file in
+            var file = file
+            file.urls = file.urls.filter { mayBeListed($0) }
+            let listed = ListedFile(file, of: request, at: attempt.home)
+            let isMetalink = Metalink.isMeant(mimeType: "", name: listed.request.fileName ?? "")
+            return file.urls.isEmpty || isMetalink ? nil : listed
+        }
+        try await attempt.ledger.add(listed)
+    }
+
+    /// Whether a URL leads no nearer than to where its metalink came from.
+    ///
+    /// A site out there has no business in sending us to this machine. A name tells nothing before
+    /// it is looked up.
+    private func mayBeListed(_ url: String) -> Bool {
+        guard let furthest = attempt.furthestHost, let url = try? URLReference(url) else {
+            return true
+        }
+        return Hop(url: url, home: attempt.home, reach: nil).apparentReach >= furthest
     }
 }

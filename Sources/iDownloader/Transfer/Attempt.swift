@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Curl
+import iDownState
+
+/// What all parts of one attempt share: its task, its file, and what it has found out.
+///
+/// Belongs to its transfer's actor.
+final class Attempt {
+    let engine: Engine
+    let job: TransferJob
+    /// The client's URL.
+    let home: URLReference
+    /// The record of the task, as this attempt writes it.
+    let ledger: Ledger
+    /// The file on its disk.
+    let target: TargetFile
+    /// What the file is held against.
+    let verifier: Verifier
+    let live: LiveProgress
+    let brake: Brake
+
+    /// What it knows of the file and of the sources, and decides by that.
+    var fetch: Fetch {
+        didSet {
+            let (before, now) = (oldValue.content, fetch.content)
+            live.total = now.known.total
+            guard now.stored != before.stored else { return }
+            live.store(now.stored)
+            if now.size < before.size { verifier.restart() }
+        }
+    }
+    /// How far the furthest host is that has answered; nil before one has.
+    var furthestHost: SocketAddress.Reach?
+    /// What servers have set.
+    var cookies = ServerCookies()
+    /// All header bytes since the file was last seen to grow, redirects and trailers counted.
+    var headerBytes = 0
+    /// What the user keeps for the server of the client's URL, as it was when the attempt began.
+    private(set) var login: TransferRequest.Credentials?
+    /// Where the last request of each source has come to: further connections ask there.
+    var hops: [Int: Hop] = [:]
+    private var connections = 0
+
+    init(
+        _ job: TransferJob,
+        home: URLReference,
+        engine: Engine,
+        journal: any TransferJournal,
+        live: LiveProgress,
+        brake: Brake
+    ) {
+        self.job = job
+        self.home = home
+        self.engine = engine
+        ledger = Ledger(job, journal: journal)
+        target = TargetFile(job, home: home, engine: engine, ledger: ledger)
+        verifier = Verifier(job.request, disk: engine.disk, brake: brake)
+        self.live = live
+        self.brake = brake
+        let findings = engine.findings(on: job.task)
+        fetch = Fetch(
+            job.request,
+            home: home.text,
+            // What the client gave was judged when the task was added.
+            mirrors: job.request.mirrors.compactMap { (try? URLReference($0))?.text },
+            known: job.remote,
+            segments: job.segments,
+            memory: findings.fetch,
+            hasFailed: job.hasFailed
+        )
+        // What the client's URL before this one has led to says nothing of it.
+        furthestHost = fetch.sources.isOfAnother(findings.fetch.sources) ? nil : findings.reach
+    }
+
+    /// What is on disk.
+    var content: Content { fetch.content }
+
+    /// Looks for the user's login for the server of the client's URL.
+    func lookForLogin() async { login = await engine.storedLogin(for: job.request, at: home) }
+
+    /// Has the next attempt know what this one has found out.
+    func keepFindings(after failure: Failure?) {
+        let findings = Engine.Findings(fetch: fetch.memory(after: failure), reach: furthestHost)
+        engine.keep(findings, on: job.task)
+    }
+
+    /// The number of a new connection: 1 for the first of the attempt.
+    func nextConnection() -> Int {
+        connections += 1
+        return connections
+    }
+
+    /// Has the history tell what happens.
+    func tell(
+        _ what: History.What,
+        of connection: Int = 0,
+        _ details: [String: History.Detail?] = [:]
+    ) {
+        let entry = History.Entry(
+            what,
+            connection: connection,
+            details.compactMapValues(\.self),
+            at: engine.time.date
+        )
+        engine.note(entry, of: job.task)
+    }
+
+    /// Records what an answer has shown of the version.
+    func note(_ version: RemoteVersion) async throws(TransferEnd) {
+        guard version != content.known else { return }
+        fetch.content.know(version)
+        guard let file = target.file, version != ledger.version else { return }
+        try await ledger.commit(.opened(file, version, keeping: content.synced))
+    }
+
+    // MARK: The sources as URLs
+
+    /// The source that is asked now, as the start of a chain of redirects.
+    ///
+    /// A mirror may be one that a server has named: it is no way to this machine either.
+    var firstHop: Hop { firstHop(to: fetch.sources.position) }
+
+    /// A source as the start of a chain of redirects.
+    ///
+    /// While nobody has said how far the first connection's host is, its name counts.
+    func firstHop(to source: Int) -> Hop {
+        guard source != 0 else { return Hop(home: home) }
+        let lead = fetch.requests.joining?.source
+        let apparent = lead.flatMap { hops[$0]?.apparentReach }
+        let unknown: SocketAddress.Reach? = fetch.sources.isNamed(source) ? .beyond : nil
+        let reach = [furthestHost, apparent].compactMap(\.self).max() ?? unknown
+        // It was read once before.
+        let url = (try? URLReference(fetch.sources.urls[source])) ?? home
+        return Hop(url: url, home: home, reach: reach)
+    }
+
+    /// Where a connection that joins asks a source.
+    func hop(to source: Int) -> Hop { hops[source] ?? firstHop(to: source) }
+
+    /// Takes note of the mirrors that the server of the client's URL names (RFC 6249).
+    func noteMirrors(in head: ResponseHead, from connection: Connection) {
+        guard connection.source == 0, [200, 206].contains(head.facts.status) else { return }
+        for reference in DuplicateLinks.references(head.fields) {
+            guard let url = try? connection.hop.url.resolving(reference),
+                Self.schemes.contains(url.scheme)
+            else { continue }
+            fetch.sources.add(url.text)
+        }
+    }
+
+    /// What mirrors that a server names, and listed files, may have: none that asks for a login.
+    static let schemes: Set<String> = ["http", "https", "ftp", "ftps"]
+
+    /// All that is known of the name that the file is to have.
+    func wantedName(_ head: ResponseHead?, _ hop: Hop) -> NameWish {
+        NameWish(
+            option: job.request.fileName,
+            contentDisposition: head?.contentDisposition,
+            urlPath: hop.url.path,
+            mimeType: head?.facts.mimeType ?? ""
+        )
+    }
+}
