@@ -9,7 +9,7 @@ import iDownloader
 extension Coordinator {
     /// Single log lines at a start; beyond that only the summary counts.
     static let mostRestoreLines = 100
-    /// How long anybody waits for a folder that somebody else serves.
+    /// The longest that anybody waits for a look at a folder: its disk may hang.
     static let longestLook: Duration = .seconds(2)
 
     /// Takes up what the last run of the service left.
@@ -21,7 +21,7 @@ extension Coordinator {
         let interrupted = try await store.read { snapshot throws(StoreFailure) in
             try snapshot.tasksWithIntent()
         }
-        var hanging: Set<String> = []
+        var hanging: Set<UInt64> = []
         for record in interrupted {
             let look = await look(at: record, unless: &hanging) { [engine] in
                 await engine.carryOutIntent(of: record)
@@ -53,24 +53,35 @@ extension Coordinator {
         log.notice("tasks in the list: \(total); changed by the restart: \(changed.count)")
     }
 
-    /// Looks at a task's file, but does not wait for a folder that hangs: its server may be gone, and
-    /// the service has other tasks.
+    /// Looks at a task's file, but does not wait for a disk that hangs: the service has other tasks.
     ///
     /// - Returns: what was found; nil where that cannot be told now.
     private func look(
         at record: TaskRecord,
-        unless hanging: inout Set<String>,
+        unless hanging: inout Set<UInt64>,
         _ body: @escaping @Sendable () async -> Event?
     ) async -> Event? {
-        let mount = engine.disk.servedMount(of: record.request.directory)
-        guard let mount else { return await body() }
-        guard !hanging.contains(mount) else { return nil }
-        let found = await promptly(within: Self.longestLook, body)
+        let directory = record.request.directory
+        let device = engine.disk.fileSystem(of: directory) ?? 0
+        guard !hanging.contains(device) else { return nil }
+        let found = await look(in: directory, Self.longestLook, body)
         if found == nil {
             log.warning("the folder of task \(record.id) does not answer")
-            hanging.insert(mount)
+            hanging.insert(device)
         }
         return found ?? nil
+    }
+
+    /// Looks at something in a folder.
+    ///
+    /// - Returns: what was found; nil where the folder's disk does not answer within `limit`.
+    func look<Value: Sendable>(
+        in directory: String,
+        _ limit: Duration,
+        _ body: @escaping @Sendable () async -> Value
+    ) async -> Value? {
+        guard engine.disk.fileSystem(of: directory) != nil else { return await body() }
+        return await promptly(within: limit, body)
     }
 
     /// Starts what may run.

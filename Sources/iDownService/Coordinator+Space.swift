@@ -40,7 +40,7 @@ extension Coordinator {
             fullDirectories.union(waiting.map(\.request.directory))
         )
         let free = Dictionary(measured.values.map { ($0.device, $0.bytes) }) { min($0, $1) }
-        // Behind a server that does not answer they would only hang, and keep others' slots.
+        // On a disk that does not answer they would only hang, and keep others' slots.
         let askable = waiting.filter { !silent.contains($0.request.directory) }
         let waiters = askable.map { record in
             SpacePolicy.Waiter(
@@ -68,33 +68,28 @@ extension Coordinator {
     /// Asks what is free, and takes note of the folders where not even the reserve is left:
     /// nothing new starts there, until a later look finds room again.
     ///
-    /// - Returns: what is free, where it can be told; and the folders whose server does not answer.
+    /// - Returns: what is free, where it can be told; and the folders whose disk does not answer.
     @discardableResult
     private func measure(
         _ directories: Set<String>
     ) async -> (free: [String: (device: UInt64, bytes: Int64)], silent: Set<String>) {
         var measured: [String: (device: UInt64, bytes: Int64)] = [:]
         var silent: Set<String> = []
-        var silentMounts: Set<String> = []
+        var silentDevices: Set<UInt64> = []
         var hasRoomAgain = false
         let engine = engine
         for directory in directories {
-            let space: (device: UInt64, bytes: Int64)?
-            if let mount = engine.disk.servedMount(of: directory) {
-                let look =
-                    silentMounts.contains(mount)
-                    ? nil
-                    : await promptly(within: Self.longestLook) {
-                        await engine.freeSpace(in: directory)
-                    }
-                guard let look else {
-                    silentMounts.insert(mount)
-                    silent.insert(directory)
-                    continue
+            let device = engine.disk.fileSystem(of: directory) ?? 0
+            let found =
+                silentDevices.contains(device)
+                ? nil
+                : await look(in: directory, Self.longestLook) {
+                    await engine.freeSpace(in: directory)
                 }
-                space = look
-            } else {
-                space = await engine.freeSpace(in: directory)
+            guard let space = found else {
+                silentDevices.insert(device)
+                silent.insert(directory)
+                continue
             }
             measured[directory] = space
             if let space, space.bytes < SpacePolicy.reserve {

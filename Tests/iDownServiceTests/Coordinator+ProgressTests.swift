@@ -24,7 +24,7 @@ import iDownTesting
             let running = try await hub.add(server.url("/running"))
             await hold.reached.waitUntilOpen()
             await otherHold.reached.waitUntilOpen()
-            let disk = await DiskHold(hub.disk, of: paused)
+            let disk = await DiskHold(hub, of: paused)
             try await hub.coordinator.carryOut(.pause, on: paused)
             let mark = hub.announced.all.count
             // Two rounds of progress have passed when the other one was told of twice.

@@ -27,7 +27,7 @@ import iDownloader
         defer { server.stop() }
         return try await withHub { hub in
             let id = try #require(TaskID(rawValue: 1))
-            var disk = await DiskHold(hub.disk, of: id)
+            var disk = await DiskHold(hub, of: id)
             #expect(try await hub.add(server.url("/a.bin")) == id)
             while try await hub.record(id)?.intent == nil, !hub.names.contains("a.bin") {
                 disk = await disk.step()
@@ -104,7 +104,7 @@ import iDownloader
         ) { hub, id, _ throws in
             let other = try await hub.add("http://127.0.0.1:9/")
             let coordinator = hub.coordinator
-            let disk = await DiskHold(hub.disk, of: id)
+            let disk = await DiskHold(hub, of: id)
             await coordinator.begin()
             try await hub.announced.wait(for: id, .downloading)
             let sweep = Task.immediate {

@@ -31,7 +31,7 @@ import iDownTesting
 
     @Test func `a disk that hangs does not keep the computer awake`() async throws {
         try await withHeldDownload { hub, id, _, _ in
-            let disk = await DiskHold(hub.disk, of: id)
+            let disk = await DiskHold(hub, of: id)
             let coordinator = hub.coordinator
             // The disk is let go only afterwards.
             try await within("the sleep") { await coordinator.fallAsleep() }

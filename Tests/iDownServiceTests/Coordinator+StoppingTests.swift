@@ -28,7 +28,7 @@ import iDownTesting
 
     @Test func `a stop does not wait for a disk that hangs`() async throws {
         try await withHeldDownload { hub, id, _, _ in
-            let disk = await DiskHold(hub.disk, of: id)
+            let disk = await DiskHold(hub, of: id)
             let coordinator = hub.coordinator
             // The disk is let go only afterwards.
             try await within("the stop") { await coordinator.stop() }
@@ -60,7 +60,7 @@ import iDownTesting
         async throws
     {
         try await withHeldDownload { hub, id, _, _ in
-            let disk = await DiskHold(hub.disk, of: id)
+            let disk = await DiskHold(hub, of: id)
             let coordinator = hub.coordinator
             let removal = Task { try await coordinator.carryOut(.remove, on: id) }
             try await waitUntil("the removal to be recorded") {

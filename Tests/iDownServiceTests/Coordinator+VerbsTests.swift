@@ -111,7 +111,7 @@ import iDownloader
         async throws
     {
         try await withHeldDownload { hub, id, server, hold in
-            let disk = await DiskHold(hub.disk, of: id)
+            let disk = await DiskHold(hub, of: id)
             for _ in 0..<5 {
                 try await hub.coordinator.carryOut(.pause, on: id)
                 try await hub.coordinator.carryOut(.resume, on: id)
@@ -162,7 +162,7 @@ import iDownloader
 
     @Test func `a task cancelled and resumed at once starts from zero`() async throws {
         try await withHeldDownload { hub, id, server, hold in
-            let disk = await DiskHold(hub.disk, of: id)
+            let disk = await DiskHold(hub, of: id)
             let coordinator = hub.coordinator
             let cancelling = Task.immediate { try await coordinator.carryOut(.cancel, on: id) }
             let resuming = Task.immediate { try await coordinator.carryOut(.resume, on: id) }
@@ -308,7 +308,7 @@ import iDownloader
         async throws
     {
         try await withHeldDownload(slots: 1) { hub, id, server, hold in
-            let disk = await DiskHold(hub.disk, of: id)
+            let disk = await DiskHold(hub, of: id)
             await hub.coordinator.setSlots(0)
             await hub.coordinator.setSlots(1)
             try await hub.coordinator.carryOut(.resume, on: id)

@@ -9,22 +9,22 @@ import iDownloader
 final class DiskHold: Sendable {
     private let door = DispatchSemaphore(value: 0)
     private let entered = FaultServer.Gate()
-    private let disk: DiskQueue
+    private let hub: Hub
     private let key: Int64
 
     /// Returns once the task's lane stands still.
-    convenience init(_ disk: DiskQueue, of id: TaskID) async {
-        self.init(disk, key: id.rawValue)
+    convenience init(_ hub: Hub, of id: TaskID) async {
+        self.init(hub, key: id.rawValue)
         await entered.waitUntilOpen()
     }
 
-    private init(_ disk: DiskQueue, key: Int64) {
-        self.disk = disk
+    private init(_ hub: Hub, key: Int64) {
+        self.hub = hub
         self.key = key
         let (door, entered) = (door, entered)
         // At once, so that it stands behind all that waits for the disk by now.
         Task.immediate {
-            await disk.run(key: key, in: "/") {
+            await hub.disk.run(key: key, in: hub.files) {
                 entered.open()
                 door.wait()
             }
@@ -38,7 +38,7 @@ final class DiskHold: Sendable {
 
     /// Lets through what waits for the disk at this moment, and nothing that comes later.
     func step() async -> DiskHold {
-        let next = DiskHold(disk, key: key)
+        let next = DiskHold(hub, key: key)
         release()
         await next.entered.waitUntilOpen()
         return next

@@ -39,8 +39,8 @@ import iDownTesting
         try await withHub(slots: 1) { hub in
             let ids = try [1, 2].map { try #require(TaskID(rawValue: $0)) }
             // The names of the folder go by one of the two.
-            let other = await DiskHold(hub.disk, of: ids[1])
-            var disk = await DiskHold(hub.disk, of: ids[0])
+            let other = await DiskHold(hub, of: ids[1])
+            var disk = await DiskHold(hub, of: ids[0])
             let wishes = ["/a", "/next"].map { hub.wish(server.url($0)) }
             #expect(try await hub.coordinator.add(wishes, token: nil) == ids)
             while try await hub.record(ids[0])?.intent == nil { disk = await disk.step() }

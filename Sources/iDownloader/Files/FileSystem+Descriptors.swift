@@ -14,6 +14,15 @@ extension FileSystem {
         return FileStatus(status)
     }
 
+    /// The size in bytes as this computer knows it, without a question to a server: NFS would first
+    /// have to send all that was written; statx(2).
+    package func knownSize(of descriptor: Int32) throws(FileError) -> Int64 {
+        var status = statx()
+        let flags = CLINUX_AT_EMPTY_PATH | CLINUX_AT_STATX_DONT_SYNC
+        _ = try call("statx") { statx(descriptor, "", flags, UInt32(STATX_SIZE), &status) }
+        return Int64(clamping: status.stx_size)
+    }
+
     /// Writes all bytes from `offset` on, in as many calls as it takes; pwrite(2).
     ///
     /// Where it throws, any part of them may have been written.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Dispatch
 import Glibc
 import Synchronization
 package import iDownState
@@ -91,6 +92,8 @@ package final class PartFile: Sendable {
 
     var fileSystem: FileSystem { folder.fileSystem }
     var number: Int32 { descriptor.number }
+    /// Where its bytes are written; nil where the caller's thread may wait for the disk.
+    var bytes: DispatchQueue? { descriptor.lane?.bytes }
 
     /// The size in bytes.
     package func size() throws(FileError) -> Int64 {
@@ -122,7 +125,8 @@ package final class PartFile: Sendable {
     /// - Throws: `shortened` where the file has lost bytes: behind what is written now they would
     ///   be a hole, and look like zeros that the server has sent.
     package func write(_ bytes: UnsafeRawBufferPointer, at offset: Int64) throws(FileError) {
-        try expectAllWritten()
+        let known = extent.load(ordering: .relaxed)
+        if known > 0, try fileSystem.knownSize(of: number) < known { throw .shortened }
         try fileSystem.write(bytes, to: number, at: offset)
         extent.max(offset + Int64(bytes.count), ordering: .relaxed)
     }

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Dispatch
+import Glibc
 import Synchronization
 
-/// One thread of the disk queue, and the syncs that gather while it is busy.
+/// One thread for calls into one file system, and the syncs that gather while it is busy.
+///
+/// The thread is there only while it has work.
 final class DiskLane: Sendable {
     /// What was done, and is to be brought to the disk.
     struct Due: Sendable {
@@ -15,10 +18,42 @@ final class DiskLane: Sendable {
     /// Does something; nil where there is nothing to sync and it has answered.
     typealias Job = @Sendable () -> Due?
 
-    let queue: DispatchQueue
-    private let waiting = Mutex<[Job]>([])
+    private struct Weak: Sendable {
+        weak let lane: DiskLane?
+    }
 
-    init(label: String) { queue = DispatchQueue(label: label) }
+    private static let key = DispatchSpecificKey<Weak>()
+
+    let queue: DispatchQueue
+    /// Where the bytes of files are written that are opened here; nil where none are.
+    let bytes: DispatchQueue?
+    private let waiting = Mutex<[Job]>([])
+    private let closing = Mutex<[Int32]>([])
+
+    init(label: String, bytes: DispatchQueue? = nil) {
+        queue = DispatchQueue(label: label)
+        self.bytes = bytes
+        queue.setSpecific(key: Self.key, value: Weak(lane: self))
+    }
+
+    /// The lane whose thread the caller is on; nil on any other thread.
+    static var current: DiskLane? { DispatchQueue.getSpecific(key: key)?.lane }
+
+    /// Has descriptors closed behind the work that waits by now; returns at once.
+    func close(_ descriptor: Int32) {
+        let isFirst = closing.withLock { closing in
+            closing.append(descriptor)
+            return closing.count == 1
+        }
+        guard isFirst else { return }
+        queue.async { [self] in
+            let descriptors = closing.withLock { closing in
+                defer { closing = [] }
+                return closing
+            }
+            for descriptor in descriptors { _ = Glibc.close(descriptor) }
+        }
+    }
 
     func submit(_ job: @escaping Job) {
         waiting.withLock { $0.append(job) }

@@ -3,28 +3,31 @@
 import Dispatch
 import Synchronization
 
-/// Threads for what makes a disk wait: syncs, renames, folders.
-///
-/// Two for this computer's own disks; more would only queue up in the kernel. And some for each file
-/// system that somebody else serves, so that one that hangs stops no other one's files here.
+/// Threads for what makes a disk wait, some for each file system: one that hangs or is slow holds up
+/// the files on it and no others.
 package final class DiskQueue: Sendable {
-    /// One that somebody else serves.
-    private struct Served {
-        let lane: DiskLane
+    /// The threads of one file system.
+    private struct FileSystemLanes: Sendable {
+        /// Two: a sync of one task and what another does beside it share the disk's time.
+        let lanes: [DiskLane]
+        /// Folders that clients name: one that hangs must not hold up a download, nor the other way.
         let folders: DispatchQueue
+        /// Whole files that are read for their digests; a slice at a time, so that they take turns.
         let digests: DispatchQueue
+
+        init(_ device: UInt64) {
+            let label = "org.idown.disk.\(device >> 32):\(UInt32(truncatingIfNeeded: device))"
+            // Of its own: a sync takes long, and would stop the connections of its file meanwhile.
+            let bytes = DispatchQueue(label: "\(label).bytes")
+            lanes = (0..<2).map { DiskLane(label: "\(label).\($0)", bytes: bytes) }
+            folders = DispatchQueue(label: "\(label).folders")
+            digests = DispatchQueue(label: "\(label).digests")
+        }
     }
 
-    private let lanes = [
-        DiskLane(label: "org.idown.disk.0"),
-        DiskLane(label: "org.idown.disk.1"),
-    ]
-    /// Folders that clients name: one that hangs must not hold up a download, nor the other way.
-    let folders = DispatchQueue(label: "org.idown.disk.folders")
-    private let mounts: ServedMounts
-    private let served = Mutex<[String: Served]>([:])
-    /// Whole files that are read for their digests; a slice at a time, so that they take turns.
-    let digests = DispatchQueue(label: "org.idown.disk.digests")
+    private let mounts: MountTable
+    /// By device number.
+    private let lanes = Mutex<[UInt64: FileSystemLanes]>([:])
 
     /// Whether the caller's own thread does everything, and waits.
     private let blocks: Bool
@@ -32,8 +35,8 @@ package final class DiskQueue: Sendable {
     /// - Parameters:
     ///   - blocks: whether the caller's own thread does everything, and waits: for a simulation, in
     ///     which nothing may run beside anything else.
-    ///   - mounts: what is served by others.
-    package init(blocks: Bool = false, mounts: ServedMounts = ServedMounts()) {
+    ///   - mounts: tells file systems apart.
+    package init(blocks: Bool = false, mounts: MountTable = MountTable()) {
         self.blocks = blocks
         self.mounts = mounts
     }
@@ -132,36 +135,29 @@ package final class DiskQueue: Sendable {
         }
     }
 
-    /// The file system of a folder, where a call about it may never return; nil for one of this
-    /// computer's own.
-    package func servedMount(of directory: String) -> String? {
-        blocks ? nil : mounts.mount(of: directory)
+    /// The device number of the file system that a folder is on, where a call about it may never
+    /// return; nil where the caller's own thread does everything.
+    package func fileSystem(of directory: String) -> UInt64? {
+        blocks ? nil : mounts.device(of: directory)
     }
 
     /// Where files in the folder are read for their digests.
-    func digestQueue(for directory: String) -> DispatchQueue {
-        served(directory)?.digests ?? digests
-    }
+    func digestQueue(for directory: String) -> DispatchQueue { lanes(for: directory).digests }
 
     /// Where folders that clients name are judged and made, one after the other.
-    func folderQueue(for directory: String) -> DispatchQueue {
-        served(directory)?.folders ?? folders
-    }
+    func folderQueue(for directory: String) -> DispatchQueue { lanes(for: directory).folders }
 
     private func lane(of key: Int64, in directory: String) -> DiskLane {
-        served(directory)?.lane ?? lanes[Int(key.magnitude % UInt64(lanes.count))]
+        let lanes = lanes(for: directory).lanes
+        return lanes[Int(key.magnitude % UInt64(lanes.count))]
     }
 
-    private func served(_ directory: String) -> Served? {
-        guard let mount = mounts.mount(of: directory) else { return nil }
-        return served.withLock { served in
-            if let known = served[mount] { return known }
-            let new = Served(
-                lane: DiskLane(label: "org.idown.disk.served"),
-                folders: DispatchQueue(label: "org.idown.disk.served.folders"),
-                digests: DispatchQueue(label: "org.idown.disk.served.digests")
-            )
-            served[mount] = new
+    private func lanes(for directory: String) -> FileSystemLanes {
+        let device = mounts.device(of: directory)
+        return lanes.withLock { lanes in
+            if let known = lanes[device] { return known }
+            let new = FileSystemLanes(device)
+            lanes[device] = new
             return new
         }
     }

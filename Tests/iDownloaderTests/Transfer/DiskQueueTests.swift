@@ -86,29 +86,49 @@ struct DiskQueueTests {
         31 30 8:3 / /mnt/far\\040away/near rw - ext4 /dev/sda3 rw
         32 22 0:41 / /home/me/gone rw - fuse.sshfs me@host: rw
         33 22 0:42 / /home/me/gone rw - tmpfs tmpfs rw
+        34 22 8:x / /odd rw - ext4 /dev/sdb1 rw
         """
 
-    @Test func `the mounts that others serve are known by the path alone`() {
-        let mounts = ServedMounts { Array(Self.list.utf8) }
-        #expect(mounts.mount(of: "/mnt/far away") == "/mnt/far away")
-        #expect(mounts.mount(of: "/mnt/far away/deep/down") == "/mnt/far away")
-        #expect(mounts.mount(of: "/mnt/far away/near/x") == nil)
+    @Test func `the file system of a folder is known by the path alone`() {
+        let mounts = MountTable { Array(Self.list.utf8) }
+        #expect(mounts.device(of: "/mnt/far away") == 40)
+        #expect(mounts.device(of: "/mnt/far away/deep/down") == 40)
+        #expect(mounts.device(of: "/mnt/far away/near/x") == 8 << 32 | 3)
         // Covered by what was mounted over it.
-        #expect(mounts.mount(of: "/home/me/gone/x") == nil)
-        #expect(mounts.mount(of: "/mnt/far awayx") == nil)
-        #expect(ServedMounts { Array("what is this\n1 2 3 - nfs".utf8) }.mount(of: "/") == nil)
-        #expect(ServedMounts().mount(of: "/proc") == nil)
+        #expect(mounts.device(of: "/home/me/gone/x") == 42)
+        #expect(mounts.device(of: "/mnt/far awayx") == 8 << 32 | 2)
+        #expect(mounts.device(of: "/odd") == 8 << 32 | 2)
+        #expect(MountTable { Array("what is this\n1 2 3 - nfs".utf8) }.device(of: "/") == 0)
+        #expect(MountTable().device(of: "/proc") == Self.device(of: "/proc"))
+    }
+
+    private static func device(of path: String) -> UInt64 {
+        var status = stat()
+        stat(path, &status)
+        // The parts of the number lie apart (gnu_dev_major of makedev(3)).
+        let device = UInt64(status.st_dev)
+        let major = device >> 8 & 0xFFF | device >> 32 & ~0xFFF
+        return major << 32 | device & 0xFF | device >> 12 & ~0xFF & 0xFFFF_FFFF
+    }
+
+    @Test(.enabled("needs to mount a tmpfs") { await Privilege.canMount() })
+    func `a file system that is mounted later is known at once`() async throws {
+        let mounts = MountTable()
+        #expect(mounts.device(of: "/proc") == Self.device(of: "/proc"))
+        try await withSmallDisk(mebibytes: 1) { disk in
+            #expect(mounts.device(of: disk.path) == Self.device(of: disk.path))
+        }
     }
 
     @Test func `a file system that hangs holds up nothing but its own downloads`() async {
-        let disk = DiskQueue(mounts: ServedMounts { Array(Self.list.utf8) })
+        let disk = DiskQueue(mounts: MountTable { Array(Self.list.utf8) })
         let door = DispatchSemaphore(value: 0)
+        // A local disk like any other.
+        let path = "/mnt/far away/near"
         let held = (0..<2).map { key in
-            Task.immediate { await disk.run(key: key, in: "/mnt/far away/a") { door.wait() } }
+            Task.immediate { await disk.run(key: key, in: "\(path)/a") { door.wait() } }
         }
-        let folder = Task.immediate {
-            await disk.run(key: nil, in: "/mnt/far away") { door.wait() }
-        }
+        let folder = Task.immediate { await disk.run(key: nil, in: path) { door.wait() } }
         for key in 0..<4 as Range<Int64> {
             #expect(await disk.run(key: key, in: "/home/me") { key } == key)
         }

@@ -294,12 +294,13 @@ import iDownTesting
 extension Site {
     /// Runs the task's next attempt until its file is held against a digest, and pauses it there.
     fileprivate func pauseWhileVerifying(_ journal: RecordingJournal) async throws {
-        engine.disk.digests.suspend()
+        let queue = engine.disk.digestQueue(for: folder)
+        queue.suspend()
         let transfer = try start(journal)
         while transfer.live.activity != .verifying { await Task.yield() }
         try journal.apply(.pause)
         transfer.stop()
-        engine.disk.digests.resume()
+        queue.resume()
         await transfer.ended()
         #expect(journal.record.state == .paused)
     }
