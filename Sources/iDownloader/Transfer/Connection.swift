@@ -48,6 +48,8 @@ final class Connection {
     var judgement: Judgement?
     /// Where its body goes; nil before the head is judged, and where nothing is to be stored.
     private(set) var writer: SegmentWriter?
+    /// The one that stores nothing more.
+    private var formerWriter: SegmentWriter?
     /// What the writer's comparison is to show, until it has.
     var proof: Proof?
     /// How fast its bytes come.
@@ -113,6 +115,7 @@ final class Connection {
     /// From now on its bytes are stored.
     func store(in writer: SegmentWriter, at now: Duration) {
         self.writer = writer
+        writer.listen(sink.listener(resuming: handle))
         joinedAt = now
         meter = RateMeter(count: writer.start, at: now)
     }
@@ -144,7 +147,14 @@ final class Connection {
     var isSated: Bool { writer.map { $0.end != .max && $0.rest == nil } ?? false }
 
     /// Nothing more is stored.
-    func dropWriter() { writer = nil }
+    func dropWriter() {
+        writer?.giveUp()
+        formerWriter = writer ?? formerWriter
+        writer = nil
+    }
+
+    /// Returns once nothing of what came is being written any more that is not to be stored.
+    func quiet() async { await formerWriter?.quiet() }
 
     /// The host refuses it.
     func turnAway() { isTurnedAway = true }

@@ -261,6 +261,7 @@ final class Conversation {
         switch notice {
         case .connection(let number, .ended(let outcome)):
             guard let connection = remove(number) else { return }
+            await connection.quiet()
             tellEnd(of: connection, outcome)
             if isInTrouble {
                 await storage.keep(connection)

@@ -11,7 +11,7 @@ final class ResponseSink: TransferSink {
     enum Event: Sendable {
         /// The head is complete and wants to be judged; body bytes wait until then.
         case headIsComplete
-        /// The bytes that come differ from those on disk; they wait.
+        /// The bytes that have come differ from those on disk; they wait.
         case differs
         /// The bytes that were to prove what is on disk are equal; what follows them waits.
         case proven
@@ -118,6 +118,17 @@ final class ResponseSink: TransferSink {
     /// Says where the body goes; the transfer is resumed afterwards.
     func direct(to target: Target) { state.withLock { $0.target = target } }
 
+    /// Tells the transfer what the lane finds out, and reads on when there is room.
+    func listener(resuming handle: TransferHandle) -> SegmentWriter.Listener {
+        { [number, inbox] verdict in
+            switch verdict {
+            case .differs: inbox.send(.connection(number, .differs))
+            case .proven: inbox.send(.connection(number, .proven))
+            case nil: handle.resume()
+            }
+        }
+    }
+
     func send(_ event: Event) {
         if case .ended(let outcome) = event {
             valve.disconnect()
@@ -216,11 +227,7 @@ final class ResponseSink: TransferSink {
         case .done:
             inbox.count(body.count)
             return .taken
-        case .differs:
-            send(.differs)
-            return .pause
-        case .proven:
-            send(.proven)
+        case .waits:
             return .pause
         case .full:
             state.withLock { $0.isFull = true }

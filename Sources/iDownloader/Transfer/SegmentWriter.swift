@@ -1,30 +1,44 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Dispatch
 import Synchronization
 import iDownState
 
 /// Carries one connection's bytes into the file, in writes of 256 KiB.
 ///
-/// The transfer thread appends, the disk's threads flush for a checkpoint; a lock keeps them
-/// apart. Where the file already has bytes of the same version, they are compared instead.
-/// How far it has come and where it ends can be read and moved at any time without waiting.
+/// The transfer thread copies what comes into one of two buffers and waits for nothing; the lane of
+/// the file's disk writes one that is full. Where the file already has bytes of the same version,
+/// they are compared instead. How far it has come and where it ends can be read and moved at any
+/// time without waiting.
 final class SegmentWriter: Sendable {
     /// libcurl hands out 16 KiB; writes of that size cost two to three times as much as these.
     static let bufferSize = 256 << 10
 
     enum Step: Equatable {
         case done
+        /// Both buffers are under way to the disk, or a comparison waits for its verdict: the bytes
+        /// are to be offered again, and the listener says when there is room.
+        case waits
+        /// The segment's end is reached; what came after it is dropped.
+        case full
+        /// The file system refused, see `failure`; or the writer was given up.
+        case failed
+    }
+
+    /// What the lane has found out, and what stops all writing until somebody decides.
+    enum Verdict: Sendable {
         /// The next bytes differ from those on disk: they wait until `cut()`, which the caller
         /// calls once the record no longer claims the old ones.
         case differs
         /// All bytes that were to prove what is on disk are equal: what follows waits until
         /// `release()`, which the caller calls once the record says what they proved.
         case proven
-        /// The segment's end is reached; what came after it is dropped.
-        case full
-        /// The file system refused; see `failure`.
-        case failed
     }
+
+    /// Hears of a verdict; of nil where bytes that had to wait may come.
+    ///
+    /// Called on the lane's thread, or within another call of the writer where there is no lane.
+    typealias Listener = @Sendable (Verdict?) -> Void
 
     /// The offset of the first byte that comes.
     let start: Int64
@@ -34,10 +48,12 @@ final class SegmentWriter: Sendable {
     private let movableEnd: Atomic<Int64>
     private let takenEnd: Atomic<Int64>
     private let storedEnd: Atomic<Int64>
+    /// Never held during a call into the file system.
     private let lock = Mutex(())
-    /// Touched by nobody who does not hold `lock`.
+    /// Touched by nobody who does not hold `lock`; the bytes of a buffer that was handed over, by
+    /// the lane's job alone.
     ///
-    /// It is not inside of it because a `Mutex` takes no borrowed buffers in, which are what
+    /// It is not inside of the lock because a `Mutex` takes no borrowed buffers in, which are what
     /// `append` is given.
     nonisolated(unsafe) private var state: State
 
@@ -63,7 +79,7 @@ final class SegmentWriter: Sendable {
         state = State(
             position: start,
             compared: compared.ranges[...],
-            awaitsVerdict: isProof
+            isProof: isProof
         )
     }
 
@@ -92,152 +108,329 @@ final class SegmentWriter: Sendable {
 
     var failure: FileError? { lock.withLock { _ in state.failure } }
 
-    /// Leaves the bytes from `offset` on to another writer.
-    ///
-    /// A piece that is taken at this very moment may still go beyond: both write the same bytes.
-    func leave(from offset: Int64) { movableEnd.min(offset, ordering: .acquiringAndReleasing) }
-
-    /// Takes all of `bytes`; none of them where the answer is `differs`, `proven` or
-    /// `failed`.
-    func append(_ bytes: UnsafeRawBufferPointer) -> Step {
-        let end = end
-        return lock.withLock { _ in
-            var rest = bytes
-            let room = max(0, end - state.position - Int64(state.filled))
-            var isFull = Int64(rest.count) > room
-            if isFull {
-                rest = UnsafeRawBufferPointer(rebasing: rest[..<Int(room)])
-                state.isOverfull = end == askedEnd
-            }
-            // The server would send on: a segment that was shortened ends with its last byte.
-            if Int64(rest.count) == room, end < askedEnd { isFull = true }
-            // A comparison may stop at any flush, and what it refuses is offered again: so a
-            // chunk is taken only when it fits as a whole.
-            if state.isOnTrial, rest.count > state.room {
-                let step = drain()
-                guard step == .done else { return step }
-            }
-            while !rest.isEmpty {
-                rest = state.fill(from: rest)
-                if state.room == 0 {
-                    let step = drain()
-                    guard step != .failed, step == .done || rest.isEmpty else { return .failed }
-                }
-            }
-            takenEnd.store(state.position + Int64(state.filled), ordering: .releasing)
-            // With the last byte there is nothing to gather for. Where the last bytes differ from
-            // those on disk, they wait in the buffer for the next flush to say so.
-            if Int64(bytes.count) >= room, drain() == .failed { return .failed }
-            return isFull ? .full : .done
-        }
+    /// From now on this one hears of verdicts, and of one that was found already.
+    func listen(_ listener: @escaping Listener) {
+        lock.withLock { _ in state.listener = listener }
+        tell()
     }
 
-    /// Whether all that was taken is in the file.
-    var isFlushed: Bool { lock.withLock { _ in state.filled == 0 && state.failure == nil } }
+    /// Leaves the bytes from `offset` on to another writer.
+    ///
+    /// What is taken at this very moment may still go beyond: both write the same bytes.
+    func leave(from offset: Int64) { movableEnd.min(offset, ordering: .acquiringAndReleasing) }
 
-    /// Brings what was taken into the file.
-    func flush() -> Step { lock.withLock { _ in drain() } }
+    /// Takes all of `bytes`; none of them where the answer is `waits` or `failed`.
+    func append(_ bytes: UnsafeRawBufferPointer) -> Step {
+        let end = end
+        let (step, isToWork) = lock.withLock { _ -> (Step, Bool) in
+            guard state.failure == nil, !state.isGivenUp else { return (.failed, false) }
+            let before = takenEnd.load(ordering: .relaxed)
+            let room = max(0, end - before)
+            let isTooMuch = Int64(bytes.count) > room
+            let fitting = isTooMuch ? UnsafeRawBufferPointer(rebasing: bytes[..<Int(room)]) : bytes
+            guard state.mayTake(fitting.count) else {
+                state.isAwaited = true
+                return (.waits, state.handOver())
+            }
+            if isTooMuch { state.isOverfull = end == askedEnd }
+            let isLast = Int64(fitting.count) == room
+            takenEnd.store(before + Int64(fitting.count), ordering: .releasing)
+            var isToWork = state.fill(from: fitting)
+            // With the last byte there is nothing to gather for.
+            if isLast, state.handOver() { isToWork = true }
+            // The server would send on: a segment that was shortened ends with its last byte.
+            return (isTooMuch || (isLast && end < askedEnd) ? .full : .done, isToWork)
+        }
+        if isToWork { work() }
+        return step
+    }
+
+    /// Brings what was taken by now into the file.
+    ///
+    /// - Returns: the verdict that has to come first; nil where all is in the file, and where it
+    ///   never will be: see `failure`.
+    func flush() async -> Verdict? {
+        await withCheckedContinuation { continuation in
+            let isToWork = lock.withLock { _ in
+                state.waiters.append((takenEnd.load(ordering: .relaxed), continuation))
+                return state.handOver()
+            }
+            if isToWork { work() } else { tell() }
+        }
+    }
 
     /// Ends the comparison: from here on everything is written.
     func cut() {
-        lock.withLock { _ in
+        let isToWork = lock.withLock { _ in
             state.compared = []
-            state.awaitsVerdict = false
+            return state.goOn()
         }
+        if isToWork { work() }
     }
 
     /// Lets what waits into the file.
-    func release() { lock.withLock { _ in state.awaitsVerdict = false } }
+    func release() {
+        if lock.withLock({ _ in state.goOn() }) { work() }
+    }
 
-    /// The lock is held.
-    private func drain() -> Step {
-        guard state.failure == nil else { return .failed }
-        defer { storedEnd.store(state.position, ordering: .releasing) }
-        do throws(FileError) {
-            while state.filled > 0 {
-                let (count, isCompared) = state.nextStretch
-                let bytes = state.pending(count)
-                guard isCompared else {
-                    if state.awaitsVerdict { return .proven }
-                    try part.write(bytes, at: state.position)
-                    state.advance(by: count)
-                    continue
-                }
-                let equal = try part.commonPrefixLength(with: bytes, at: state.position)
-                state.advance(by: equal)
-                if equal < bytes.count { return .differs }
-            }
-        } catch {
-            state.failure = error
-            return .failed
+    /// Has nothing more written; a write that is under way ends before ``quiet()`` returns.
+    func giveUp() {
+        lock.withLock { _ in state.isGivenUp = true }
+        tell()
+    }
+
+    /// Returns once the lane is not at work for this writer.
+    func quiet() async {
+        await withCheckedContinuation { continuation in
+            lock.withLock { _ in state.idlers.append(continuation) }
+            tell()
         }
-        return .done
+    }
+
+    // MARK: The lane's work
+
+    /// Has the oldest buffer written.
+    private func work() {
+        guard let lane = part.bytes else {
+            repeat { workAtOldest() } while lock.withLock { _ in state.endWork() }
+            return tell()
+        }
+        lane.async { [self] in
+            workAtOldest()
+            // The next buffer behind those that other connections have handed over meanwhile.
+            if lock.withLock({ _ in state.endWork() }) { work() }
+            tell()
+        }
+    }
+
+    private func workAtOldest() {
+        var isOver = false
+        while !isOver, let stretch = lock.withLock({ _ in state.nextStretch() }) {
+            do throws(FileError) {
+                var count = stretch.bytes.count
+                if stretch.isCompared {
+                    count = try part.commonPrefixLength(with: stretch.bytes, at: stretch.offset)
+                } else {
+                    try part.write(stretch.bytes, at: stretch.offset)
+                }
+                isOver = lock.withLock { _ in
+                    storedEnd.store(stretch.offset + Int64(count), ordering: .releasing)
+                    return state.advance(by: count, of: stretch)
+                }
+            } catch {
+                lock.withLock { _ in state.failure = error }
+            }
+        }
+    }
+
+    /// Tells everybody what they wait for.
+    private func tell() {
+        let (news, listener) = lock.withLock { _ in (state.takeNews(), state.listener) }
+        for waiter in news.waiters { waiter.resume(returning: news.verdict) }
+        for idler in news.idlers { idler.resume() }
+        if news.isVerdictNew, let verdict = news.verdict { listener?(verdict) }
+        if news.hasRoom { listener?(nil) }
     }
 }
 
 extension SegmentWriter {
     /// What was taken and is not in the file yet.
     private struct State: ~Copyable {
-        private let buffer = UnsafeMutableRawBufferPointer.allocate(
-            byteCount: SegmentWriter.bufferSize,
-            alignment: 4096
-        )
-        private(set) var filled = 0
-        /// The offset in the file of the buffer's first byte.
-        private(set) var position: Int64
+        /// A buffer that was handed over to the lane.
+        private struct Piece {
+            let buffer: Int
+            let count: Int
+        }
+
+        /// Bytes of the oldest piece that go the same way.
+        struct Stretch {
+            let bytes: UnsafeRawBufferPointer
+            /// Where they belong in the file.
+            let offset: Int64
+            let isCompared: Bool
+        }
+
+        struct News {
+            var verdict: Verdict?
+            var isVerdictNew = false
+            var hasRoom = false
+            var waiters: [CheckedContinuation<Verdict?, Never>] = []
+            var idlers: [CheckedContinuation<Void, Never>] = []
+        }
+
+        var listener: Listener?
         /// The ranges that are still to be compared with the file's own bytes.
         var compared: ArraySlice<ByteRange>
-        /// What is compared is a proof, and what follows it waits for somebody to draw the sum.
-        var awaitsVerdict: Bool
         var failure: FileError?
+        var isGivenUp = false
         var isOverfull = false
+        /// Bytes were refused, and their owner is to hear when there is room.
+        var isAwaited = false
+        /// Those who wait until all before an offset is in the file.
+        var waiters: [(end: Int64, continuation: CheckedContinuation<Verdict?, Never>)] = []
+        var idlers: [CheckedContinuation<Void, Never>] = []
+        /// Two at most; the second is made when the first is under way for the first time.
+        private var buffers: [UnsafeMutableRawBufferPointer] = []
+        /// The buffer that takes what comes; nil while both are under way.
+        private var filling: Int? = 0
+        private var filled = 0
+        /// Those under way, the oldest first.
+        private var pieces: [Piece] = []
+        /// How many bytes of the oldest piece are in the file.
+        private var done = 0
+        /// The offset in the file of the first byte that is not in it.
+        private var position: Int64
+        /// The lane is at work, or will be.
+        private var isWorking = false
+        private var verdict: Verdict?
+        private var isVerdictNew = false
+        /// What is compared is a proof, and what follows it waits for somebody to draw the sum.
+        private var awaitsVerdict: Bool
 
         init(
             position: Int64,
             compared: ArraySlice<ByteRange>,
-            awaitsVerdict: Bool
+            isProof: Bool
         ) {
             self.position = position
-            self.awaitsVerdict = awaitsVerdict
+            awaitsVerdict = isProof
             self.compared = compared.drop { $0.end <= position }
+            pieces.reserveCapacity(2)
         }
 
-        deinit { buffer.deallocate() }
+        deinit { for buffer in buffers { buffer.deallocate() } }
 
-        var room: Int { buffer.count - filled }
-
-        /// Bytes that were taken may yet be refused, and come again.
-        var isOnTrial: Bool { awaitsVerdict || !compared.isEmpty }
-
-        /// How many of the pending bytes go the same way, and whether that is a comparison.
-        var nextStretch: (count: Int, isCompared: Bool) {
-            guard let next = compared.first else { return (filled, false) }
-            let isCompared = next.first <= position
-            let border = isCompared ? next.end : next.first
-            return (Int(min(Int64(filled), border - position)), isCompared)
+        /// Whether so many bytes may be taken now.
+        func mayTake(_ count: Int) -> Bool {
+            guard count > 0 else { return true }
+            guard verdict == nil else { return false }
+            let first = filling == nil ? 0 : SegmentWriter.bufferSize - filled
+            let second = pieces.isEmpty ? SegmentWriter.bufferSize : 0
+            return count <= first + second
         }
 
-        func pending(_ count: Int) -> UnsafeRawBufferPointer {
-            UnsafeRawBufferPointer(rebasing: buffer[..<count])
-        }
-
-        /// Takes what fits, and gives back the rest.
-        mutating func fill(from bytes: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
-            let count = min(room, bytes.count)
-            UnsafeMutableRawBufferPointer(rebasing: buffer[filled...])
-                .copyMemory(from: UnsafeRawBufferPointer(rebasing: bytes[..<count]))
-            filled += count
-            return UnsafeRawBufferPointer(rebasing: bytes[count...])
-        }
-
-        /// Drops the first `count` bytes, which are in the file.
-        mutating func advance(by count: Int) {
-            position += Int64(count)
-            if count < filled {
-                buffer.copyMemory(from: UnsafeRawBufferPointer(rebasing: buffer[count..<filled]))
+        /// Takes bytes for which there is room.
+        ///
+        /// - Returns: whether the lane has to begin.
+        mutating func fill(from bytes: UnsafeRawBufferPointer) -> Bool {
+            var rest = bytes
+            var isToWork = false
+            while !rest.isEmpty, let filling {
+                if filling >= buffers.count {
+                    buffers.append(
+                        .allocate(byteCount: SegmentWriter.bufferSize, alignment: 4096)
+                    )
+                }
+                let free = UnsafeMutableRawBufferPointer(rebasing: buffers[filling][filled...])
+                let count = min(free.count, rest.count)
+                free.copyMemory(from: UnsafeRawBufferPointer(rebasing: rest[..<count]))
+                filled += count
+                rest = UnsafeRawBufferPointer(rebasing: rest[count...])
+                if count == free.count, handOver() { isToWork = true }
             }
-            filled -= count
+            return isToWork
+        }
+
+        /// Hands the buffer that takes what comes over to the lane.
+        ///
+        /// - Returns: whether the lane has to begin.
+        mutating func handOver() -> Bool {
+            guard let buffer = filling, filled > 0 else { return false }
+            pieces.append(Piece(buffer: buffer, count: filled))
+            filled = 0
+            filling = pieces.count == 1 ? 1 - buffer : nil
+            return begin()
+        }
+
+        /// The verdict was heard, and nothing waits for another.
+        ///
+        /// - Returns: whether the lane has to begin.
+        mutating func goOn() -> Bool {
+            awaitsVerdict = false
+            verdict = nil
+            isVerdictNew = false
+            return begin()
+        }
+
+        /// The lane has worked at the oldest piece.
+        ///
+        /// - Returns: whether it has to begin with the next.
+        mutating func endWork() -> Bool {
+            isWorking = false
+            return begin()
+        }
+
+        private mutating func begin() -> Bool {
+            guard !isWorking, !pieces.isEmpty, verdict == nil, failure == nil, !isGivenUp else {
+                return false
+            }
+            isWorking = true
+            return true
+        }
+
+        /// The bytes that the lane has to write or to compare now; nil where there are none.
+        mutating func nextStretch() -> Stretch? {
+            guard let piece = pieces.first, verdict == nil, failure == nil, !isGivenUp else {
+                return nil
+            }
+            var count = piece.count - done
+            var isCompared = false
+            if let next = compared.first {
+                isCompared = next.first <= position
+                let border = isCompared ? next.end : next.first
+                count = Int(min(Int64(count), border - position))
+            }
+            guard isCompared || !awaitsVerdict else {
+                find(.proven)
+                return nil
+            }
+            let bytes = buffers[piece.buffer][done..<(done + count)]
+            return Stretch(
+                bytes: UnsafeRawBufferPointer(rebasing: bytes),
+                offset: position,
+                isCompared: isCompared
+            )
+        }
+
+        /// The first `count` bytes of a stretch are in the file.
+        ///
+        /// - Returns: whether the piece is over.
+        mutating func advance(by count: Int, of stretch: Stretch) -> Bool {
+            position += Int64(count)
+            done += count
             while let next = compared.first, next.end <= position { compared.removeFirst() }
+            if count < stretch.bytes.count { find(.differs) }
+            guard let piece = pieces.first, done == piece.count else { return false }
+            pieces.removeFirst()
+            done = 0
+            filling = filling ?? piece.buffer
+            return true
+        }
+
+        private mutating func find(_ verdict: Verdict) {
+            self.verdict = verdict
+            isVerdictNew = true
+        }
+
+        /// What is to be told to those who wait, who are forgotten here.
+        mutating func takeNews() -> News {
+            var news = News(verdict: verdict)
+            let isStuck = verdict != nil || failure != nil || isGivenUp
+            for waiter in waiters where isStuck || waiter.end <= position {
+                news.waiters.append(waiter.continuation)
+            }
+            if !news.waiters.isEmpty { waiters.removeAll { isStuck || $0.end <= position } }
+            if !isWorking { swap(&idlers, &news.idlers) }
+            if isVerdictNew, listener != nil {
+                news.isVerdictNew = true
+                isVerdictNew = false
+            }
+            let isOver = failure != nil || isGivenUp
+            if isAwaited, isOver || (verdict == nil && filling != nil) {
+                news.hasRoom = true
+                isAwaited = false
+            }
+            return news
         }
     }
 }

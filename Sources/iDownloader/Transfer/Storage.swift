@@ -66,7 +66,7 @@ final class Storage {
             writer = nil
         }
         if let writer { store(connection, in: writer) }
-        await storeKept(of: connection)
+        storeKept(of: connection)
     }
 
     /// Has a connection that joins bring its part; false where the file is gone.
@@ -171,13 +171,11 @@ final class Storage {
     }
 
     /// Brings what came before the head was judged into the writer, ahead of all that follows.
-    private func storeKept(of connection: Connection) async {
+    private func storeKept(of connection: Connection) {
         let kept = connection.sink.kept
         guard let writer = connection.writer, !kept.isEmpty else { return }
-        await target.disk.run {
-            // What the file system says to it, the writer remembers.
-            _ = kept.withUnsafeBytes { writer.append($0) }
-        }
+        // What the file system says to it, the writer remembers.
+        _ = kept.withUnsafeBytes { writer.append($0) }
     }
 
     // MARK: Comparisons
@@ -236,10 +234,10 @@ final class Storage {
         guard let writer = connection.writer else { return }
         // A comparison may still have to say that the bytes are equal, or that they are not.
         for _ in 0..<2 {
-            switch await flush(writer) {
+            switch await writer.flush() {
             case .differs: if try await !correct(connection) { return }
             case .proven: try await adopt(connection)
-            case .done, .full, .failed: break
+            case nil: break
             }
         }
         takeWritten(by: connection)
@@ -253,16 +251,10 @@ final class Storage {
     /// Keeps what a connection of a transfer that ends early has brought.
     func keep(_ connection: Connection) async {
         guard let writer = connection.writer else { return }
-        _ = await flush(writer)
+        _ = await writer.flush()
         // A sync that failed meanwhile has taken the writer away: nothing of it is claimed.
         takeWritten(by: connection)
         close(connection)
-    }
-
-    /// Writes what the buffer holds, away from Swift's threads.
-    private func flush(_ writer: SegmentWriter) async -> SegmentWriter.Step {
-        guard !writer.isFlushed else { return .done }
-        return await target.disk.run { writer.flush() }
     }
 
     /// Counts what a connection has written among what is on disk, and notes whose that is now.
@@ -290,9 +282,7 @@ final class Storage {
         guard !writers.isEmpty else { return }
         // Where the length is known its room was looked at, and reserved where that is possible.
         if content.known.total == nil { try await target.checkSpace(for: nil, keeping: 0) }
-        await target.disk.run {
-            for writer in writers { _ = writer.flush() }
-        }
+        for writer in writers { _ = await writer.flush() }
         for connection in receiving {
             if let failure = connection.writer?.failure { throw .failed(failure.failure) }
             takeWritten(by: connection)
