@@ -70,10 +70,11 @@ extension Coordinator {
         sparingFinishedBut meant: Set<TaskID>?
     ) async throws -> (changed: Int, spared: [TaskID]) {
         var publishing: [TaskID] = []
+        var hangs = false
         // A file that is just being given its name is worth a short wait.
         for round in 0..<3 {
             try refuseWhileStopping()
-            let mayPassOver = round == 2
+            let mayPassOver = round == 2 || hangs
             let outcome = try await commit(answering: .afterSignals) { transaction in
                 try transaction.select(ids, for: command, meant, mayPassOver: mayPassOver)
             }
@@ -82,8 +83,8 @@ extension Coordinator {
                 try await finish(command, on: outcome.changed)
                 return (outcome.changed.count, outcome.spared)
             }
-            for id in publishing { _ = await publicationEnd(of: id) }
-            await settlePublications(of: Set(publishing))
+            for id in publishing where !hangs { hangs = await publicationEnd(of: id) == .hangs }
+            if !hangs { hangs = await !settlePublications(of: Set(publishing)) }
         }
         return (0, [])
     }
@@ -124,8 +125,9 @@ extension Coordinator {
     /// Waits for what the caller of a verb is to find done, beside the record.
     func finish(_ command: Command, on ids: [TaskID]) async throws {
         switch command {
-        // The file is gone before the caller hears that it is.
-        case .remove, .cancel: for id in ids { try await deletionEnd(of: id) }
+        // The file is gone before the caller hears that it is, unless its disk hangs.
+        case .remove, .cancel:
+            for id in ids { guard try await deletionEnd(of: id) else { return } }
         // The bytes that are kept are on record; a disk that hangs costs the time of one, not of
         // all.
         case .pause:

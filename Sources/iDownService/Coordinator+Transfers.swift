@@ -6,7 +6,8 @@ package import iDownState
 package import iDownloader
 
 extension Coordinator: TransferJournal {
-    /// The longest that Pause waits for the last checkpoint.
+    /// The longest that a verb waits for what a disk does beside the record; the intent is durable
+    /// by then, and a disk that hangs may answer tomorrow.
     static let longestPause: Duration = .seconds(1)
 
     package func record(
@@ -90,9 +91,9 @@ extension Coordinator: TransferJournal {
     /// hang and the pause itself is durable already.
     func transferEnd(of id: TaskID) async {
         guard let transfer = running[id], settled.contains(id) else { return }
-        let limit = Task {
-            guard (try? await time.sleep(for: Self.longestPause)) != nil else { return }
-            if running[id] === transfer { releaseTransferWaiters(of: id) }
+        let limit = afterLongestPause { coordinator in
+            guard coordinator.running[id] === transfer else { return }
+            coordinator.releaseTransferWaiters(of: id)
         }
         await withCheckedContinuation { waiter in
             // Others may have had a turn on the way here.
@@ -100,6 +101,16 @@ extension Coordinator: TransferJournal {
             transferWaiters[id, default: []].append(waiter)
         }
         limit.cancel()
+    }
+
+    /// Does something when a verb has waited for long enough, unless the task is cancelled before.
+    func afterLongestPause(
+        _ body: @escaping @Sendable (isolated Coordinator) -> Void
+    ) -> Task<Void, Never> {
+        Task {
+            guard (try? await time.sleep(for: Self.longestPause)) != nil else { return }
+            body(self)
+        }
     }
 
     func releaseTransferWaiters(of id: TaskID) {
@@ -208,17 +219,26 @@ extension Coordinator: TransferJournal {
         }
     }
 
-    /// Waits until a deletion has been tried.
+    /// Waits until a deletion has been tried, or for ``longestPause``: it is carried out when the
+    /// disk answers.
     ///
+    /// - Returns: false where the disk has not answered in time.
     /// - Throws: when the service ends meanwhile; the next start carries the deletion out.
-    func deletionEnd(of id: TaskID) async throws(ServiceRefusal) {
-        guard deletions[id] != nil else { return }
+    func deletionEnd(of id: TaskID) async throws(ServiceRefusal) -> Bool {
+        guard let number = deletions[id] else { return true }
         if isStopping { throw .stopping }
+        let limit = afterLongestPause { coordinator in
+            guard coordinator.deletions[id] == number else { return }
+            coordinator.log.warning("the partial file of task \(id) waits for its disk to answer")
+            coordinator.releaseDeletionWaiters(of: id)
+        }
         await withCheckedContinuation { waiter in
             guard deletions[id] != nil, !isStopping else { return waiter.resume() }
             deletionWaiters[id, default: []].append(waiter)
         }
+        limit.cancel()
         if deletions[id] != nil, isStopping { throw .stopping }
+        return deletions[id] != number
     }
 
     func releaseDeletionWaiters(of id: TaskID) {

@@ -45,9 +45,13 @@ extension Coordinator {
                 return
             } catch Refusal.publishing {
                 try refuseWhileStopping()
-                if await publicationEnd(of: id) { continue }
-                // Nobody is at work on it: it may just have ended, or it has to be looked at.
-                await settlePublications(of: [id])
+                switch await publicationEnd(of: id) {
+                case .over: continue
+                case .hangs: throw Refusal.publishing
+                // It may just have ended, or it has to be looked at.
+                case .unknown:
+                    guard await settlePublications(of: [id]) else { throw Refusal.publishing }
+                }
                 fruitless += 1
                 guard fruitless < 3 else { throw Refusal.publishing }
                 try refuseWhileStopping()
@@ -60,12 +64,18 @@ extension Coordinator {
     /// Finds out whether finished files have their names where earlier attempts could not say so.
     ///
     /// What cannot be told stays open.
-    func settlePublications(of ids: Set<TaskID>) async {
+    ///
+    /// - Returns: false where a disk does not answer.
+    func settlePublications(of ids: Set<TaskID>) async -> Bool {
         let open = try? await store.read { snapshot throws(StoreFailure) in
             try snapshot.tasksToPublish()
         }
         for record in open ?? [] where ids.contains(record.id) && !record.isPublishing {
-            guard let event = await engine.settlePublication(of: record) else { continue }
+            let found = await look(in: record.request.directory, Self.longestPause) { [engine] in
+                await engine.settlePublication(of: record)
+            }
+            guard let found else { return false }
+            guard let event = found else { continue }
             let now = time.date
             try? await commit { transaction in
                 let change = try transaction.change(record.id) { current in
@@ -78,6 +88,7 @@ extension Coordinator {
                 return ((), change.map { [$0] } ?? [])
             }
         }
+        return true
     }
 
     /// Bytes a second, over all tasks.

@@ -347,18 +347,33 @@ extension Coordinator {
 
     // MARK: Publications
 
-    /// Waits until the file of a task has its name, or has not.
-    ///
-    /// - Returns: false where there is nothing to wait for: nobody is at work on it, or the service
-    ///   ends, and nobody would tell.
-    func publicationEnd(of id: TaskID) async -> Bool {
-        guard publications[id] != nil, !isStopping else { return false }
+    enum PublicationEnd {
+        /// There is nothing to wait for any more.
+        case over
+        /// Nobody was at work on it; or the service ends, and nobody would tell.
+        case unknown
+        /// The disk does not answer.
+        case hangs
+    }
+
+    /// Waits until the file of a task has its name, or has not; no longer than ``longestPause``.
+    func publicationEnd(of id: TaskID) async -> PublicationEnd {
+        guard publications[id] != nil, !isStopping else { return .unknown }
+        let deadline = time.now + Self.longestPause
+        let limit = afterLongestPause { $0.releasePublicationWaiters(of: id) }
         await withCheckedContinuation { waiter in
             // Others may have had a turn on the way here: what was released by then is over.
             guard publications[id] != nil, !isStopping else { return waiter.resume() }
             publications[id]?.append(waiter)
         }
-        return true
+        limit.cancel()
+        return publications[id] != nil && time.now >= deadline ? .hangs : .over
+    }
+
+    private func releasePublicationWaiters(of id: TaskID) {
+        guard let waiters = publications[id] else { return }
+        publications[id] = []
+        for waiter in waiters { waiter.resume() }
     }
 
     private func notePublication(of record: TaskRecord) {

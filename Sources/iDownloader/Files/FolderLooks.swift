@@ -7,26 +7,58 @@ import Synchronization
 ///
 /// Whoever asks for the same folder as the last one in the queue shares that look, which has not
 /// begun yet: a thousand calls that arrive together cost a handful, nobody gets an answer older
-/// than the question, and all are answered in the order in which they asked.
+/// than the question, and all are answered in the order in which they asked. A file system that does
+/// not answer in time refuses all who ask, the later ones at once, until it answers.
 final class FolderLooks: Sendable {
     private typealias Answer = Result<String, FolderRefusal>
 
-    private struct Look {
+    private final class Look: Sendable {
         let path: String
         let rules: FolderRules
-        var askers: [CheckedContinuation<Answer, Never>]
+        /// Empty once they were answered.
+        let askers: Mutex<[CheckedContinuation<Answer, Never>]>
+
+        init(_ path: String, _ rules: FolderRules, _ asker: CheckedContinuation<Answer, Never>) {
+            self.path = path
+            self.rules = rules
+            askers = Mutex([asker])
+        }
+
+        var isAwaited: Bool { askers.withLock { !$0.isEmpty } }
+
+        /// Those to be answered now, once.
+        func takeAskers() -> [CheckedContinuation<Answer, Never>] {
+            askers.withLock { askers in
+                defer { askers = [] }
+                return askers
+            }
+        }
+    }
+
+    private struct Line {
+        var looks: [Look] = []
+        /// It has not answered in time, and not since.
+        var isSilent = false
     }
 
     private let disk: DiskQueue
     private let fileSystem: FileSystem
-    private let waiting = Mutex<[ObjectIdentifier: [Look]]>([:])
+    private let longestWait: DispatchTimeInterval
+    private let lines = Mutex<[ObjectIdentifier: Line]>([:])
+    private let timer = DispatchQueue(label: "org.idown.disk.folders.timer")
 
     /// - Parameters:
     ///   - disk: its threads a folder may hold up.
     ///   - fileSystem: the door to the system.
-    init(on disk: DiskQueue, fileSystem: FileSystem) {
+    ///   - longestWait: how long anybody waits for an answer.
+    init(
+        on disk: DiskQueue,
+        fileSystem: FileSystem,
+        longestWait: DispatchTimeInterval = .seconds(2)
+    ) {
         self.disk = disk
         self.fileSystem = fileSystem
+        self.longestWait = longestWait
     }
 
     /// The folder's path with its links resolved, once it is there.
@@ -34,30 +66,58 @@ final class FolderLooks: Sendable {
         let queue = disk.folderQueue(for: path)
         let line = ObjectIdentifier(queue)
         let answer = await withCheckedContinuation { asker in
-            let isNew = waiting.withLock { waiting in
-                var looks = waiting.removeValue(forKey: line) ?? []
-                defer { waiting[line] = looks }
-                if let last = looks.indices.last, looks[last].path.utf8.elementsEqual(path.utf8),
-                    looks[last].rules == rules
+            let (look, isSilent): (Look?, Bool) = lines.withLock { lines in
+                if lines[line]?.isSilent == true { return (nil, true) }
+                if let last = lines[line]?.looks.last, last.path.utf8.elementsEqual(path.utf8),
+                    last.rules == rules
                 {
-                    looks[last].askers.append(asker)
-                    return false
+                    let isShared = last.askers.withLock { askers in
+                        if !askers.isEmpty { askers.append(asker) }
+                        return !askers.isEmpty
+                    }
+                    if isShared { return (nil, false) }
                 }
-                looks.append(Look(path: path, rules: rules, askers: [asker]))
-                return true
+                let look = Look(path, rules, asker)
+                lines[line, default: Line()].looks.append(look)
+                return (look, false)
             }
-            if isNew { queue.async { [self] in lookAtFirst(of: line) } }
+            if isSilent { asker.resume(returning: Self.silence) }
+            guard let look else { return }
+            queue.async { [self] in lookAtFirst(of: line) }
+            timer.asyncAfter(deadline: .now() + longestWait) { [self] in
+                let askers = lines.withLock { lines in
+                    let askers = look.takeAskers()
+                    if !askers.isEmpty { lines[line]?.isSilent = true }
+                    return askers
+                }
+                for asker in askers { asker.resume(returning: Self.silence) }
+            }
         }
         return try answer.get()
     }
 
+    private static let silence = Answer.failure(
+        FolderRefusal(
+            "The folder's disk does not answer. Choose another folder, or try again later."
+        )
+    )
+
     private func lookAtFirst(of line: ObjectIdentifier) {
-        guard let look = waiting.withLock({ $0[line]?.removeFirst() }) else { return }
+        let look = lines.withLock { lines in
+            lines[line]?.isSilent = false
+            return lines[line]?.looks.removeFirst()
+        }
+        // Nobody waits any more for the folder to be made.
+        guard let look, look.isAwaited else { return }
         let answer = Answer { () throws(FolderRefusal) in
             let folder = try TargetFolder(look.path, rules: look.rules, fileSystem: fileSystem)
             try folder.make(fileSystem: fileSystem)
             return folder.path
         }
-        for asker in look.askers { asker.resume(returning: answer) }
+        let askers = lines.withLock { lines in
+            lines[line]?.isSilent = false
+            return look.takeAskers()
+        }
+        for asker in askers { asker.resume(returning: answer) }
     }
 }

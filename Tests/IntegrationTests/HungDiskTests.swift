@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import Testing
+import iDownBus
+import iDownTesting
+
+/// A disk that stops answering, and answers again later.
+@Suite(.timeLimit(.minutes(5)))
+struct HungDiskTests {
+    private static let program = HangingDisk.Kind.stoppedProgram
+    private static let image = HangingDisk.Kind.frozenImage
+
+    /// The largest download, of which no more is on disk than this when the disk hangs.
+    private static let part: Int64 = 2 << 20
+    private let large = TestContent(seed: 95, count: 24 << 20)
+    private let small = TestContent(seed: 96, count: 100_000)
+    /// Takes three seconds by itself.
+    private let paced = TestContent(seed: 97, count: 6 << 20)
+
+    /// A host whose files below `/stuck` stop after ``part`` bytes until the gate opens.
+    private func host(_ goesOn: FaultServer.Gate) throws -> FaultServer {
+        try FaultServer(
+            script: .init { request in
+                switch request.path {
+                case "/paced":
+                    var file = ServedFile(paced)
+                    file.bytesPerSecond = 2 << 20
+                    return file.answer(to: request)
+                case "/small":
+                    return ServedFile(small).answer(to: request)
+                default:
+                    var file = ServedFile(large)
+                    file.hold = .init(afterBytes: Self.part, until: goesOn)
+                    return file.answer(to: request)
+                }
+            }
+        )
+    }
+
+    private func add(
+        _ name: String,
+        of host: FaultServer,
+        to disk: HangingDisk,
+        _ service: ServiceUnderTest
+    ) async throws -> String {
+        let id = try await service.add(host.url("/\(name)")) { $0.directory = disk.path }
+        try await service.waitForBytes(Self.part, of: id)
+        return id
+    }
+
+    /// Answers that take longer than this are late, also on a computer that is busy.
+    private func promptly<Value: Sendable>(
+        _ what: String,
+        _ body: @escaping @Sendable () async throws -> Value
+    ) async throws -> Value {
+        try await within("\(what) to be answered", limit: .seconds(10), body)
+    }
+
+    private func holdsUpNobody(_ kind: HangingDisk.Kind) async throws {
+        let goesOn = FaultServer.Gate()
+        let host = try host(goesOn)
+        defer { host.stop() }
+        // Within: a process that hangs in a call cannot even be killed.
+        try await withService { service in
+            try await withHangingDisk(kind) { disk in
+                let client = service.client
+                // Those that hang keep their slots.
+                try await client.setMaxConcurrentDownloads(5)
+                let paused = try await add("stuck-1", of: host, to: disk, service)
+                let removed = try await add("stuck-2", of: host, to: disk, service)
+                let left = try await add("stuck-3", of: host, to: disk, service)
+                try await disk.hang()
+                goesOn.open()
+
+                // Its bytes pass the same threads as theirs.
+                let other = try await service.add(host.url("/paced"))
+                try await service.waitForState("completed", of: other, limit: .seconds(30))
+                for id in [paused, removed, left] {
+                    #expect(try await service.state(of: id) == "downloading")
+                }
+                let new = try await promptly("a new task") {
+                    try await service.add(host.url("/small"))
+                }
+                try await service.waitForState("completed", of: new, limit: .seconds(30))
+                #expect(try await client.listTasks().count == 5)
+                // A frozen one still answers those who only look.
+                if kind == .stoppedProgram {
+                    let code = try await promptly("a task for the disk that hangs") {
+                        await refusal("a folder that hangs") {
+                            _ = try await service.add(host.url("/small")) {
+                                $0.directory = disk.path
+                            }
+                        }
+                    }
+                    #expect(code == .invalidDestination)
+                }
+                try await promptly("Pause") { try await client.pause(paused) }
+                #expect(try await service.state(of: paused) == "paused")
+                try await promptly("Remove") { try await client.remove(removed) }
+                #expect(try await client.listTasks().count == 4)
+
+                try await disk.answer()
+                try await service.waitForState("completed", of: left)
+                try await client.resume(paused)
+                try await service.waitForState("completed", of: paused)
+                for name in ["stuck-1", "stuck-3"] {
+                    #expect(try large.firstDifference(fromFile: "\(disk.path)/\(name)") == nil)
+                }
+                let files = disk.mirror ?? disk.path
+                try await soon("the files of the removed task to be gone") {
+                    TestFile.names(in: files).filter { $0 != "lost+found" }
+                        == ["stuck-1", "stuck-3"]
+                }
+            }
+        }
+    }
+
+    @Test(.enabled("needs fuse(4) and python3-fuse") { await HangingDisk.canMount(program) })
+    func `a server of files that stops answering holds up nobody else`() async throws {
+        try await holdsUpNobody(.stoppedProgram)
+    }
+
+    @Test(.enabled("needs to mount and to freeze an image") { await HangingDisk.canMount(image) })
+    func `a local disk that stops answering holds up nobody else`() async throws {
+        try await holdsUpNobody(.frozenImage)
+    }
+
+    @Test(.enabled("needs fuse(4) and python3-fuse") { await HangingDisk.canMount(program) })
+    func `the service ends although a disk hangs, and goes on from there`() async throws {
+        let goesOn = FaultServer.Gate()
+        let host = try host(goesOn)
+        defer { host.stop() }
+        try await withService { service in
+            try await withHangingDisk(.stoppedProgram) { disk in
+                let id = try await add("stuck", of: host, to: disk, service)
+                try await disk.hang()
+                goesOn.open()
+                // The kernel keeps the process until the disk answers (FUSE_FLUSH at its exit); name
+                // and lock are free before.
+                kill(try await service.processID(), SIGTERM)
+                try await soon("the name to be free") {
+                    (try? await service.processID()) == nil
+                }
+                // The new one looks after the file, and does not wait for it.
+                try await service.start()
+                let new = try await service.add(host.url("/small"))
+                try await service.waitForState("completed", of: new)
+                try await disk.answer()
+                try await service.waitForState("completed", of: id)
+                #expect(try large.firstDifference(fromFile: "\(disk.path)/stuck") == nil)
+            }
+        }
+    }
+}
