@@ -20,7 +20,7 @@ extension FaultServer {
         func run() {
             let life = ConnectionLife()
             defer {
-                life.end()
+                life.noteEnd()
                 close(socket)
             }
             // Each step's bytes leave at once: a script may stop between any two of them.

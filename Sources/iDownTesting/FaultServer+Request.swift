@@ -15,7 +15,9 @@ package struct RecordedRequest: Sendable {
     /// All fields in order, values without the blanks around them.
     package let fields: [(name: String, value: String)]
     /// Whether the connection is over by now.
-    package var hasEnded: Bool { life.hasEnded }
+    package var hasEnded: Bool { endedAt != nil }
+    /// When the server noticed that the connection is over; nil while it is open.
+    package var endedAt: ContinuousClock.Instant? { life.endedAt }
     let life: ConnectionLife
     /// How many bytes of the answer's body were handed to the system so far.
     package fileprivate(set) var bodyBytesSent: Int64 = 0
@@ -73,13 +75,13 @@ extension Range<Int64> {
     }
 }
 
-/// Whether a connection is over.
+/// Whether a connection is over, and since when.
 final class ConnectionLife: Sendable {
-    private let isOver = Atomic<Bool>(false)
+    private let end = Mutex<ContinuousClock.Instant?>(nil)
 
-    var hasEnded: Bool { isOver.load(ordering: .acquiring) }
+    var endedAt: ContinuousClock.Instant? { end.withLock(\.self) }
 
-    func end() { isOver.store(true, ordering: .releasing) }
+    func noteEnd() { end.withLock { $0 = .now } }
 }
 
 /// What a server has seen, and who waits for more of it.

@@ -367,9 +367,16 @@ package struct Fetch: Hashable, Sendable {
     // MARK: The next source
 
     /// Decides what comes after the source that was asked.
+    ///
+    /// - Parameters:
+    ///   - outcome: what it has come to.
+    ///   - before: what was on disk when it was asked.
+    ///   - now: any clock's reading that only goes forward.
+    /// - Returns: what is to be done; bytes that are worth nothing are given up here.
     package mutating func next(
         after outcome: Sources.Outcome,
-        before: Content
+        before: Content,
+        at now: Duration
     ) -> Sources.Next {
         let position = sources.position
         let standing = Sources.Standing(
@@ -378,7 +385,7 @@ package struct Fetch: Hashable, Sendable {
             hasMore: content.stored.byteCount > before.stored.byteCount,
             hasTakenOver: content.owner != before.owner
         )
-        let next = sources.next(after: outcome, standing)
+        let next = sources.next(after: outcome, standing, at: now)
         if sources.position != position { content.forgetSamples() }
         switch next {
         case .ask(givingUp: true), .end(_, givingUp: true): content.giveUp()

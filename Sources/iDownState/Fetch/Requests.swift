@@ -81,6 +81,6 @@ extension Fetch {
         guard case .failed(let failure) = end, ask.isPartial, !requests.hasAskedOnceMore else {
             return false
         }
-        return failure == .status(403) && sources.urls.count == 1
+        return failure == .status(403) && sources.urls.count == 1 && !sources.hasServedRange
     }
 }

@@ -61,6 +61,7 @@ package struct Sources: Hashable, Sendable {
         fileprivate var turnsLeft = Sources.mostTurns
         fileprivate var owner: String?
         fileprivate var named: [String] = []
+        fileprivate var limits: [String: LimitEvidence] = [:]
 
         package init() {}
 
@@ -68,7 +69,9 @@ package struct Sources: Hashable, Sendable {
         package var hasDoubts: Bool { !wrong.isEmpty || areHeardAlone }
 
         /// Whether the next attempt would go another way without it.
-        package var isOfUse: Bool { hasDoubts || !named.isEmpty }
+        package var isOfUse: Bool { isAboutSeveral || !limits.isEmpty }
+
+        fileprivate var isAboutSeveral: Bool { hasDoubts || !named.isEmpty }
     }
 
     /// One that has brought no file in this attempt.
@@ -109,6 +112,8 @@ package struct Sources: Hashable, Sendable {
     /// Those that have a file, and not the right one.
     private var wrong: Set<String>
     private var turnsLeft: Int
+    /// What each source has served of late, and refused since.
+    private var limits: [String: LimitEvidence]
 
     private var refusals: [Refusal] = []
     private var rest: Rest?
@@ -142,7 +147,7 @@ package struct Sources: Hashable, Sendable {
             // named says nothing.
             memory.wrong.remove(home)
             memory.named = []
-            memory.turnsLeft = Self.mostTurns
+            memory.limits[memory.home] = nil
         }
         urls = [home]
         for mirror in mirrors where !urls.contains(mirror) && urls.count <= Self.mostMirrors {
@@ -153,8 +158,13 @@ package struct Sources: Hashable, Sendable {
         wrong = memory.wrong
         areHeardAlone = memory.areHeardAlone
         mayMix = !memory.areHeardAlone
-        // Somebody wants a try: each may have its turn again.
-        turnsLeft = hasFailed ? memory.turnsLeft : Self.mostTurns
+        turnsLeft = memory.turnsLeft
+        limits = memory.limits
+        if !hasFailed || memory.home != home {
+            // Somebody wants a try: each may have its turn again, and past refusals do not count.
+            turnsLeft = Self.mostTurns
+            for url in limits.keys { limits[url]?.forgetRefusals() }
+        }
         for mirror in memory.named { add(mirror) }
     }
 
@@ -188,8 +198,9 @@ package struct Sources: Hashable, Sendable {
         memory.wrong = wrong
         memory.areHeardAlone = areHeardAlone
         memory.turnsLeft = turnsLeft
+        memory.limits = limits
         if !isEmpty || memory.hasDoubts { memory.named = Array(urls[given...]) }
-        if urls.count > 1, memory.isOfUse { memory.owner = owner.map { urls[$0] } }
+        if urls.count > 1, memory.isAboutSeveral { memory.owner = owner.map { urls[$0] } }
         return memory
     }
 
@@ -218,6 +229,16 @@ package struct Sources: Hashable, Sendable {
         guard urls.count <= Self.mostMirrors, !urls.contains(mirror) else { return }
         urls.append(mirror)
     }
+
+    // MARK: Limits of hosts
+
+    /// A source has brought bytes until now, as an answer to a range or not.
+    package mutating func served(_ source: Int, isRange: Bool, at now: Duration) {
+        limits[urls[source], default: LimitEvidence()].served(isRange: isRange, at: now)
+    }
+
+    /// Whether the present source has served a part of the file: then a 403 is not about ranges.
+    package var hasServedRange: Bool { limits[current]?.hasServedRange == true }
 
     // MARK: Side by side
 
@@ -248,7 +269,17 @@ package struct Sources: Hashable, Sendable {
     // MARK: One after the other
 
     /// Decides what comes after the source that was asked.
-    package mutating func next(after outcome: Outcome, _ standing: Standing) -> Next {
+    ///
+    /// - Parameters:
+    ///   - outcome: what it has come to.
+    ///   - standing: how the bytes on disk stand to it.
+    ///   - now: any clock's reading that only goes forward.
+    /// - Returns: what is to be done.
+    package mutating func next(
+        after outcome: Outcome,
+        _ standing: Standing,
+        at now: Duration = .zero
+    ) -> Next {
         switch outcome {
         case .badPieces:
             mayMix = false
@@ -273,7 +304,8 @@ package struct Sources: Hashable, Sendable {
             }
             if !isMixed { wrong.insert(current) }
             return goOn(after: failure, standing, givingUp: true)
-        case .failed(let failure):
+        case .failed(let answer):
+            let failure = limits[current]?.judge(answer, at: now) ?? answer
             if isAtHome, hasFailed, failure.code.isOfNetwork { homeIsGone = !standing.hasMore }
             if goesOnAlone(after: failure, standing) {
                 return .end(.failed(failure), givingUp: false)

@@ -167,6 +167,13 @@ final class Conversation {
             wasServed: connection.writer != nil || !connection.sink.kept.isEmpty,
             wasRefused: connection.isTurnedAway
         )
+        if connection.isServed || !connection.sink.kept.isEmpty {
+            attempt.fetch.sources.served(
+                connection.source,
+                isRange: connection.sink.head?.facts.status == 206,
+                at: now
+            )
+        }
         if connection.isLead { attempt.headerBytes = connection.sink.headerBytes }
         return connection
     }

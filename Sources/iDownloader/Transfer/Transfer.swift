@@ -145,7 +145,7 @@ actor Transfer {
             case .end(.held(.hostRests(let time))) where !brake.isPulled: outcome = .rests(time)
             case .end(let end): throw end
             }
-            switch attempt.fetch.next(after: outcome, before: before) {
+            switch attempt.fetch.next(after: outcome, before: before, at: engine.hosts.now) {
             case .ask(let isAnew):
                 attempt.tell(
                     .source,

@@ -243,9 +243,66 @@ import iDownloader
                 let journal = try site.task(server.url("/file.bin"))
                 try await site.run(journal)
                 try await site.run(journal)
-                expectFailure(.serverForbidden, isTransient: false, site, journal)
+                // It may be a limit of connections, too.
+                expectFailure(.serverForbidden, isTransient: true, site, journal)
                 #expect(server.requests.count == 6)
                 #expect(journal.record.segments.prefixLength == Sample.cut)
+            }
+        }
+    }
+
+    @Test func `a host that has served the task must forbid it three times over 15 s`()
+        async throws
+    {
+        let clock = ForwardClock()
+        try await withServer({ request in
+            request.number == 1
+                ? Sample.file.cutOff() : [.head("403 Forbidden", [("Content-Length", "0")])]
+        }) { server in
+            try await withSite(time: clock.time) { site in
+                let journal = try site.task(server.url("/file.bin"))
+                try await site.run(journal)
+                // The first refusal, and two more after 4 and 14 s.
+                for wait in [0, 4, 10] {
+                    clock.advance(by: .seconds(wait))
+                    try await site.run(journal)
+                    expectFailure(.serverForbidden, isTransient: true, site, journal)
+                }
+                clock.advance(by: .seconds(1))
+                try await site.run(journal)
+                expectFailure(.serverForbidden, isTransient: false, site, journal)
+                #expect(journal.record.segments.prefixLength == Sample.cut)
+                // A fresh link that the host has never served is refused at once.
+                try journal.setURL(server.url("/other.bin"))
+                try await site.run(journal)
+                expectFailure(.serverForbidden, isTransient: false, site, journal)
+            }
+        }
+    }
+
+    @Test func `a host that has served ranges is not asked for the whole where it forbids one`()
+        async throws
+    {
+        try await withServer({ request in
+            switch request.number {
+            case 1: Sample.file.cutOff()
+            case 2:
+                [
+                    .head("206 Partial Content", Sample.restFields),
+                    .sendPattern(Sample.content, Sample.cut..<(Sample.cut + 10_000)), .close,
+                ]
+            case 3: [.head("403 Forbidden", [("Content-Length", "0")])]
+            default: Sample.file.answer(to: request)
+            }
+        }) { server in
+            try await withSite { site in
+                let journal = try site.task(server.url("/file.bin"))
+                for _ in 0..<3 { try await site.run(journal) }
+                expectFailure(.serverForbidden, isTransient: true, site, journal)
+                #expect(server.requests.count == 3)
+                try await site.run(journal)
+                expectComplete(Sample.content, site, journal)
+                #expect(server.requests.last?["Range"] == "bytes=\(Sample.cut + 10_000)-")
             }
         }
     }

@@ -39,7 +39,7 @@ import iDownloader
             #expect(journal.record.remote.refusesRanges)
         }
         try await resuming(then: { _ in refusal }) { site, journal, requests in
-            expectFailure(.serverForbidden, isTransient: false, site, journal)
+            expectFailure(.serverForbidden, isTransient: true, site, journal)
             #expect(requests.count == 2)
             #expect(journal.record.segments.prefixLength == Sample.cut)
             #expect(!journal.record.remote.refusesRanges)

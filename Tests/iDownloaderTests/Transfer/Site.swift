@@ -2,6 +2,7 @@
 
 import Curl
 import Glibc
+import Synchronization
 import Testing
 import iDownState
 import iDownTesting
@@ -112,6 +113,7 @@ func withSite<Value>(
     connections: Int = 1,
     network: NetworkConfiguration = NetworkConfiguration(),
     checkpointInterval: Duration = .seconds(3600),
+    time: TimeAndChance = .system,
     _ body: (Site) async throws -> Value
 ) async throws -> Value {
     guard let folder else {
@@ -123,6 +125,7 @@ func withSite<Value>(
                 connections: connections,
                 network: network,
                 checkpointInterval: checkpointInterval,
+                time: time,
                 body
             )
         }
@@ -134,7 +137,8 @@ func withSite<Value>(
         network: network,
         userAgent: "idown-test/1",
         connectionsPerDownload: connections,
-        checkpointInterval: checkpointInterval
+        checkpointInterval: checkpointInterval,
+        time: time
     )
     do {
         let value = try await body(Site(folder: folder, engine: engine))
@@ -143,6 +147,27 @@ func withSite<Value>(
     } catch {
         await pool.shutDown()
         throw error
+    }
+}
+
+/// The system's clock, which a test may set forward.
+final class ForwardClock: Sendable {
+    private let ahead = Mutex(Duration.zero)
+
+    func advance(by time: Duration) { ahead.withLock { $0 += time } }
+
+    var time: TimeAndChance {
+        TimeAndChance(
+            readCalendar: { TimeAndChance.system.date },
+            readClock: { [self] in .now + ahead.withLock(\.self) },
+            wait: { [self] moment in
+                try await Task.sleep(until: moment - ahead.withLock(\.self), clock: .continuous)
+            },
+            roll: {
+                let chance = TimeAndChance.system
+                return chance.next()
+            }
+        )
     }
 }
 
