@@ -66,12 +66,10 @@ extension ResponseFacts {
         otherTag: TagMeaning = .anotherFile,
         keepsEncoding: Bool = false
     ) -> Judgement {
-        // An encoded part is no part of what is on disk, whatever the coding is.
-        if let contentEncoding, status != 206, keepsEncoding || !Self.isDecodable(contentEncoding) {
+        // Ranges count the encoded bytes (RFC 9110 section 14.1.2), which are the file's own here.
+        if let contentEncoding, keepsEncoding || !Self.isDecodable(contentEncoding) {
             var plain = self
             plain.contentEncoding = nil
-            plain.acceptsRanges = false
-            plain.refusesRanges = true
             return plain.judge(asked: ask, known: known, onDisk: onDisk, otherTag: otherTag)
         }
         if isUnreadable { return .fail(.badResponse("is not HTTP/1.0 or newer")) }

@@ -35,7 +35,34 @@ import iDownState
             Heads.rest,
             Heads.part(encoding: "gzip"),
             keepsEncoding: true,
+            .resume
+        ),
+        Row(
+            "the same, of another total",
+            Heads.rest,
+            Heads.part(Heads.range(3, 8, of: 9), encoding: "gzip"),
+            keepsEncoding: true,
             .askWhole
+        ),
+        Row(
+            "the same, with another tag",
+            Heads.rest,
+            Heads.part(Heads.range(3, 8, of: 8), Heads.otherTag, encoding: "gzip"),
+            keepsEncoding: true,
+            .askWhole
+        ),
+        Row(
+            "an encoded whole in place of a compressed file's part",
+            Heads.plainRest,
+            Heads.whole(encoding: "gzip"),
+            keepsEncoding: true,
+            .compare
+        ),
+        Row(
+            "a part with a word that is no coding",
+            Heads.rest,
+            Heads.part(encoding: "aws-chunked"),
+            .resume
         ),
         Row(
             "two codings",
@@ -84,8 +111,16 @@ import iDownState
         #expect(judgement.version?.total == 8)
     }
 
-    @Test func `a compressed file keeps its encoding, its length, and has no ranges`() throws {
-        let judgement = Heads.whole(encoding: "gzip").judge(
+    @Test(arguments: [true, false])
+    func `a compressed file keeps its encoding, its length and its ranges`(
+        refusesRanges: Bool
+    ) throws {
+        let facts = Heads.whole(
+            acceptsRanges: !refusesRanges,
+            refusesRanges: refusesRanges,
+            encoding: "gzip"
+        )
+        let judgement = facts.judge(
             asked: .whole,
             known: RemoteVersion(),
             onDisk: SegmentMap(),
@@ -93,7 +128,8 @@ import iDownState
         )
         let version = try #require(judgement.version)
         #expect(version.total == 8)
-        #expect(!version.servesRanges && version.refusesRanges)
+        #expect(version.servesRanges == !refusesRanges)
+        #expect(version.refusesRanges == refusesRanges)
     }
 
     // MARK: Rule 8: what cannot be a file
