@@ -18,7 +18,7 @@ public struct CurlCode: RawRepresentable, Hashable, Sendable {
     public static let ok = CurlCode(CURLE_OK)
     /// A scheme that is not allowed, or an answer that is no HTTP/1 or HTTP/2.
     public static let unsupportedProtocol = CurlCode(CURLE_UNSUPPORTED_PROTOCOL)
-    /// The library or a handle could not be made ready.
+    /// TLS or SSH could not be made ready, for example without a cipher that both sides know.
     public static let failedInitialization = CurlCode(CURLE_FAILED_INIT)
     /// The URL is none.
     public static let malformedURL = CurlCode(CURLE_URL_MALFORMAT)
@@ -42,7 +42,7 @@ public struct CurlCode: RawRepresentable, Hashable, Sendable {
     public static let commandRefused = CurlCode(CURLE_QUOTE_ERROR)
     /// The sink aborted.
     public static let writeError = CurlCode(CURLE_WRITE_ERROR)
-    /// No memory.
+    /// No memory, or a header line of more than 100 KiB, for which libcurl 7.88 has the same code.
     public static let outOfMemory = CurlCode(CURLE_OUT_OF_MEMORY)
     /// Connecting took too long, or the line was silent too long.
     public static let timedOut = CurlCode(CURLE_OPERATION_TIMEDOUT)
@@ -54,6 +54,10 @@ public struct CurlCode: RawRepresentable, Hashable, Sendable {
     public static let badRequest = CurlCode(CURLE_BAD_FUNCTION_ARGUMENT)
     /// The announced length is more than the library can count.
     public static let fileTooLarge = CurlCode(CURLE_FILESIZE_EXCEEDED)
+    /// A call into the library failed, mostly for want of memory: this says nothing of any server.
+    ///
+    /// None of libcurl's own codes, which are not negative.
+    public static let localFailure = CurlCode(rawValue: -1)
     /// The server sent nothing at all.
     public static let gotNothing = CurlCode(CURLE_GOT_NOTHING)
     /// Sending failed.
@@ -91,6 +95,7 @@ public struct CurlCode: RawRepresentable, Hashable, Sendable {
 extension CurlCode: CustomStringConvertible {
     /// The library's own sentence for the code, in English; `curl_easy_strerror`.
     public var description: String {
+        if self == .localFailure { return "A call into libcurl failed" }
         let code = CURLcode(UInt32(bitPattern: rawValue))
         return curl_easy_strerror(code).map { String(cString: $0) } ?? "error \(rawValue)"
     }

@@ -4,7 +4,7 @@ import CCurl
 
 /// Why a call into libcurl failed.
 public struct CurlFailure: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The failure as a code of the easy interface; those of the multi interface are mapped.
+    /// ``CurlCode/localFailure``, or a code of the easy interface for a request that cannot be sent.
     public let code: CurlCode
     /// The function that failed and the library's sentence.
     public let description: String
@@ -26,7 +26,11 @@ struct Funnel: Sendable {
     func call(_ name: StaticString, _ body: () -> CURLcode) throws(CurlFailure) {
         let code = strikes ? CURLE_OUT_OF_MEMORY : body()
         guard code != CURLE_OK else { return }
-        throw CurlFailure(code: CurlCode(code), description: "\(name): \(CurlCode(code))")
+        let isLocal = code == CURLE_OUT_OF_MEMORY || code == CURLE_FAILED_INIT
+        throw CurlFailure(
+            code: isLocal ? .localFailure : CurlCode(code),
+            description: "\(name): \(CurlCode(code))"
+        )
     }
 
     /// A call of the multi interface; `curl_multi_*`.
@@ -34,10 +38,7 @@ struct Funnel: Sendable {
         let code = strikes ? CURLM_OUT_OF_MEMORY : body()
         guard code != CURLM_OK else { return }
         let sentence = curl_multi_strerror(code).map { String(cString: $0) } ?? "\(code.rawValue)"
-        throw CurlFailure(
-            code: code == CURLM_OUT_OF_MEMORY ? .outOfMemory : .failedInitialization,
-            description: "\(name): \(sentence)"
-        )
+        throw CurlFailure(code: .localFailure, description: "\(name): \(sentence)")
     }
 
     /// A call that answers NULL when there is no memory.
@@ -46,7 +47,7 @@ struct Funnel: Sendable {
         _ body: () -> Pointer?
     ) throws(CurlFailure) -> Pointer {
         guard !strikes, let made = body() else {
-            throw CurlFailure(code: .outOfMemory, description: "\(name): no memory")
+            throw CurlFailure(code: .localFailure, description: "\(name): Out of memory")
         }
         return made
     }

@@ -45,7 +45,7 @@ final class PoolThread: SerialExecutor {
         guard code == 0 else {
             start.release()
             throw CurlFailure(
-                code: .failedInitialization,
+                code: .localFailure,
                 description: "pthread_create: \(String(cString: strerror(code)))"
             )
         }

@@ -29,7 +29,10 @@ public actor TransferPool {
     private let knownSignIns = KnownSignIns()
     private var spares: [EasyHandle] = []
     private var isShutDown = false
-    private var hasFailedToWait = false
+    /// How many rounds in a row have failed.
+    private var failedTurns = 0
+    /// After so many, five seconds, nobody can hope that the next round succeeds.
+    private static let mostFailedTurns = 50
     /// When a server of files last gave a reply that did not fit its command.
     private var lastConfusion: ContinuousClock.Instant?
     /// libcurl lets no connection be idle for longer (CURLOPT_MAXAGE_CONN).
@@ -137,15 +140,20 @@ extension TransferPool {
             }
             for transfer in transfers.values { transfer.concludeTurn() }
             try multi.wait(atMost: hasFileServers ? Self.fileServerInterval : .max)
-            hasFailedToWait = false
+            failedTurns = 0
         } catch {
-            // It says nothing about a single transfer, so none can be trusted to go on.
-            for transfer in transfers.values {
-                end(transfer, error.code, message: error.description)
+            // The error says nothing of a single transfer, and libcurl has served them all before it
+            // returns one (lib/multi.c of 7.88): the next round goes on where this one ended.
+            failedTurns += 1
+            guard failedTurns > 1 else { return }
+            if failedTurns > Self.mostFailedTurns {
+                failedTurns = 1
+                for transfer in transfers.values {
+                    end(transfer, error.code, message: error.description)
+                }
             }
-            // Never seen twice in a row; should it happen, it must not keep a processor busy.
-            if hasFailedToWait { poll(nil, 0, 100) }
-            hasFailedToWait = true
+            // A failure that lasts must not keep a processor busy.
+            poll(nil, 0, 100)
         }
     }
 
@@ -217,7 +225,7 @@ extension TransferPool {
             try transfer.resume()
         } catch {
             // Without this the transfer would hang: libcurl does not look at it again.
-            end(transfer, error.code, message: nil)
+            end(transfer, error.code, message: error.description)
         }
     }
 

@@ -19,6 +19,10 @@ extension Failure {
         case _ where outcome.isMisfit:
             // On another connection the replies may fit.
             self.init(.networkReset, detail, isTransient: true)
+        case .localFailure:
+            self = .local(outcome.message)
+        case .failedInitialization where !outcome.isFromFileServer:
+            self = .local(outcome.message)
         case .couldNotResolveHost, .couldNotResolveProxy:
             self.init(
                 .networkDNS,
@@ -60,15 +64,28 @@ extension Failure {
         case .unsupportedProtocol, .malformedURL, .weirdServerReply, .badContentEncoding,
             .fileTooLarge:
             self.init(.serverBadResponse, detail)
-        case .outOfMemory where !hadBody:
-            // libcurl's word for a header line that has no end.
-            self = .badResponse("has a header line without an end")
+        case .outOfMemory where !hadBody && outcome.firstByteTime > .zero:
+            // libcurl hands on whole lines only, so that nothing tells which of the two it was.
+            self.init(
+                .serverBadResponse,
+                "The server's answer has a header line of more than 100 KiB, or this computer has no"
+                    + " memory left for it." + Self.later,
+                isTransient: true
+            )
+        case .outOfMemory:
+            self = .local(outcome.message)
         default:
             self.init(.networkReset, detail + Self.later, isTransient: true)
         }
     }
 
     private static let later = " A later try may succeed."
+
+    /// A failure of libcurl on this computer, of which no server knows.
+    private static func local(_ message: String) -> Failure {
+        let text = "libcurl could not do its work on this computer (\(message)).\(later)"
+        return Failure(.networkReset, text, isTransient: true)
+    }
 }
 
 extension Failure {

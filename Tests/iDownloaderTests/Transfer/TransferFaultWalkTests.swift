@@ -162,6 +162,10 @@ import iDownloader
                         for _ in 0..<2 where begun.record.state != .completed {
                             try await site.run(begun)
                             check(site, begun, comment)
+                            // Nothing that fails here is the server's fault, or lasts.
+                            let failure = begun.record.failure
+                            #expect(failure?.isTransient != false, "\(comment): \(failure)")
+                            #expect(failure?.code != .networkTLS, "\(comment): \(failure)")
                         }
                     }
                 } catch let error as CurlFailure {
