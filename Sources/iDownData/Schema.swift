@@ -28,6 +28,9 @@ enum Schema {
         migrator.registerMigration("6", foreignKeyChecks: .immediate) { database in
             try database.execute(sql: version6)
         }
+        migrator.registerMigration("8", foreignKeyChecks: .immediate) { database in
+            try database.execute(sql: version8)
+        }
         return migrator
     }
 
@@ -200,6 +203,11 @@ enum Schema {
         DROP INDEX taskHeld;
         CREATE INDEX taskHeld ON task(hold, priority DESC)
             WHERE hold IN ('offline', 'metered', 'battery', 'space', 'settings');
+        """
+
+    // How far the host was that listed a file in a metalink. Hardly any task is of a metalink.
+    private static let version8 = """
+        ALTER TABLE task ADD COLUMN metalinkReach INTEGER;
         """
 
     private static func markLogins(in database: Database) throws {

@@ -16,12 +16,13 @@ enum TaskColumn: Int, CaseIterable {
     case failureCode, failureIsTransient, failureRetryAfter, failureNeededSpace, entityTagIsWeak
     case lastModifiedIsStrong, lastModified, remoteChecksum, mimeType, fileName, wantedName
     case checksum, directory, segments, entityTag, failureMessage, owner, userAgent, url, referrer
-    case headers, mirrors, loginKey, hasLogins, listedTasks
+    case headers, mirrors, loginKey, hasLogins, listedTasks, metalinkReach
 
     /// The columns that version 1 of the table did not have, with the SQL value of each for a task
     /// in an older table.
     private static let added: [(column: TaskColumn, older: String)] = [
         (.loginKey, "NULL"), (.hasLogins, "0"), (.listedTasks, "NULL"),
+        (.metalinkReach, "NULL"),
     ]
 
     /// The column's name in SQL.
@@ -95,6 +96,7 @@ enum TaskColumn: Int, CaseIterable {
         case .hasLogins: record.request.hasLogins
         case .listedTasks:
             record.listedTasks.isEmpty ? nil : Data(TaskIDList.bytes(record.listedTasks))
+        case .metalinkReach: record.request.metalinkReach
         }
     }
 
@@ -141,7 +143,7 @@ enum TaskColumn: Int, CaseIterable {
         .failureRetryAfter, .entityTagIsWeak, .lastModifiedIsStrong, .lastModified,
         .remoteChecksum, .fileName, .wantedName, .checksum, .entityTag, .failureMessage, .userAgent,
         .referrer, .headers,
-        .mirrors, .loginKey, .listedTasks,
+        .mirrors, .loginKey, .listedTasks, .metalinkReach,
     ]
     private static let insertAll = insert(into: allCases)
     private static let insertPlain = insert(into: plain)
@@ -219,6 +221,7 @@ extension TaskColumn {
         .urlHash, .originHash, .isLoopback, .onExisting, .connections, .expectedSize,
         .hasPieceHashes, .usesStoredLogins, .whenDone, .wantedName, .checksum, .directory, .owner,
         .userAgent, .url, .referrer, .headers, .mirrors, .loginKey, .hasLogins,
+        .metalinkReach,
     ]
 }
 

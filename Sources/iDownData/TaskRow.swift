@@ -75,6 +75,7 @@ struct TaskRow {
             expectedSize: try optional(.expectedSize),
             hasPieceHashes: try flag(.hasPieceHashes),
             usesStoredLogins: try flag(.usesStoredLogins),
+            metalinkReach: try optional(.metalinkReach),
             whenDone: try name(.whenDone),
             owner: try optional(.owner)
         )

@@ -39,6 +39,8 @@ extension TaskRecord {
 
     private mutating func take(_ url: String, isSameOrigin: Bool) {
         request.url = url
+        // Whoever gives a link means it, wherever it leads.
+        request.metalinkReach = nil
         if !isSameOrigin {
             request.headers = []
             request.referrer = nil

@@ -57,6 +57,11 @@ package struct TaskRequest: Hashable, Sendable {
     /// Whether netrc, stored logins and cookies may be used for it; not for what any web page
     /// can have added.
     package var usesStoredLogins: Bool
+    /// How far the host was that listed the file in a metalink, as `SocketAddress.Reach` numbers it;
+    /// nil where no metalink of another computer did.
+    ///
+    /// No nearer host is asked for the file.
+    package var metalinkReach: Int?
     /// What the finished file is for; nil leaves it alone.
     package var whenDone: WhenDone?
     /// The application from a sandbox that asked, or the connection of one that cannot be told; nil
@@ -78,6 +83,7 @@ package struct TaskRequest: Hashable, Sendable {
         expectedSize: Int64? = nil,
         hasPieceHashes: Bool = false,
         usesStoredLogins: Bool = true,
+        metalinkReach: Int? = nil,
         whenDone: WhenDone? = nil,
         owner: String? = nil
     ) {
@@ -95,6 +101,7 @@ package struct TaskRequest: Hashable, Sendable {
         self.expectedSize = expectedSize
         self.hasPieceHashes = hasPieceHashes
         self.usesStoredLogins = usesStoredLogins
+        self.metalinkReach = metalinkReach
         self.whenDone = whenDone
         self.owner = owner
     }

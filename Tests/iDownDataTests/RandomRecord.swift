@@ -49,6 +49,7 @@ struct RandomRecord {
             expectedSize: maybe { $0.size() },
             hasPieceHashes: pick([true, false]),
             usesStoredLogins: pick([true, false]),
+            metalinkReach: maybe { $0.pick([0, 1, 2]) },
             whenDone: maybe { $0.pick([.open, .reveal]) },
             owner: maybe { $0.text() }
         )

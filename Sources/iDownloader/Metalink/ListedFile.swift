@@ -13,7 +13,13 @@ package struct ListedFile: Hashable, Sendable {
     ///   - metalink: the task that fetched it: its folder is used, and what its client gave goes
     ///     only to files of the same scheme, host and port.
     ///   - home: that task's URL.
-    package init(_ file: Metalink.File, of metalink: TaskRequest, at home: URLReference) {
+    ///   - reach: how far the furthest host is that had a say in the metalink; nil where none had.
+    package init(
+        _ file: Metalink.File,
+        of metalink: TaskRequest,
+        at home: URLReference,
+        reach: SocketAddress.Reach? = nil
+    ) {
         let url = file.urls.first ?? ""
         let isAtHome = (try? URLReference(url))?.origin == home.origin
         request = TaskRequest(
@@ -29,6 +35,7 @@ package struct ListedFile: Hashable, Sendable {
             expectedSize: file.size,
             hasPieceHashes: file.pieces != nil,
             usesStoredLogins: isAtHome && metalink.usesStoredLogins,
+            metalinkReach: reach?.rawValue,
             owner: metalink.owner
         )
         pieces = file.pieces

@@ -70,7 +70,8 @@ final class Attempt {
             hasFailed: job.hasFailed
         )
         // What the client's URL before this one has led to says nothing of it.
-        furthestHost = fetch.sources.isOfAnother(findings.fetch.sources) ? nil : findings.reach
+        let reach = fetch.sources.isOfAnother(findings.fetch.sources) ? nil : findings.reach
+        furthestHost = [reach, job.request.listingReach].compactMap(\.self).max()
     }
 
     /// What is on disk.
@@ -125,7 +126,9 @@ final class Attempt {
     ///
     /// While nobody has said how far the first connection's host is, its name counts.
     func firstHop(to source: Int) -> Hop {
-        guard source != 0 else { return Hop(home: home) }
+        guard source != 0 else {
+            return Hop(url: home, home: home, reach: job.request.listingReach)
+        }
         let lead = fetch.requests.joining?.source
         let apparent = lead.flatMap { hops[$0]?.apparentReach }
         let unknown: SocketAddress.Reach? = fetch.sources.isNamed(source) ? .beyond : nil

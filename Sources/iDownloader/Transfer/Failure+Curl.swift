@@ -92,7 +92,11 @@ extension Failure {
     /// What the way to the host, or the host as a whole, refuses; nil where it is not that.
     private static func refusalOnTheWay(_ outcome: TransferOutcome) -> Failure? {
         if outcome.wasRefusedAddress {
-            return .badResponse("redirects to this computer or its local network")
+            return Failure(
+                .serverBadResponse,
+                "A redirect, a metalink or a mirror that another host names leads to this computer or"
+                    + " its local network, which is refused. Check the URL, or \(freshLink)"
+            )
         }
         switch outcome.hostKeyDoubt {
         case .unknown:

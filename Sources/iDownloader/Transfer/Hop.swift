@@ -18,14 +18,7 @@ struct Hop {
     /// No chain is longer (the limit of browsers).
     static let limit = 20
 
-    init(home: URLReference) {
-        url = home
-        self.home = home
-        isHome = true
-        reach = nil
-    }
-
-    /// A server that is asked in place of `home`, or that a redirect leads to.
+    /// The client's own server, one that is asked in its place, or one that a redirect leads to.
     ///
     /// - Parameters:
     ///   - url: what is asked for there.

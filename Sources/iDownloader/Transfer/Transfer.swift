@@ -461,7 +461,12 @@ actor Transfer {
         let listed = metalink.files.compactMap { file in
             var file = file
             file.urls = file.urls.filter { mayBeListed($0) }
-            let listed = ListedFile(file, of: request, at: attempt.home)
+            let listed = ListedFile(
+                file,
+                of: request,
+                at: attempt.home,
+                reach: attempt.furthestHost
+            )
             let isMetalink = Metalink.isMeant(mimeType: "", name: listed.request.fileName ?? "")
             return file.urls.isEmpty || isMetalink ? nil : listed
         }
@@ -471,11 +476,18 @@ actor Transfer {
     /// Whether a URL leads no nearer than to where its metalink came from.
     ///
     /// A site out there has no business in sending us to this machine. A name tells nothing before
-    /// it is looked up.
+    /// it is looked up: its address is held against the task's `metalinkReach` when it is connected to.
     private func mayBeListed(_ url: String) -> Bool {
         guard let furthest = attempt.furthestHost, let url = try? URLReference(url) else {
             return true
         }
         return Hop(url: url, home: attempt.home, reach: nil).apparentReach >= furthest
+    }
+}
+
+extension TaskRequest {
+    /// How far the host was that listed the file in a metalink; nil where none of another computer did.
+    var listingReach: SocketAddress.Reach? {
+        metalinkReach.map { SocketAddress.Reach(rawValue: $0) ?? .beyond }
     }
 }

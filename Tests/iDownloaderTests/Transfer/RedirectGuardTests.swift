@@ -82,6 +82,57 @@ import iDownloader
         }
     }
 
+    /// A metalink of one file, as nginx is to answer with it.
+    private func metalink(_ url: String) -> String {
+        """
+        location = /list.meta4 {
+            return 200 '<metalink><file name="listed.bin"><url>\(url)</url></file></metalink>';
+        }
+        """
+    }
+
+    /// libcurl itself knows that every name below `localhost` is this machine's (RFC 6761 section
+    /// 6.3), so that the name leads here as one in the DNS could.
+    @Test func `a file that a metalink from out there lists is not fetched from this machine`()
+        async throws
+    {
+        try await withServer({ Sample.file.answer(to: $0) }) { victim in
+            let url = "http://files.localhost:\(victim.port)/file.bin"
+            try await withSiteOutThere(metalink(url)) { site, network in
+                try await withSite(network: network) { here in
+                    let list = try await here.download("\(site)/list.meta4")
+                    let listed = try #require(list.listed.first?.request)
+                    #expect(listed.url == url)
+                    let journal = try here.task(url, id: 2) { $0 = listed }
+                    try await here.run(journal)
+                    #expect(journal.record.failure?.code == .serverBadResponse)
+                    #expect(journal.record.failure?.isTransient == false)
+                    #expect(victim.requests.isEmpty)
+                    // A link that the user gives is the user's own, wherever it leads.
+                    try journal.setURL(url + "?again")
+                    try await here.run(journal)
+                    #expect(journal.record.state == .completed)
+                }
+            }
+        }
+    }
+
+    @Test func `a file that a metalink of this machine lists may be on it as well`() async throws {
+        try await withServer({ Sample.file.answer(to: $0) }) { victim in
+            let url = "http://files.localhost:\(victim.port)/file.bin"
+            try await withSiteOutThere(metalink(url)) { site, _ in
+                try await withSite { here in
+                    let list = try await here.download("\(site)/list.meta4")
+                    let listed = try #require(list.listed.first?.request)
+                    let journal = try here.task(url, id: 2) { $0 = listed }
+                    try await here.run(journal)
+                    #expect(journal.record.state == .completed)
+                    #expect(here.holds(Sample.content, as: "listed.bin"))
+                }
+            }
+        }
+    }
+
     @Test func `the client itself may name this machine, and out there all may be named`()
         async throws
     {
