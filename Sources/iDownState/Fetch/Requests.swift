@@ -35,22 +35,20 @@ package struct Requests: Hashable, Sendable {
 
     /// Whether a host may speak nothing but HTTP/2, and is asked by that.
     ///
-    /// No head has come to a part that was asked for by HTTP/1.1, or one that refuses the version
+    /// No head has come to what was asked for by HTTP/1.1 alone, or one that refuses the version
     /// (RFC 9110 sections 15.5.22 and 15.6.6, and what proxies say).
     ///
     /// - Parameters:
     ///   - failure: how the request ended.
     ///   - status: that of the answer; nil where no head has come.
-    ///   - ask: what was asked for.
     ///   - host: the host, which is asked by HTTPS.
     /// - Returns: whether to ask again.
     package mutating func asksByHTTP2(
         after failure: Failure,
         status: Int?,
-        _ ask: Ask,
         at host: Origin
     ) -> Bool {
-        guard ask.isPartial, !hostsOfHTTP2.contains(host) else { return false }
+        guard !hostsOfHTTP2.contains(host) else { return false }
         let mayBeIt =
             if let status {
                 [426, 464, 505].contains(status)

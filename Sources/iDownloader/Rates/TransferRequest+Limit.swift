@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Curl
+import iDownState
 
 extension TransferRequest {
     /// Reads no more at once than goes on in a quarter of a second at this limit.

@@ -66,11 +66,11 @@ final class Conversation {
         let lead = connect(Connection.Route(ask: ask, hop: hop, role: .lead, source: source))
         let end = await listen(to: lead)
         guard !lead.sink.isByHTTP2 else { return try end.get() }
-        if case .failure(.failed(let failure)) = end, hop.url.scheme == "https",
+        let isByHTTP1Alone = ask.isPartial || engine.rates.limit(for: attempt.job.task) != nil
+        if case .failure(.failed(let failure)) = end, hop.url.scheme == "https", isByHTTP1Alone,
             attempt.fetch.requests.asksByHTTP2(
                 after: failure,
                 status: lead.sink.head?.facts.status,
-                ask,
                 at: Origin(hop.url)
             )
         {
@@ -112,7 +112,11 @@ final class Conversation {
             )
         )
         if isForTag(route) { request.reuse = .never }
-        if let limit = engine.rates.limit(for: task) { request.slow(to: limit) }
+        if let limit = engine.rates.limit(for: task) {
+            request.slow(to: limit)
+            // A stream that the limit pauses would hold up all others of its connection.
+            if !isByHTTP2 { request.httpVersion = .http1 }
+        }
         let handle = engine.begin(request, sink: sink)
         valve.connect(handle)
         attempt.brake.watch(handle)
@@ -281,7 +285,10 @@ final class Conversation {
             guard !isInTrouble, let connection = connection(number) else { return }
             try await take(event, of: connection)
         case .checkpointIsDue:
-            if !isInTrouble { try await storage.checkpoint() }
+            if !isInTrouble {
+                try await storage.checkpoint()
+                leaveSharedConnection(lead)
+            }
             return
         case .planIsDue: break
         case .drainIsDue: endLateDrains()
@@ -316,6 +323,18 @@ final class Conversation {
         case .ended:
             break
         }
+    }
+
+    /// Has a first connection end that a limit slows down and whose HTTP/2 connection others may
+    /// share: what is left is asked for by range, on a connection of its own.
+    ///
+    /// libcurl reads nothing from an HTTP/2 connection while one of its streams is paused.
+    private func leaveSharedConnection(_ lead: Connection) {
+        guard engine.rates.limit(for: attempt.job.task) != nil, lead.sink.isByHTTP2,
+            lead.writer != nil, !lead.isComparing, !lead.isCut,
+            !attempt.fetch.requests.isByHTTP2(Origin(lead.hop.url)), content.known.isResumable
+        else { return }
+        lead.cut()
     }
 
     /// How it ended, with what the others have brought.

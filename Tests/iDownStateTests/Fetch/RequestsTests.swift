@@ -9,22 +9,19 @@ import iDownState
     private static let cut = Failure(.networkReset, "", isTransient: true)
 
     @Test(arguments: [
-        (cut, nil, part, true), (cut, nil, .whole, false), (cut, 200, part, false),
-        (Failure.status(505), 505, part, true), (Failure.status(426), 426, part, true),
-        (Failure.status(500), 500, part, false),
-        (Failure(.networkDNS, "", isTransient: true), nil, part, false),
-        (Failure(.networkTLS, ""), nil, part, false),
-        (Failure(.serverBadResponse, ""), nil, part, true),
+        (cut, nil, true), (cut, 200, false), (Failure.status(505), 505, true),
+        (Failure.status(426), 426, true), (Failure.status(500), 500, false),
+        (Failure(.networkDNS, "", isTransient: true), nil, false),
+        (Failure(.networkTLS, ""), nil, false), (Failure(.serverBadResponse, ""), nil, true),
     ])
-    func `a host that answers no part by HTTP/1.1 is asked by HTTP/2, once`(
+    func `a host that does not answer by HTTP/1.1 is asked by HTTP/2, once`(
         failure: Failure,
         status: Int?,
-        ask: Ask,
         isAsked: Bool
     ) {
         var requests = Requests()
         func asks() -> Bool {
-            requests.asksByHTTP2(after: failure, status: status, ask, at: Self.host)
+            requests.asksByHTTP2(after: failure, status: status, at: Self.host)
         }
         let asked = asks()
         #expect(asked == isAsked)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Curl
+import Glibc
 import Testing
 import iDownState
 import iDownTesting
@@ -54,6 +55,71 @@ import iDownloader
         #expect(log.contains("HTTP/2.0 200 -"), "\(log)")
         let parts = log.filter { $0.contains(" 206 ") }
         #expect(parts.count > 1 && parts.allSatisfy { $0.hasPrefix("HTTP/1.1 ") }, "\(log)")
+    }
+
+    /// A limit of 10 kB/s from the start, or one that comes when the download is under way.
+    @Test(arguments: [false, true])
+    func `a limited download does not hold up the others of its host`(isLate: Bool) async throws {
+        try await withTemporaryFolder { root in
+            try Large.content.write(toFile: root + "/file.bin")
+            putFile(root + "/slow.bin")
+            #expect(truncate(root + "/slow.bin", 256 << 20) == 0)
+            let certificates = try await TestCertificates(in: root)
+            let port = try FreePort.find()
+            let tls = """
+                listen 127.0.0.1:\(port) ssl http2; ssl_certificate \(certificates.server);
+                ssl_certificate_key \(certificates.server); access_log \(root)/access.log short;
+                """
+            var network = NetworkConfiguration()
+            network.certificates.file = certificates.authority
+            try await withNginx(
+                root: root,
+                extraConfig: tls,
+                httpDirectives: "log_format short '$server_protocol $uri $connection';"
+            ) { _ in
+                try await withSite(
+                    network: network,
+                    checkpointInterval: .milliseconds(20)
+                ) { site in
+                    let url = "https://localhost:\(port)"
+                    let id = try #require(TaskID(rawValue: 1))
+                    let slow = RecordingJournal(
+                        TaskRecord(
+                            id: id,
+                            request: TaskRequest(url: url + "/slow.bin", directory: site.folder),
+                            createdAt: RecordingJournal.now,
+                            speedLimit: isLate ? 0 : 10_000
+                        )
+                    )
+                    let transfer = try site.start(slow)
+                    if isLate {
+                        try await within("the first part") {
+                            while transfer.live.bytes < 1 << 20 { await Task.yield() }
+                        }
+                    }
+                    site.engine.setSpeedLimit(of: slow.record.id, to: 10_000)
+                    try await within("the first bytes") {
+                        while transfer.live.bytes == 0 { await Task.yield() }
+                    }
+                    let before = transfer.live.bytes
+                    for id in 2...3 as ClosedRange<Int64> {
+                        let other = try site.task(url + "/file.bin", id: id)
+                        try await site.run(other)
+                        #expect(other.record.state == .completed, "\(other.record)")
+                        #expect(other.record.tries == 0)
+                    }
+                    // No more has come of the limited one than in four seconds: 16 MB of the others
+                    // take less than one, and on a connection with the limited one eight.
+                    #expect(transfer.live.bytes - before < 40_000)
+                    #expect(slow.record.tries == 0)
+                    transfer.stop()
+                    await transfer.ended()
+                }
+            }
+            let log = try TestFile.text(of: root + "/access.log")
+            #expect(log.contains("HTTP/2.0 /file.bin"), "\(log)")
+            #expect(log.contains("HTTP/1.1 /slow.bin"), "\(log)")
+        }
     }
 
     /// It hangs up on whoever speaks anything else, or says what it wants.
