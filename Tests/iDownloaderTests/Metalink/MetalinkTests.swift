@@ -179,41 +179,75 @@ import iDownloader
     }
 
     @Test func `no name has a null in it`() {
-        #expect(throws: MetalinkFault.self) { try file(Self.url, name: "a&#0;b") }
+        expectRefusal("is not valid XML in line 1") { try file(Self.url, name: "a&#0;b") }
     }
 
     // MARK: What is refused
 
-    @Test(arguments: [
-        "<size>-1</size>", "<size>1e3</size>", "<size></size>", "<size>9223372036854775808</size>",
-        "<hash type=\"sha-1\">80bc</hash>", "<hash type=\"sha-1\"></hash>",
-        "<hash type=\"md5\">zz1d8cd98f00b204e9800998ecf8427e</hash>",
-        "<hash type=\"sha-1\">\(sha1)</hash><hash type=\"sha1\">\(sha1.reversed())</hash>",
-        "<pieces type=\"sha-1\"><hash>\(sha1)</hash></pieces>",
-        "<pieces type=\"sha-1\" length=\"0\"><hash>\(sha1)</hash></pieces>",
-        "<size>9</size><pieces type=\"sha-1\" length=\"5\"><hash>\(sha1)</hash></pieces>",
-        "<size>9</size><pieces type=\"sha-1\" length=\"5\"><hash piece=\"1\">\(sha1)</hash></pieces>",
-        "<pieces type=\"sha-1\" length=\"5\"><hash>x</hash></pieces>",
-    ])
-    func `a document that contradicts itself is none`(elements: String) {
-        #expect(throws: MetalinkFault.self) { try file(elements + Self.url) }
-    }
+    private static let (noNumber, badHash) = (
+        "has a size that is not a number",
+        "has a hash that is not hexadecimal or has the wrong length"
+    )
+    private static let hash = "<hash>\(sha1)</hash>"
+    /// The hexadecimal digits of another digest.
+    private static let other = String(sha1.reversed())
 
     @Test(arguments: [
-        "", "no XML", "<metalink", "<html/>", "<metalink/>",
-        "<metalink><file name='a'/></metalink>",
-        "<metalink xmlns='urn:ietf:params:xml:ns:metalink'><file name='a'><url>rsync://h/a</url>"
-            + "</file></metalink>",
-        "<metalink><file name='a'><url>file:///etc/passwd</url></file></metalink>",
-        "<metalink><file name='a'><url>http:host</url></file></metalink>",
-        "<?xml version='1.0' encoding='x-unknown'?><metalink/>",
-        "<metalink><file name='a'><url>http://h/a</url></file>",
-        "<metalink><file name='a' name='b'><url>http://h/a</url></file></metalink>",
-        "<metalink>&undefined;</metalink>",
-        "<x:metalink><file name='a'><url>http://h/a</url></file></x:metalink>",
+        ("<size>-1</size>", noNumber), ("<size>1e3</size>", noNumber), ("<size></size>", noNumber),
+        ("<size>9223372036854775808</size>", noNumber),
+        ("<hash type=\"sha-1\">80bc</hash>", badHash), ("<hash type=\"sha-1\"></hash>", badHash),
+        ("<hash type=\"md5\">zz1d8cd98f00b204e9800998ecf8427e</hash>", badHash),
+        (
+            "<hash type=\"sha-1\">\(sha1)</hash><hash type=\"sha1\">\(other)</hash>",
+            "has two different hashes for one file"
+        ),
+        ("<pieces type=\"sha-1\">\(hash)</pieces>", "has pieces without a length"),
+        ("<pieces type=\"sha-1\" length=\"0\">\(hash)</pieces>", "has pieces without a length"),
+        (
+            "<size>9</size><pieces type=\"sha-1\" length=\"5\">\(hash)</pieces>",
+            "has pieces that do not add up to their file"
+        ),
+        (
+            "<size>9</size><pieces type=\"sha-1\" length=\"5\">"
+                + "<hash piece=\"1\">\(sha1)</hash><hash piece=\"0\">\(sha1)</hash></pieces>",
+            "has pieces that are not in order"
+        ),
+        ("<pieces type=\"sha-1\" length=\"5\"><hash>x</hash></pieces>", badHash),
     ])
-    func `what is no metalink is refused`(text: String) {
-        #expect(throws: MetalinkFault.self) { try read(text) }
+    func `a document that contradicts itself is none`(elements: String, reason: String) {
+        let fault = #expect(throws: MetalinkFault.self) { try file(elements + Self.url) }
+        #expect(fault?.message == reason)
+    }
+
+    @Test func `the same hash twice is no contradiction`() throws {
+        let hash = "<hash type=\"sha-1\">\(Self.sha1)</hash>"
+        #expect(try file(hash + hash + Self.url).checksum?.description == "sha-1=" + Self.sha1)
+    }
+
+    private static let (otherKind, nothing, notXML) = (
+        "is an XML document of another kind", "lists no file that can be downloaded",
+        "is not valid XML in line 1"
+    )
+
+    @Test(arguments: [
+        ("", notXML), ("no XML", notXML), ("<metalink", notXML), ("<html/>", otherKind),
+        ("<metalink/>", nothing), ("<metalink><file name='a'/></metalink>", nothing),
+        (
+            "<metalink xmlns='urn:ietf:params:xml:ns:metalink'><file name='a'><url>rsync://h/a</url>"
+                + "</file></metalink>",
+            nothing
+        ),
+        ("<metalink><file name='a'><url>file:///etc/passwd</url></file></metalink>", nothing),
+        ("<metalink><file name='a'><url>http:host</url></file></metalink>", nothing),
+        ("<?xml version='1.0' encoding='x-unknown'?><metalink/>", notXML),
+        ("<metalink><file name='a'><url>http://h/a</url></file>", notXML),
+        ("<metalink><file name='a' name='b'><url>http://h/a</url></file></metalink>", notXML),
+        ("<metalink>&undefined;</metalink>", notXML),
+        ("<x:metalink><file name='a'><url>http://h/a</url></file></x:metalink>", notXML),
+    ])
+    func `what is no metalink is refused`(text: String, reason: String) {
+        let fault = #expect(throws: MetalinkFault.self) { try read(text) }
+        #expect(fault?.message == reason)
     }
 
     @Test func `entities are refused, those that grow and those that lead elsewhere`() {
@@ -237,15 +271,26 @@ import iDownloader
 
     @Test func `there are limits to everything`() {
         let nested = String(repeating: "<a>", count: 40) + String(repeating: "</a>", count: 40)
-        #expect(throws: MetalinkFault.self) { try file(nested + Self.url) }
+        expectRefusal("is nested too deeply") { try file(nested + Self.url) }
         let long = "<description>" + String(repeating: "x", count: 70_000) + "</description>"
-        #expect(throws: MetalinkFault.self) { try file(long + Self.url) }
+        expectRefusal("has a text of more than 66560 bytes") { try file(long + Self.url) }
         let urls = (0...1000).map { "<url>http://h/\($0)</url>" }.joined()
-        #expect(throws: MetalinkFault.self) { try file(urls) }
+        expectRefusal("has more than 1000 URLs for one file") { try file(urls) }
         let files = String(repeating: "<file name=\"a\">\(Self.url)</file>", count: 10_001)
-        #expect(throws: MetalinkFault.self) { try read(version4(files)) }
+        expectRefusal("lists more than 10000 files") { try read(version4(files)) }
         let spaces = [UInt8](repeating: 0x20, count: Int(Metalink.longestDocument) + 1)
-        #expect(throws: MetalinkFault.self) { try Metalink(spaces, schemes: Self.schemes) }
+        expectRefusal("is too long") { try Metalink(spaces, schemes: Self.schemes) }
+    }
+
+    private func expectRefusal<Value>(
+        _ reason: String,
+        sourceLocation: SourceLocation = #_sourceLocation,
+        _ body: () throws -> Value
+    ) {
+        let fault = #expect(throws: MetalinkFault.self, sourceLocation: sourceLocation) {
+            _ = try body()
+        }
+        #expect(fault?.message == reason, sourceLocation: sourceLocation)
     }
 
     @Test func `of many mirrors the best are kept`() throws {

@@ -8,14 +8,26 @@ import iDownloader
 /// The file at the other end was replaced while the download was interrupted: the oldest
 /// corruption of this field is a file mixed from both.
 @Suite(.timeLimit(.minutes(5))) struct ChangedFileTests {
-    private static let replaced = ServedFile(Sample.replaced, entityTag: "\"v2\"")
+    /// Another version: one block of 4 KiB before the cut and one behind it have changed, so that the
+    /// validators tell and hardly any sample of the bytes does.
+    private static let replaced = patched(at: [100_000, 600_000])
+    /// A version of which one changed block ends at the cut, where every proof looks.
+    private static let replacedAtCut = patched(at: [Sample.cut - 4096, 600_000])
+
+    private static func patched(at offsets: [Int64]) -> ServedFile {
+        var bytes = Sample.content.bytes
+        for offset in offsets {
+            for index in Int(offset)..<Int(offset) + 4096 { bytes[index] ^= 0xFF }
+        }
+        return ServedFile(TestContent(bytes), entityTag: "\"v2\"")
+    }
 
     @Test func `a replaced file of the same size is never mixed`() async throws {
         try await resuming(then: { Self.replaced.answer(to: $0) }) { event, journal in
             if case .opened(_, _, let kept) = event { #expect(kept.isEmpty) }
             return true
         } check: { site, journal, requests in
-            expectComplete(Sample.replaced, site, journal)
+            expectComplete(Self.replaced.content, site, journal)
             // Another strong tag is another file: the answer to If-Range brings it.
             #expect(requests.map { $0["If-Range"] } == ["\"v1\""])
             #expect(journal.record.integrity == .validators)
@@ -27,23 +39,23 @@ import iDownloader
         try await resuming(then: { request in
             Self.replaced.withoutConditions(request)
         }) { site, journal, requests in
-            expectComplete(Sample.replaced, site, journal)
+            expectComplete(Self.replaced.content, site, journal)
             #expect(requests.count == 2)
             #expect(requests.last?["Range"] == nil)
         }
     }
 
     @Test func `nor where the part comes without any validator`() async throws {
-        let bare = Self.replaced.with { $0.entityTag = nil }
+        let bare = Self.replacedAtCut.with { $0.entityTag = nil }
         try await resuming(then: { bare.withoutConditions($0) }) { site, journal, _ in
-            expectComplete(Sample.replaced, site, journal)
+            expectComplete(bare.content, site, journal)
         }
     }
 
     @Test func `nor where the strong tag has become a weak one`() async throws {
-        let weak = Self.replaced.with { $0.entityTag = "W/\"v1\"" }
+        let weak = Self.replacedAtCut.with { $0.entityTag = "W/\"v1\"" }
         try await resuming(then: { weak.withoutConditions($0) }) { site, journal, _ in
-            expectComplete(Sample.replaced, site, journal)
+            expectComplete(weak.content, site, journal)
         }
     }
 
@@ -54,7 +66,7 @@ import iDownloader
             $0.fields = [Sample.date]
         }
         let new = ServedFile(
-            Sample.replaced,
+            Self.replaced.content,
             entityTag: nil,
             lastModified: "Sat, 21 Nov 2026 08:30:00 GMT"
         ).with { $0.fields = [Sample.date] }
@@ -65,7 +77,7 @@ import iDownloader
                     pays ? new.answer(to: request) : new.withoutConditions(request)
                 }
             ) { site, journal, _ in
-                expectComplete(Sample.replaced, site, journal)
+                expectComplete(Self.replaced.content, site, journal)
             }
         }
     }
@@ -94,10 +106,10 @@ import iDownloader
             request.number == 2
                 ? partial(Sample.cut..<500_000) : Self.replaced.answer(to: request)
         }) { site, journal, requests in
-            expectComplete(Sample.replaced, site, journal)
+            expectComplete(Self.replaced.content, site, journal)
             let ranges = requests.map { $0["Range"] }
             #expect(ranges == ["bytes=400003-", "bytes=500000-"])
-            #expect(requests.last?.bodyBytesSent == Sample.replaced.count)
+            #expect(requests.last?.bodyBytesSent == Self.replaced.content.count)
         }
     }
 
@@ -116,9 +128,9 @@ import iDownloader
                 try await site.run(journal)
                 try await site.run(journal)
                 #expect(journal.record.segments.prefixLength == 100_000)
-                expectTrueClaims(Sample.replaced, site, journal)
+                expectTrueClaims(Self.replaced.content, site, journal)
                 try await site.run(journal)
-                expectComplete(Sample.replaced, site, journal)
+                expectComplete(Self.replaced.content, site, journal)
                 #expect(server.requests.last?["Range"] == "bytes=100000-")
             }
         }
