@@ -58,19 +58,28 @@ extension ResponseFacts {
     ///   - otherTag: what a strong tag means that differs from that version's.
     ///   - keepsEncoding: the file is itself a compressed one, so that a Content-Encoding is its
     ///     own and the bytes are stored as they come.
+    ///   - digestTells: the whole file is held against a digest in the end, so that a part needs no
+    ///     strong validator: nothing may speak against it.
     /// - Returns: what to do with the body.
     package func judge(
         asked ask: Ask,
         known: RemoteVersion,
         onDisk: SegmentMap,
         otherTag: TagMeaning = .anotherFile,
-        keepsEncoding: Bool = false
+        keepsEncoding: Bool = false,
+        digestTells: Bool = false
     ) -> Judgement {
         // Ranges count the encoded bytes (RFC 9110 section 14.1.2), which are the file's own here.
         if let contentEncoding, keepsEncoding || !Self.isDecodable(contentEncoding) {
             var plain = self
             plain.contentEncoding = nil
-            return plain.judge(asked: ask, known: known, onDisk: onDisk, otherTag: otherTag)
+            return plain.judge(
+                asked: ask,
+                known: known,
+                onDisk: onDisk,
+                otherTag: otherTag,
+                digestTells: digestTells
+            )
         }
         if isUnreadable { return .fail(.badResponse("is not HTTP/1.0 or newer")) }
         if contentLength == .invalid {
@@ -86,7 +95,7 @@ extension ResponseFacts {
             }
             return judgeWhole(ask, known, onDisk, otherTag, total: contentLength.bytes)
         case 206:
-            return judgePartial(ask, known, onDisk, otherTag)
+            return judgePartial(ask, known, onDisk, otherTag, digestTells)
         case 301, 302, 303, 307, 308:
             if hasSeveralLocations {
                 return .fail(.badResponse("redirects to several URLs at once"))
@@ -228,7 +237,8 @@ extension ResponseFacts {
         _ ask: Ask,
         _ known: RemoteVersion,
         _ onDisk: SegmentMap,
-        _ otherTag: TagMeaning
+        _ otherTag: TagMeaning,
+        _ digestTells: Bool
     ) -> Judgement {
         if mimeType == "multipart/byteranges" {
             return refuseRange(ask, "has several ranges, but one was requested", known)
@@ -260,6 +270,8 @@ extension ResponseFacts {
         switch (ask, likeness) {
         case (_, .changed), (.whole, _), (.decoded, _):
             return .askAgain(.whole, known)
+        case (.part, .unproven) where digestTells:
+            return .resume(known.withRanges)
         case (.rest, .same), (.part, .same):
             var same = known.withRanges
             same.checksum = known.checksum ?? checksum

@@ -170,7 +170,8 @@ package struct Fetch: Hashable, Sendable {
             known: content.known,
             onDisk: content.stored,
             otherTag: meaningOfAnotherTag(in: answer),
-            keepsEncoding: answer.keepsEncoding
+            keepsEncoding: answer.keepsEncoding,
+            digestTells: hasDigest && !answer.isLead
         )
         guard answer.source != 0 else { return judgement }
         switch judgement {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import FoundationEssentials
 import Synchronization
 import Testing
 import iDownState
@@ -57,6 +58,98 @@ extension Site {
 
 /// Connections that join the first one, and those that are turned away.
 @Suite(.timeLimit(.minutes(2))) struct TransferJoiningTests {
+    // MARK: Servers without validators
+
+    private static let digest = Checksum.Algorithm.sha256.checksum(of: Large.content)
+
+    @Test(arguments: [nil, "W/\"v1\""])
+    func `a file whose digest is known comes by several connections without a strong validator`(
+        tag: String?
+    ) async throws {
+        let hold = ServedFile.Hold(afterBytes: 64 << 10)
+        let held = Large.file.with {
+            $0.hold = hold
+            $0.entityTag = tag
+        }
+        try await withServer({ held.answer(to: $0) }) { server in
+            try await withSite { site in
+                let journal = try site.task(server.url("/file.bin")) {
+                    $0.connections = 4
+                    $0.checksum = Self.digest
+                }
+                let transfer = try site.start(journal)
+                await server.waitForRequest(count: 3)
+                hold.until.open()
+                await transfer.ended()
+                expectComplete(Large.content, site, journal)
+                #expect(journal.record.integrity == .checksum)
+                #expect(server.requests.dropFirst().allSatisfy { $0["Range"] != nil })
+                #expect(server.requests.allSatisfy { $0["If-Range"] == nil })
+            }
+        }
+    }
+
+    enum Stranger: CaseIterable, Sendable {
+        case total, date, tag, digest
+
+        /// The file that the host has in place of the one that the first connection brings.
+        var file: ServedFile {
+            ServedFile(
+                TestContent(seed: 22, count: Large.content.count + (self == .total ? 1 : 0)),
+                entityTag: self == .tag ? "\"v2\"" : nil,
+                lastModified: self == .date ? "Sat, 21 Nov 2026 08:30:00 GMT" : nil
+            ).with {
+                if self == .digest { $0.fields = [Self.digestField(of: Sample.content)] }
+            }
+        }
+
+        static func digestField(of content: TestContent) -> (String, String) {
+            let digest = Data(Checksum.Algorithm.sha256.digest(of: content.bytes))
+            return ("Repr-Digest", "sha-256=:\(digest.base64EncodedString()):")
+        }
+    }
+
+    @Test(arguments: Stranger.allCases)
+    func `a part of another file does not join, although the digest would tell`(
+        stranger: Stranger
+    ) async throws {
+        let hold = ServedFile.Hold(afterBytes: 64 << 10)
+        let held = Large.file.with {
+            $0.hold = hold
+            $0.entityTag = stranger == .tag ? "\"v1\"" : nil
+            $0.lastModified = stranger == .date ? Sample.lastModified : nil
+            if stranger == .digest { $0.fields = [Stranger.digestField(of: Large.content)] }
+        }
+        try await withServer({ request in
+            guard request["Range"] != nil else { return held.answer(to: request) }
+            hold.until.open()
+            return stranger.file.withoutConditions(request)
+        }) { server in
+            try await withSite { site in
+                let journal = try await site.download(server.url("/file.bin")) {
+                    $0.connections = 4
+                    $0.checksum = Self.digest
+                }
+                expectComplete(Large.content, site, journal)
+                #expect(server.requests.count > 1)
+                #expect(journal.record.tries == 0)
+            }
+        }
+    }
+
+    @Test func `without a digest and a strong validator one connection brings all`() async throws {
+        let bare = Large.file.with { $0.entityTag = nil }
+        try await withServer({ bare.answer(to: $0) }) { server in
+            try await withSite { site in
+                let journal = try await site.download(server.url("/file.bin")) {
+                    $0.connections = 4
+                }
+                expectComplete(Large.content, site, journal)
+                #expect(server.requests.count == 1)
+            }
+        }
+    }
+
     // MARK: Servers that do not want it
 
     enum Refusal: CaseIterable, Sendable {
