@@ -57,6 +57,8 @@ static const int CLINUX_FALLOC_FL_KEEP_SIZE = 0x01;
 static const unsigned int CLINUX_SYNC_FILE_RANGE_WRITE = 2;
 static const int CLINUX_AT_EMPTY_PATH = 0x1000;
 static const int CLINUX_AT_STATX_DONT_SYNC = 0x4000;
+// futimens(3), sys/stat.h: leaves a time as it is.
+static const long CLINUX_UTIME_OMIT = (1l << 30) - 2l;
 // open(2), fcntl.h: to be given with O_DIRECTORY, for kernels that do not know it.
 #ifdef __O_TMPFILE
 static const int CLINUX_O_TMPFILE = __O_TMPFILE;

@@ -20,6 +20,8 @@ package struct Settings: Hashable, Sendable {
     package var downloadDirectory: String?
     /// Whether clients may save files below hidden folders, where programs keep their own files.
     package var allowsHiddenFolders: Bool
+    /// Whether a finished file gets the time that the server says it was changed at.
+    package var usesServerTime = false
     /// Whether downloads wait while the network is metered.
     package var holdsOnMetered = false
     /// Whether downloads wait while the battery is low.

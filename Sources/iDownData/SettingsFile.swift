@@ -249,6 +249,7 @@ package struct SettingsFile: Sendable {
             (.stayAwake, flag(settings.staysAwake)),
             (.whenDoneCommand, command),
             (.allowHiddenFolders, flag(settings.allowsHiddenFolders)),
+            (.useServerTime, flag(settings.usesServerTime)),
             (.logLevel, settings.logLevel),
         ]
         return texts.compactMap { key, text in text.map { (key.rawValue, $0) } }
@@ -271,6 +272,7 @@ package struct SettingsFile: Sendable {
         case notifications = "Notifications"
         case stayAwake = "StayAwake"
         case whenDoneCommand = "WhenDoneCommand"
+        case useServerTime = "UseServerTime"
         case logLevel = "LogLevel"
     }
 
@@ -296,6 +298,7 @@ package struct SettingsFile: Sendable {
                 Key.whenDoneCommand,
                 settings.whenDoneCommand.map { words in .array(words.map { .text($0) }) }
             ),
+            (Key.useServerTime, flag(settings.usesServerTime, usual.usesServerTime)),
             (Key.logLevel, text(settings.logLevel, usual.logLevel)),
         ]
     }
@@ -350,6 +353,7 @@ package struct SettingsFile: Sendable {
         settings.holdsOnLowBattery = try flag(content, Key.holdOnLowBattery) ?? false
         settings.notifies = try flag(content, Key.notifications) ?? true
         settings.staysAwake = try flag(content, Key.stayAwake) ?? false
+        settings.usesServerTime = try flag(content, Key.useServerTime) ?? false
         settings.whenDoneCommand = try command(content[Key.whenDoneCommand])
         let levels = ["error", "warning", "notice", "info", "debug"]
         let level = try text(content[Key.logLevel], Key.logLevel, "a level of the log") ?? "info"

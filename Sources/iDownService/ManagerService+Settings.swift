@@ -37,6 +37,7 @@ extension ManagerService {
         await coordinator.setHoldWishes(holdWishes)
         engine.connectionsPerDownload = settings.maxConnectionsPerDownload
         engine.setSpeedLimit(settings.speedLimit)
+        engine.usesServerTime = settings.usesServerTime
         if before.maxConcurrentDownloads != settings.maxConcurrentDownloads {
             await coordinator.setSlots(settings.maxConcurrentDownloads)
         }

@@ -99,6 +99,7 @@ package enum FileSetting: String, CaseIterable, Hashable, Sendable {
     case stayAwake = "StayAwake"
     case whenDoneCommand = "WhenDoneCommand"
     case allowHiddenFolders = "AllowHiddenFolders"
+    case useServerTime = "UseServerTime"
     case logLevel = "LogLevel"
 
     /// The name in lower case with dashes.
@@ -120,7 +121,7 @@ package enum FileSetting: String, CaseIterable, Hashable, Sendable {
     /// Whether the value is on or off.
     var isFlag: Bool {
         switch self {
-        case .notifications, .stayAwake, .allowHiddenFolders: true
+        case .notifications, .stayAwake, .allowHiddenFolders, .useServerTime: true
         case .proxy, .noProxy, .cookieFile, .whenDoneCommand, .logLevel: false
         }
     }

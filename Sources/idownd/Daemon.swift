@@ -63,6 +63,7 @@ struct Daemon {
             executor: TransferThread(connection.executor)
         )
         engine.setSpeedLimit(settings.speedLimit)
+        engine.usesServerTime = settings.usesServerTime
         let coordinator = Coordinator(
             store: store,
             engine: engine,

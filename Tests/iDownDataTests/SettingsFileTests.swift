@@ -101,12 +101,14 @@ import iDownTesting
     @Test func `keys without a D-Bus property are read and never written`() async throws {
         try await withTemporaryFolder { folder in
             let content = """
-                {"Notifications": false, "StayAwake": true, "WhenDoneCommand": ["mv", "{path}"]}
+                {"Notifications": false, "StayAwake": true, "UseServerTime": true,
+                 "WhenDoneCommand": ["mv", "{path}"]}
                 """
             try write(content, in: folder)
             let settings = SettingsFile(folder: folder).read().settings
             #expect(!settings.notifies)
             #expect(settings.staysAwake)
+            #expect(settings.usesServerTime)
             #expect(settings.whenDoneCommand == ["mv", "{path}"])
             var changed = settings
             changed.whenDoneCommand = ["rm"]
@@ -125,6 +127,7 @@ import iDownTesting
         "{\"KeepCompleted\": -1}", "{\"KeepCompleted\": 4294967296}", "{\"SpeedLimit\": -1}",
         "{\"SpeedLimit\": \"fast\"}", "{\"SpeedLimit\": 1.5}",
         "{\"HoldOnMetered\": 1}", "{\"HoldOnLowBattery\": \"yes\"}", "{\"StayAwake\": 0}",
+        "{\"UseServerTime\": \"on\"}",
         "{\"Notifications\": null}", "{\"WhenDoneCommand\": \"rm -rf {path}\"}",
         "{\"WhenDoneCommand\": []}", "{\"WhenDoneCommand\": [\"\"]}",
         "{\"WhenDoneCommand\": [\"sh\", null]}", "{\"WhenDoneCommand\": [\"a\\u0000b\"]}",

@@ -2,6 +2,7 @@
 
 import CLinux
 package import Glibc
+package import iDownState
 
 // Calls on what is open.
 extension FileSystem {
@@ -108,6 +109,20 @@ extension FileSystem {
     /// fchmod(2).
     package func setMode(_ mode: mode_t, of descriptor: Int32) throws(FileError) {
         _ = try call("fchmod") { fchmod(descriptor, mode) }
+    }
+
+    /// Sets the time of the last change and leaves that of the last access; futimens(3).
+    package func setModificationTime(
+        _ time: WallTime,
+        of descriptor: Int32
+    ) throws(FileError) {
+        var (seconds, rest) = time.microseconds.quotientAndRemainder(dividingBy: 1_000_000)
+        if rest < 0 { (seconds, rest) = (seconds - 1, rest + 1_000_000) }
+        let times = [
+            timespec(tv_sec: 0, tv_nsec: CLINUX_UTIME_OMIT),
+            timespec(tv_sec: Int(seconds), tv_nsec: Int(rest) * 1000),
+        ]
+        _ = try call("futimens") { futimens(descriptor, times) }
     }
 
     /// fsetxattr(2).

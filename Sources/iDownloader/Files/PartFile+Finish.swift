@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Glibc
+package import iDownState
 
 // What a complete file gets before it is published.
 extension PartFile {
@@ -26,5 +27,12 @@ extension PartFile {
         try? fileSystem.setAttribute("user.xdg.origin.url", to: url, of: number)
         guard let referrer else { return }
         try? fileSystem.setAttribute("user.xdg.referrer.url", to: referrer, of: number)
+    }
+
+    /// Sets the time of the last change, which later writes replace.
+    ///
+    /// Never fails: a file system that cannot have the time keeps its own.
+    package func setModificationTime(_ time: WallTime) {
+        try? fileSystem.setModificationTime(time, of: number)
     }
 }

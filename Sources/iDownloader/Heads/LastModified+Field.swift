@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import iDownState
+import FoundationEssentials
+package import iDownState
 
 extension LastModified {
     /// Longer than any form of a date.
@@ -22,5 +23,16 @@ extension LastModified {
             isStrong = responseDate.since(modified) >= .seconds(1)
         }
         self.init(field: FieldText.repair(field), isStrong: isStrong)
+    }
+
+    /// The time that the field means, in the form of HTTP or in that of ``ResponseFacts`` for servers of
+    /// files; nil for what is no time.
+    package var time: WallTime? {
+        if let time = HTTPDate.parse(Array(field.utf8)) { return time }
+        guard let date = try? Date(field, strategy: .iso8601) else { return nil }
+        let seconds = date.timeIntervalSince1970
+        // Beyond that no microseconds are counted.
+        guard abs(seconds) < 9e12 else { return nil }
+        return WallTime(microseconds: Int64(seconds) * 1_000_000)
     }
 }

@@ -34,6 +34,7 @@ package final class Engine: Sendable {
     /// Holds all connections to the limits.
     let rates = RateGate()
     private let storedConnections: Atomic<Int>
+    private let storedServerTime = Atomic<Bool>(false)
 
     /// - Parameters:
     ///   - pool: the one that runs all requests of HTTP.
@@ -81,6 +82,12 @@ package final class Engine: Sendable {
     package var connectionsPerDownload: Int {
         get { storedConnections.load(ordering: .relaxed) }
         set { storedConnections.store(newValue, ordering: .relaxed) }
+    }
+
+    /// Whether a finished file gets the time that its server says it was changed at.
+    package var usesServerTime: Bool {
+        get { storedServerTime.load(ordering: .relaxed) }
+        set { storedServerTime.store(newValue, ordering: .relaxed) }
     }
 
     /// The ways to hosts and the logins there; what is asked for from now on goes by them.

@@ -244,10 +244,14 @@ final class TargetFile {
     /// synced in one visit of the disk, without a name. Once the record knows it, it gets its final
     /// name. That takes two commits instead of three and two visits of the disk instead of six, and
     /// a crash in between leaves nothing behind.
-    func fill(with body: [UInt8], as wish: NameWish) async throws(TransferEnd) -> Arrival {
+    func fill(
+        with body: [UInt8],
+        of version: RemoteVersion,
+        as wish: NameWish
+    ) async throws(TransferEnd) -> Arrival {
         let (opened, system, directory) = (folder, engine.fileSystem, job.request.directory)
         let (names, task, mayRename) = (engine.names, job.task, mayRename)
-        let origins = origins
+        let (origins, changed) = (origins, timeOfChange(version))
         let (target, free, made) = try await disk.syncing {
             () throws(FileError) -> ((OpenFolder, Int64, PartFile?), DiskSync?) in
             // Not by a visit of its own: others' syncs would come between the two.
@@ -267,7 +271,7 @@ final class TargetFile {
                 for: task,
                 mayRename: mayRename
             ) { name throws(FileError) in try PartFile.unnamed(name, in: folder) }
-            try made?.fill(with: body, from: origins)
+            try made?.fill(with: body, from: origins, changed: changed)
             return ((folder, free, made), made.map { .file($0) })
         }
         folder = target
@@ -299,14 +303,24 @@ extension TargetFile {
     }
 
     /// Gives the file what every complete one has, and brings all of it to the disk.
-    func complete(_ part: PartFile, size: Int64) async throws(TransferEnd) {
-        let origins = origins
+    func complete(
+        _ part: PartFile,
+        of version: RemoteVersion,
+        size: Int64
+    ) async throws(TransferEnd) {
+        let (origins, changed) = (origins, timeOfChange(version))
         try await disk(syncing: .file(part)) { () throws(FileError) in
             try part.expectAllWritten()
             if try part.size() != size { try part.truncate(to: size) }
             try part.setFinalPermissions()
             part.recordOrigin(url: origins.url, referrer: origins.referrer)
+            if let changed { part.setModificationTime(changed) }
         }
+    }
+
+    /// The time that the finished file gets; nil where it keeps that of the download.
+    private func timeOfChange(_ version: RemoteVersion) -> WallTime? {
+        engine.usesServerTime ? version.lastModified?.time : nil
     }
 
     /// Renames under the first free name; each is recorded before it is tried, and lasts before
@@ -390,12 +404,12 @@ extension TargetFile {
         _ version: RemoteVersion,
         in folder: OpenFolder
     ) async throws(TransferEnd) -> String {
-        let origins = origins
+        let (origins, changed) = (origins, timeOfChange(version))
         let copy = try await disk.syncing { () throws(FileError) -> (PartFile, DiskSync?) in
             let body = try unnamed.bytes(from: 0, to: unnamed.size())
             let copy = try PartFile.create(unnamed.file.name, in: folder)
             do throws(FileError) {
-                try copy.fill(with: body, from: origins)
+                try copy.fill(with: body, from: origins, changed: changed)
             } catch {
                 _ = try? folder.deletePart(copy.file)
                 throw error
@@ -419,7 +433,8 @@ extension PartFile {
     /// Gives an empty file all that a complete one has, but a name.
     fileprivate func fill(
         with body: [UInt8],
-        from origins: (url: String, referrer: String?)
+        from origins: (url: String, referrer: String?),
+        changed: WallTime?
     ) throws(FileError) {
         let written = body.withUnsafeBytes { bytes in
             Result { () throws(FileError) in try write(bytes, at: 0) }
@@ -427,5 +442,6 @@ extension PartFile {
         try written.get()
         try setFinalPermissions()
         recordOrigin(url: origins.url, referrer: origins.referrer)
+        if let changed { setModificationTime(changed) }
     }
 }

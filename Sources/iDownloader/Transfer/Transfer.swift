@@ -410,9 +410,9 @@ actor Transfer {
         try await addListedFiles()
         let hasArrived = target.isUnnamed
         if !hasArrived {
-            let target = target
+            let (target, version) = (target, content.known)
             try await storage.synchronize { part throws(TransferEnd) in
-                try await target.complete(part, size: size)
+                try await target.complete(part, of: version, size: size)
             }
         }
         do throws(TransferEnd) {

@@ -51,6 +51,21 @@ import iDownloader
         }
     }
 
+    @Test func `a file by FTP gets the time that MDTM tells`() async throws {
+        try await withRoot { root in
+            try await withFTPServer(root: root) { server in
+                try await withSite { site in
+                    site.engine.usesServerTime = true
+                    let journal = try await site.download(server.url("/file.bin"))
+                    expectComplete(Self.content, site, journal)
+                    var status = stat()
+                    #expect(lstat(site.path("file.bin"), &status) == 0)
+                    #expect(status.st_mtim.tv_sec == 1_700_000_000)
+                }
+            }
+        }
+    }
+
     @Test func `FTP goes on where it was stopped`() async throws {
         try await withRoot { root in
             try await withFTPServer(root: root, holdAfter: 3 << 19) { server in

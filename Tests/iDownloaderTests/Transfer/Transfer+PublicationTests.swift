@@ -51,6 +51,51 @@ import iDownloader
         }
     }
 
+    // MARK: Times
+
+    /// The time of a file's last change, in seconds since 1970.
+    private func changeTime(of path: String) -> Int {
+        var status = stat()
+        return lstat(path, &status) == 0 ? status.st_mtim.tv_sec : -1
+    }
+
+    /// Of one that comes at once, one that comes in pieces, and one that goes on where it was cut off.
+    @Test(arguments: [small.count, Sample.content.count, 0], [true, false])
+    func `a finished file gets the server's time where that is wanted`(
+        count: Int64,
+        isWanted: Bool
+    ) async throws {
+        let isCut = count == 0
+        let content = count == Self.small.count ? Self.small : Sample.content
+        let file = ServedFile(content, lastModified: Sample.lastModified)
+        try await withServer({ request in
+            isCut && request.number == 1 ? file.cutOff() : file.answer(to: request)
+        }) { server in
+            try await withSite { site in
+                site.engine.usesServerTime = isWanted
+                let journal = try await site.download(server.url("/file.bin"))
+                if isCut { try await site.run(journal) }
+                expectComplete(content, site, journal)
+                // Sat, 21 Nov 2026 08:00:00 GMT.
+                let isServers = changeTime(of: site.path("file.bin")) == 1_795_248_000
+                #expect(isServers == isWanted)
+            }
+        }
+    }
+
+    @Test func `what is no time leaves the file its own`() async throws {
+        let before = Glibc.time(nil)
+        try await withServer({ _ in whole(Self.small, [("Last-Modified", "yesterday")]) }) {
+            server in
+            try await withSite { site in
+                site.engine.usesServerTime = true
+                let journal = try await site.download(server.url("/file.bin"))
+                expectComplete(Self.small, site, journal)
+                #expect(changeTime(of: site.path("file.bin")) >= before)
+            }
+        }
+    }
+
     // MARK: Names
 
     @Test func `the client's name comes first`() async throws {
