@@ -26,9 +26,11 @@ extern int fallocate(int descriptor, int mode, long offset, long length);
 // sync_file_range(2), fcntl.h: the only call that starts to write a file and does not wait.
 extern int sync_file_range(int descriptor, long offset, long length, unsigned int flags);
 
-// fsetxattr(2), sys/xattr.h.
+// fsetxattr(2), fgetxattr(2) and fremovexattr(2), sys/xattr.h.
 extern int fsetxattr(
     int descriptor, const char *name, const void *value, size_t length, int flags);
+extern long fgetxattr(int descriptor, const char *name, void *value, size_t length);
+extern int fremovexattr(int descriptor, const char *name);
 
 // statx(2), sys/stat.h: stat(2) with the time of birth; the structure is the kernel's own.
 extern int statx(

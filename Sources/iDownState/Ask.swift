@@ -88,7 +88,7 @@ extension Ask {
     ///
     /// Where no gap has more before it than an overlap, all of the file is asked for and compared:
     /// a plain GET, which every server answers.
-    static func proof(for segments: SegmentMap, upTo total: Int64) -> Ask {
+    package static func proof(for segments: SegmentMap, upTo total: Int64) -> Ask {
         for range in segments.ranges where range.length > OverlapProof.overlap {
             guard let gap = segments.gaps(upTo: total).first(where: { $0.first == range.end })
             else { continue }

@@ -134,4 +134,18 @@ extension FileSystem {
         let bytes = Array(value.utf8)
         _ = try call("fsetxattr") { fsetxattr(descriptor, name, bytes, bytes.count, 0) }
     }
+
+    /// The value of an attribute, at most 256 bytes; fgetxattr(2).
+    ///
+    /// Throws `ENODATA` where there is none, and `ERANGE` for a longer one.
+    package func attribute(_ name: String, of descriptor: Int32) throws(FileError) -> String {
+        var bytes = [UInt8](repeating: 0, count: 256)
+        let count = try call("fgetxattr") { fgetxattr(descriptor, name, &bytes, bytes.count) }
+        return String(decoding: bytes.prefix(count), as: UTF8.self)
+    }
+
+    /// fremovexattr(2).
+    package func removeAttribute(_ name: String, of descriptor: Int32) throws(FileError) {
+        _ = try call("fremovexattr") { fremovexattr(descriptor, name) }
+    }
 }

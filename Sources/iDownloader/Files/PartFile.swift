@@ -13,10 +13,19 @@ package final class PartFile: Sendable {
     package let file: LocalFile
     package let folder: OpenFolder
     let descriptor: Descriptor
+    /// How many bytes the record claimed when the recorded file was copied, if this is such a copy; nil
+    /// for the recorded file itself.
+    package let copiedByteCount: Int64?
     /// The end of what was written so far.
     private let extent = Atomic<Int64>(0)
 
-    init(_ file: LocalFile, _ folder: OpenFolder, _ descriptor: Descriptor) {
+    init(
+        _ file: LocalFile,
+        _ folder: OpenFolder,
+        _ descriptor: Descriptor,
+        copiedByteCount: Int64? = nil
+    ) {
+        self.copiedByteCount = copiedByteCount
         self.file = file
         self.folder = folder
         self.descriptor = descriptor
@@ -53,12 +62,15 @@ package final class PartFile: Sendable {
         }
     }
 
-    /// Opens the partial file of an earlier transfer.
+    /// Opens the partial file of an earlier transfer, or a copy of it that a restored or copied home
+    /// has in its place.
+    ///
+    /// A second name of the file says nothing against it: whoever may use that name could use this
+    /// one, since the permissions are the file's.
     ///
     /// - Throws: `vanished` where it is not there; `notOurs` where something else is: a link, a
-    ///   folder, a pipe, another inode, or ours under a second name, through which somebody could
-    ///   see or change the bytes; `otherDrive` instead of both where our file was made on another
-    ///   file system.
+    ///   folder, a pipe, or another file that is no copy; `otherDrive` instead of both where our file
+    ///   was made on another file system.
     package static func reopen(
         _ file: LocalFile,
         in folder: OpenFolder
@@ -81,11 +93,15 @@ package final class PartFile: Sendable {
             }
         }
         let status = try fileSystem.status(of: descriptor.number)
-        guard status.isRegular, folder.isRecorded(status, as: file) else {
+        let part: PartFile
+        if status.isRegular, folder.isRecorded(status, as: file) {
+            part = PartFile(file, folder, descriptor)
+        } else if let count = folder.copiedByteCount(of: file, status, descriptor.number) {
+            let copy = folder.record(status.identity, as: file.name)
+            part = PartFile(copy, folder, descriptor, copiedByteCount: count)
+        } else {
             throw folder.isElsewhere(file) ? .otherDrive : .notOurs
         }
-        guard status.linkCount == 1 else { throw .notOurs }
-        let part = PartFile(file, folder, descriptor)
         part.extent.store(status.size, ordering: .relaxed)
         return part
     }

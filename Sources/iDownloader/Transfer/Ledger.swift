@@ -9,6 +9,9 @@ final class Ledger {
     /// The bytes that the record claims, and the version that it says they are of.
     private(set) var segments: SegmentMap
     private(set) var version: RemoteVersion
+    /// What is recorded of the copy of the recorded file that stands in its place, once the copy is
+    /// proven; nil where there is none, and where the record has taken it.
+    var copy: LocalFile?
     private let job: TransferJob
     private let journal: any TransferJournal
 
@@ -21,6 +24,11 @@ final class Ledger {
 
     /// Has an event committed before the next step.
     func commit(_ event: TransferEvent) async throws(TransferEnd) {
+        var event = event
+        // The record takes the copy with the first claim.
+        if let copy, case .checkpointed(let segments) = event {
+            event = .opened(copy, version, keeping: segments)
+        }
         let isWanted: Bool
         do {
             isWanted = try await journal.record(event, of: job.task, attempt: job.attempt)
@@ -39,6 +47,7 @@ final class Ledger {
         case .opened(_, let version, let kept):
             segments = kept
             self.version = version
+            copy = nil
         case .arrived(_, let version):
             segments = SegmentMap()
             self.version = version

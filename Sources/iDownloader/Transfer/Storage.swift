@@ -299,6 +299,7 @@ final class Storage {
         do throws(TransferEnd) {
             if content.stored != content.synced { try await synchronizeData() }
             try await ledger.commit(.checkpointed(content.synced))
+            await target.carryRecord()
         } catch {
             // What could not be synced or recorded is fetched again: it was never claimed.
         }
@@ -308,6 +309,7 @@ final class Storage {
         guard content.stored != content.synced else { return }
         try await synchronizeData()
         try await ledger.commit(.checkpointed(content.synced))
+        await target.carryRecord()
     }
 
     private func synchronizeData() async throws(TransferEnd) {

@@ -12,6 +12,8 @@ final class TargetFile {
         case nothing
         /// The partial file, with so many bytes.
         case partial(Int64)
+        /// A copy of it with so many bytes, made when the record claimed `byteCount` of them.
+        case copy(Int64, byteCount: Int64)
         /// The complete file under its name, with so many bytes.
         case published(Int64)
     }
@@ -93,8 +95,21 @@ final class TargetFile {
             }
         }
         part = found?.0
-        if found == nil { self.file = nil }
-        return found.map { .partial($0.1) } ?? .nothing
+        guard let (part, size) = found else {
+            self.file = nil
+            return .nothing
+        }
+        guard let byteCount = part.copiedByteCount else { return .partial(size) }
+        self.file = part.file
+        ledger.copy = part.file
+        return .copy(size, byteCount: byteCount)
+    }
+
+    /// Has the partial file carry what the record has of it, so that a copy of it is known again.
+    func carryRecord() async {
+        let byteCount = ledger.segments.byteCount
+        guard let part, byteCount > 0 else { return }
+        await disk.run { part.carry(byteCount: byteCount) }
     }
 
     private func openedFolder() async throws(TransferEnd) -> OpenFolder {
@@ -314,6 +329,7 @@ extension TargetFile {
             if try part.size() != size { try part.truncate(to: size) }
             try part.setFinalPermissions()
             part.recordOrigin(url: origins.url, referrer: origins.referrer)
+            part.stopCarrying()
             if let changed { part.setModificationTime(changed) }
         }
     }

@@ -25,6 +25,11 @@ struct TaskDisk: Sendable {
         }
     }
 
+    /// Runs what cannot fail.
+    func run<Value: Sendable>(_ body: @escaping @Sendable () -> Value) async -> Value {
+        await queue.run(key: task.rawValue, in: directory, body)
+    }
+
     /// The same, with a sync behind it that is shared with others who want one.
     func callAsFunction<Value: Sendable>(
         syncing sync: DiskSync,

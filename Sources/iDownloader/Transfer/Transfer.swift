@@ -96,10 +96,16 @@ actor Transfer {
             return attempt.fetch.content.isWhole(size: size)
         case .partial(let size):
             attempt.fetch.content.foundPart(size: size)
+        case .copy(let size, let byteCount):
+            attempt.fetch.content.foundPart(size: size)
+            let claimed = attempt.job.segments
+            // A copy of another moment than the record's may lack bytes anywhere.
+            let isOfRecord = byteCount == claimed.byteCount && content.stored == claimed
+            if !isOfRecord || attempt.job.possibleName != nil { attempt.fetch.content.forget() }
         }
         // It may be changed from here on, so that nobody may publish it as it is; and where it is
         // gone, whoever waits to hear whether it has its name need not wait for the server.
-        if let file, attempt.job.possibleName != nil {
+        if let file = target.file ?? file, attempt.job.possibleName != nil {
             try await attempt.ledger.commit(
                 .opened(file, content.known, keeping: content.synced)
             )
@@ -233,8 +239,8 @@ actor Transfer {
 
     /// Asks the present source until every byte is stored.
     private func fetch() async throws(TransferEnd) {
-        if content.isComplete, target.part != nil { return }
-        var ask = attempt.fetch.firstAsk
+        if content.isComplete, target.part != nil, attempt.ledger.copy == nil { return }
+        var ask = firstAsk
         // Each answer may send the question back once or twice; a server that never stops is
         // told apart from one that gives a little with each answer.
         var fruitless = 0
@@ -261,10 +267,19 @@ actor Transfer {
                 fruitless = content.stored.byteCount > before ? 0 : fruitless + 1
                 // Who brings something with each answer may take as many as it likes.
                 if fruitless == 0 { attempt.headerBytes = 0 }
-                ask = attempt.fetch.firstAsk
+                ask = firstAsk
             }
         }
         throw .failed(.badResponse("never contains the rest of the file"))
+    }
+
+    /// The first request to the present source: a copy of the recorded file is proven by it.
+    private var firstAsk: Ask {
+        let ask = attempt.fetch.firstAsk
+        guard attempt.ledger.copy != nil, ask.isPartial, let total = content.known.total else {
+            return ask
+        }
+        return .proof(for: content.stored, upTo: total)
     }
 
     /// Asks, but has samples of what is on disk compared before an answer may go on behind it.
@@ -406,6 +421,10 @@ actor Transfer {
                     isTransient: true
                 )
             )
+        }
+        // All its bytes were compared.
+        if let copy = ledger.copy {
+            try await ledger.commit(.opened(copy, content.known, keeping: content.synced))
         }
         try await addListedFiles()
         let hasArrived = target.isUnnamed
