@@ -47,6 +47,10 @@ extern int posix_spawn_file_actions_addclosefrom_np(void *actions, int first);
 // spawn.h: a session of the child's own.
 static const short CLINUX_POSIX_SPAWN_SETSID = 0x80;
 
+// memfd_create(2), sys/mman.h.
+extern int memfd_create(const char *name, unsigned int flags);
+static const unsigned int CLINUX_MFD_CLOEXEC = 1;
+
 // mallopt(3), malloc.h.
 extern int mallopt(int parameter, int value);
 static const int CLINUX_M_TRIM_THRESHOLD = -1;

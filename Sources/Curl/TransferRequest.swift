@@ -98,6 +98,8 @@ public struct TransferRequest: Sendable {
     public var cookies: String?
     /// How an SFTP host is known and signed in to.
     public var ssh = SSHAccess()
+    /// Lives as long as the request runs: what its paths lead to, for example.
+    public var attachments: [any Sendable] = []
 
     /// A plain GET of `url`; all else has defaults.
     public init(

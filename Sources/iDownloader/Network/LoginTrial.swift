@@ -39,6 +39,7 @@ package struct LoginTrial: Sendable {
         at url: URLReference
     ) async -> Verdict {
         var place = url
+        await network.refreshFiles()
         for _ in 0...Self.mostRedirects {
             var request = TransferRequest(url: place)
             network.lead(&request)

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import Curl
-import Glibc
 
 /// What the user's machine says about the ways to hosts and the logins there.
 ///
@@ -30,6 +29,9 @@ package struct NetworkConfiguration: Sendable {
     /// How far an address is; a test has others than the real ones.
     package var reach: @Sendable (SocketAddress) -> SocketAddress.Reach = { $0.reach }
 
+    /// What stands in the files above.
+    private let files = UserFiles()
+
     package init() {}
 
     /// What the user's environment and home say.
@@ -53,22 +55,39 @@ package struct NetworkConfiguration: Sendable {
         self.userName = userName
     }
 
+    /// Looks whether the user's files have changed, which requests know as they were found last; waits
+    /// for two seconds at most.
+    func refreshFiles() async {
+        let paths = [netrcFile, cookieFile, knownHostsFile].compactMap(\.self) + sshKeys
+        await files.refresh(paths)
+    }
+
     /// Gives a request the way to its host, and nothing that is a secret of the user's.
     func lead(_ request: inout TransferRequest) {
         request.proxy = proxies.choice(for: request.url)
         request.certificates = certificates
-        request.ssh.knownHostsFile = knownHostsFile
+        if request.url.scheme == "sftp" {
+            // Without the file no host is known.
+            request.ssh.knownHostsFile = knownHostsFile.map {
+                copy(of: $0, for: &request) ?? "/dev/null"
+            }
+        }
         request.connectTimeout = connectTimeout
         request.silenceTimeout = silenceTimeout
     }
 
     /// Gives a request the logins that the user keeps for its host.
     func signIn(_ request: inout TransferRequest) {
-        request.netrcFile = netrcFile.flatMap(Self.readable)
-        request.cookieFile = request.url.isHTTP ? cookieFile.flatMap(Self.readable) : nil
+        request.netrcFile = netrcFile.flatMap { copy(of: $0, for: &request) }
+        if request.url.isHTTP {
+            request.cookieFile = cookieFile.flatMap { copy(of: $0, for: &request) }
+        }
         guard request.url.scheme == "sftp", request.credentials?.password == nil else { return }
         request.ssh.logins = hasSSHAgent ? [.agent] : []
-        request.ssh.logins += sshKeys.compactMap(Self.readable).map { .key(path: $0) }
+        for key in sshKeys {
+            guard let path = copy(of: key, for: &request) else { continue }
+            request.ssh.logins.append(.key(path: path))
+        }
         if request.netrcFile != nil { request.ssh.logins.append(.password) }
     }
 
@@ -80,7 +99,10 @@ package struct NetworkConfiguration: Sendable {
         return reach(host)
     }
 
-    private static func readable(_ path: String) -> String? {
-        access(path, R_OK) == 0 ? path : nil
+    /// Where a copy of a file is found as long as the request lives; nil where there is none.
+    private func copy(of path: String, for request: inout TransferRequest) -> String? {
+        guard let copy = files.copy(of: path) else { return nil }
+        request.attachments.append(copy)
+        return copy.path
     }
 }

@@ -107,6 +107,7 @@ package final class Engine: Sendable {
         let work = Task(executorPreference: executor) { [self] in
             defer { rates.leave(job.task) }
             do {
+                await network.refreshFiles()
                 let job = try await withLogins(job)
                 let home = try URLReference(job.request.url)
                 await Transfer(

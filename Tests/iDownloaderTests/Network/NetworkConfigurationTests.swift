@@ -53,17 +53,59 @@ import iDownloader
                 network.signIn(&request)
                 return request
             }
+            await network.refreshFiles()
             #expect(try logins("sftp://h/f").ssh.logins == [.agent])
             #expect(try logins("http://h/f").netrcFile == nil)
             #expect(try logins("http://h/f").cookieFile == nil)
             network.sshKeys = [home + "/none", home + "/key"]
-            for name in ["/.netrc", "/key", "/cookies"] { try TestFile.write("", to: home + name) }
+            for name in [".netrc", "key", "cookies"] {
+                try TestFile.write("in \(name)", to: "\(home)/\(name)")
+            }
+            await network.refreshFiles()
             let request = try logins("sftp://h/f")
-            #expect(request.ssh.logins == [.agent, .key(path: home + "/key"), .password])
-            #expect(request.netrcFile == home + "/.netrc")
+            let key = try #require(request.ssh.logins.dropFirst().first)
+            guard case .key(let path) = key else { return #expect(Bool(false), "\(key)") }
+            #expect(request.ssh.logins == [.agent, key, .password])
+            #expect(try TestFile.text(of: path) == "in key")
+            #expect(try TestFile.text(of: #require(request.netrcFile)) == "in .netrc")
             #expect(request.cookieFile == nil)
-            #expect(try logins("http://h/f").cookieFile == home + "/cookies")
-            #expect(try logins("http://h/f").ssh.logins == [])
+            let web = try logins("http://h/f")
+            #expect(try TestFile.text(of: #require(web.cookieFile)) == "in cookies")
+            #expect(web.ssh.logins == [])
+        }
+    }
+
+    @Test(
+        .enabled("needs fuse(4) and python3-fuse") {
+            await HangingDisk.canMount(.stoppedProgram)
+        }
+    )
+    func `a file that hangs holds up nobody, and serves those who come later`() async throws {
+        try await withTemporaryFolder { home in
+            var network = NetworkConfiguration()
+            network.netrcFile = home + "/netrc"
+            try await withHangingDisk(.stoppedProgram) { disk in
+                network.cookieFile = disk.path + "/cookies"
+                try TestFile.write("in cookies", to: disk.path + "/cookies")
+                try TestFile.write("in netrc", to: home + "/netrc")
+                try await disk.hang()
+                // Two seconds for the first, nothing for the second.
+                let files = network
+                try await within("the answer", limit: .seconds(20)) {
+                    await files.refreshFiles()
+                    await files.refreshFiles()
+                }
+                var request = TransferRequest(url: try URLReference("http://h/f"))
+                network.signIn(&request)
+                #expect(request.cookieFile == nil)
+                try await disk.answer()
+                try await soon("the file to be read") {
+                    await files.refreshFiles()
+                    var request = TransferRequest(url: try URLReference("http://h/f"))
+                    files.signIn(&request)
+                    return request.cookieFile != nil
+                }
+            }
         }
     }
 }
