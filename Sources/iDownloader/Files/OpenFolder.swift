@@ -69,6 +69,10 @@ package final class OpenFolder: Sendable {
         try fileSystem.status(of: number).identity
     }
 
+    /// Whether it has another path than when it was opened, by what the kernel knows: its disk is not
+    /// asked.
+    var isMoved: Bool { (try? fileSystem.path(of: number)) != path }
+
     /// Where it stands now, if that is another place than when it was opened.
     package var newPath: String? {
         guard let now = try? fileSystem.path(of: number), now != path,

@@ -314,7 +314,8 @@ extension TargetFile {
         let folder = try await openedFolder()
         let name =
             isUnnamed ? try await nameArrived(version, in: folder) : try await rename(in: folder)
-        return (name, folder.newPath)
+        let newPath = folder.isMoved ? try await disk { folder.newPath } : nil
+        return (name, newPath)
     }
 
     /// Gives the file what every complete one has, and brings all of it to the disk.

@@ -80,6 +80,25 @@ struct DiskQueueTests {
         }
     }
 
+    @Test func `a file is closed on its disk's thread, not by who drops it`() async throws {
+        try await withTemporaryFolder { path in
+            let disk = DiskQueue()
+            var folder: OpenFolder? = try await disk.run(key: 0, in: path) {
+                () throws(FileError) in try OpenFolder(path, fileSystem: FileSystem())
+            }
+            let number = try #require(folder?.number)
+            let door = DispatchSemaphore(value: 0)
+            let hold = Task.immediate { await disk.run(key: 0, in: path) { door.wait() } }
+            folder = nil
+            #expect(try FileSystem().path(of: number) == path)
+            door.signal()
+            await hold.value
+            // Behind it.
+            await disk.run(key: 0, in: path) {}
+            #expect((try? FileSystem().path(of: number)) != path)
+        }
+    }
+
     private static let list = """
         22 1 8:2 / / rw,relatime shared:1 - ext4 /dev/sda2 rw
         30 22 0:40 / /mnt/far\\040away rw shared:9 - nfs4 server:/x rw

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Dispatch
+import Synchronization
+import Testing
+import iDownState
+import iDownTesting
+
+@testable import iDownloader
+
+@Suite(.timeLimit(.minutes(5)))
+struct SegmentWriterTests {
+    /// A file on a disk whose writes wait for a door.
+    private struct Place {
+        let path: String
+        let part: PartFile
+        /// To be signalled once for each write.
+        let door: DispatchSemaphore
+
+        func expect(_ isRight: ([UInt8]) -> Bool) throws {
+            #expect(isRight(try TestFile.bytes(of: path + "/file.part")))
+        }
+    }
+
+    private func withPlace(
+        holding old: [UInt8] = [],
+        _ body: (Place) async throws -> Void
+    ) async throws {
+        try await withTemporaryFolder { path in
+            let door = DispatchSemaphore(value: 0)
+            let hangs = FaultPlan(of: "pwrite") { _ in door.wait() }
+            let system = FileSystem(faults: hangs)
+            let part = try await DiskQueue().run(key: 0, in: path) { () throws(FileError) in
+                try PartFile.create("file", in: OpenFolder(path, fileSystem: system))
+            }
+            try TestFile.write(old, to: path + "/file.part")
+            try await body(Place(path: path, part: part, door: door))
+        }
+    }
+
+    private let chunk = [UInt8](repeating: 7, count: 16 << 10)
+
+    private func append(_ bytes: [UInt8], to writer: SegmentWriter) -> SegmentWriter.Step {
+        bytes.withUnsafeBytes { writer.append($0) }
+    }
+
+    /// Hears what the writer tells.
+    private final class Listener: Sendable {
+        private let heard = Mutex<[SegmentWriter.Verdict?]>([])
+        let hasRoom = FaultServer.Gate()
+        let hasVerdict = FaultServer.Gate()
+
+        init(_ writer: SegmentWriter) {
+            writer.listen { [self] verdict in
+                heard.withLock { $0.append(verdict) }
+                (verdict == nil ? hasRoom : hasVerdict).open()
+            }
+        }
+
+        var verdicts: [SegmentWriter.Verdict?] { heard.withLock(\.self) }
+    }
+
+    @Test func `a disk that hangs makes nobody wait but the connection`() async throws {
+        try await withPlace { place in
+            let writer = SegmentWriter(place.part, from: 0, to: nil)
+            let listener = Listener(writer)
+            for _ in 0..<32 { #expect(append(chunk, to: writer) == .done) }
+            #expect(append(chunk, to: writer) == .waits)
+            #expect(writer.position == 512 << 10 && writer.writtenEnd == 0)
+            #expect(listener.verdicts == [])
+            place.door.signal()
+            await listener.hasRoom.waitUntilOpen()
+            #expect(writer.writtenEnd == 256 << 10)
+            #expect(append(chunk, to: writer) == .done)
+            for _ in 0..<2 { place.door.signal() }
+            #expect(await writer.flush() == nil)
+            #expect(writer.writtenEnd == 528 << 10 && listener.verdicts == [nil])
+            try place.expect { $0 == [UInt8](repeating: 7, count: 528 << 10) }
+        }
+    }
+
+    @Test func `nothing behind a difference is written before somebody has decided`() async throws {
+        let old = [UInt8](repeating: 7, count: 100_000)
+        try await withPlace(holding: old) { place in
+            let map = SegmentMap([ByteRange(from: 0, to: 100_000)].compactMap(\.self))
+            let writer = SegmentWriter(place.part, from: 0, to: nil, comparing: map)
+            let listener = Listener(writer)
+            var other = [UInt8](repeating: 7, count: 120_000)
+            other[50_000] = 8
+            #expect(append(other, to: writer) == .done)
+            #expect(await writer.flush() == .differs)
+            await listener.hasVerdict.waitUntilOpen()
+            #expect(writer.writtenEnd == 50_000)
+            #expect(append(chunk, to: writer) == .waits)
+            try place.expect { $0 == old }
+            for _ in 0..<2 { place.door.signal() }
+            writer.cut()
+            await listener.hasRoom.waitUntilOpen()
+            #expect(append(chunk, to: writer) == .done)
+            #expect(await writer.flush() == nil)
+            try place.expect { $0 == other + chunk }
+            #expect(listener.verdicts == [.differs, nil])
+        }
+    }
+
+    @Test func `what follows a proof waits until that is recorded`() async throws {
+        let old = [UInt8](repeating: 7, count: 40_000)
+        try await withPlace(holding: old) { place in
+            let map = SegmentMap([ByteRange(from: 0, to: 40_000)].compactMap(\.self))
+            let writer = SegmentWriter(
+                place.part,
+                from: 0,
+                to: 56_384,
+                comparing: map,
+                isProof: true
+            )
+            let listener = Listener(writer)
+            #expect(append(old, to: writer) == .done)
+            #expect(await writer.flush() == nil)
+            // The last bytes: nobody waits for more before they go to the disk.
+            #expect(append(chunk, to: writer) == .done)
+            await listener.hasVerdict.waitUntilOpen()
+            #expect(listener.verdicts == [.proven] && writer.writtenEnd == 40_000)
+            place.door.signal()
+            writer.release()
+            #expect(await writer.flush() == nil)
+            try place.expect { $0 == old + chunk }
+        }
+    }
+
+    @Test func `what was given up is not written later`() async throws {
+        try await withPlace { place in
+            let writer = SegmentWriter(place.part, from: 0, to: nil)
+            for _ in 0..<32 { #expect(append(chunk, to: writer) == .done) }
+            writer.giveUp()
+            #expect(append(chunk, to: writer) == .failed)
+            #expect(await writer.flush() == nil)
+            // Enough for both, if the second were written.
+            for _ in 0..<2 { place.door.signal() }
+            await writer.quiet()
+            try place.expect { $0.count <= 256 << 10 }
+        }
+    }
+
+    @Test func `a failed write ends the connection and is remembered`() async throws {
+        try await withTemporaryFolder { path in
+            let system = FileSystem(faults: FaultPlan(failing: 1, of: "pwrite"))
+            let part = try await DiskQueue().run(key: 0, in: path) { () throws(FileError) in
+                try PartFile.create("file", in: OpenFolder(path, fileSystem: system))
+            }
+            let writer = SegmentWriter(part, from: 0, to: nil)
+            #expect(append(chunk, to: writer) == .done)
+            #expect(await writer.flush() == nil)
+            #expect(writer.failure?.errno == 5 && writer.writtenEnd == 0)
+            #expect(append(chunk, to: writer) == .failed)
+        }
+    }
+}
