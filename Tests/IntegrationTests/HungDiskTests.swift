@@ -13,7 +13,7 @@ struct HungDiskTests {
 
     /// The largest download, of which no more is on disk than this when the disk hangs.
     private static let part: Int64 = 2 << 20
-    private let large = TestContent(seed: 95, count: 24 << 20)
+    private let large = TestContent(seed: 95, count: 8 << 20)
     private let small = TestContent(seed: 96, count: 100_000)
     /// Takes three seconds by itself.
     private let paced = TestContent(seed: 97, count: 6 << 20)
@@ -78,6 +78,17 @@ struct HungDiskTests {
                 try await service.waitForState("completed", of: other, limit: .seconds(30))
                 for id in [paused, removed, left] {
                     #expect(try await service.state(of: id) == "downloading")
+                }
+                if kind == .stoppedProgram {
+                    // Nor does whoever names it by a link hold up others.
+                    let link = service.home.path + "/link"
+                    try #require(symlink(disk.path, link) == 0)
+                    let code = try await promptly("a task for a link to it") {
+                        await refusal("a link to a folder that hangs") {
+                            _ = try await service.add(host.url("/small")) { $0.directory = link }
+                        }
+                    }
+                    #expect(code == .invalidDestination)
                 }
                 let new = try await promptly("a new task") {
                     try await service.add(host.url("/small"))

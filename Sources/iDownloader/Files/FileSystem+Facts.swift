@@ -67,6 +67,13 @@ extension FileSystem {
         return path
     }
 
+    /// Where a link leads to; nil for what is no link, or cannot be read; readlink(2).
+    func target(of path: String) -> String? {
+        var buffer = [UInt8](repeating: 0, count: Int(PATH_MAX))
+        let count = try? call("readlink") { readlink(path, &buffer, buffer.count) }
+        return count.flatMap { String(validating: buffer.prefix($0), as: UTF8.self) }
+    }
+
     /// The permissions that new files of this process do not get; proc_pid_status(5).
     ///
     /// umask(2) itself can only be read by changing it for all threads. Where /proc does not
