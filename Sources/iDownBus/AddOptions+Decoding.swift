@@ -36,6 +36,7 @@ extension AddOptions {
         case .checksum: checksum = try Self.read(key, value)
         case .whenDone: whenDone = try Self.word(key, try Self.read(key, value))
         case .expectedSize: expectedSize = try Self.size(try Self.read(key, value))
+        case .retryFor: retryFor = try Self.retryFor(try Self.read(key, value))
         }
     }
 
@@ -118,6 +119,16 @@ extension AddOptions {
             )
         }
         return size
+    }
+
+    private static func retryFor(_ seconds: UInt64) throws(ManagerError) -> UInt64 {
+        guard Contract.retryFor.contains(seconds) else {
+            throw ManagerError(
+                .invalidOption,
+                "retry-for must be at most \(Contract.retryFor.upperBound) seconds."
+            )
+        }
+        return seconds
     }
 
     private static func mirrors(_ mirrors: [String]) throws(ManagerError) -> [String] {

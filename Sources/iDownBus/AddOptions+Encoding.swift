@@ -27,6 +27,7 @@ extension AddOptions {
         case .mirrors: mirrors.isEmpty ? nil : mirrors.busValue
         case .checksum: checksum?.busValue
         case .expectedSize: expectedSize?.busValue
+        case .retryFor: retryFor?.busValue
         }
     }
 

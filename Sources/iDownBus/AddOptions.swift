@@ -37,6 +37,10 @@ public struct AddOptions: Hashable, Sendable {
     public var checksum: String?
     /// The length that the file must have, in bytes.
     public var expectedSize: UInt64?
+    /// For how long to try without progress, in seconds and within ``Contract/retryFor``.
+    ///
+    /// 0 means for as long as it takes; nil means the setting `RetryFor`.
+    public var retryFor: UInt64?
     /// What to do with the finished file; sandboxed callers may not set it.
     public var whenDone: WhenDone?
 
@@ -107,5 +111,6 @@ extension AddOptions {
         case checksum
         case expectedSize = "expected-size"
         case whenDone = "when-done"
+        case retryFor = "retry-for"
     }
 }

@@ -42,6 +42,12 @@ public enum Contract {
     /// The range of SpeedLimit and of the option `speed-limit`, in bytes per second; 0 is no limit.
     public static let speedLimit: ClosedRange<UInt64> = 0...UInt64(Int64.max)
 
+    /// The range of the option `retry-for`, in seconds; 0 is for as long as it takes.
+    public static let retryFor: ClosedRange<UInt64> = 0...UInt64(UInt32.max)
+
+    /// The default of the setting `RetryFor`, in seconds: 24 hours.
+    public static let usualRetryFor: UInt64 = 86_400
+
     /// The most URLs in the option `mirrors`.
     public static let maximumMirrors = 100
 

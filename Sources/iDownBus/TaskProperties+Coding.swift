@@ -133,6 +133,7 @@ extension TaskProperties {
         case .priority: priority.busValue
         case .speedLimit: speedLimit.busValue
         case .maxConnections: maxConnections.busValue
+        case .retryFor: retryFor.busValue
         case .integrity: integrity.busValue
         case .mimeType: mimeType.busValue
         case .checksum: checksum.busValue

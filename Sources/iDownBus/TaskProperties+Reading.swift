@@ -59,6 +59,7 @@ extension TaskProperties {
         case .priority: try reader.take(&priority)
         case .speedLimit: try reader.take(&speedLimit)
         case .maxConnections: try reader.take(&maxConnections)
+        case .retryFor: try reader.take(&retryFor)
         case .integrity: try reader.take(&integrity)
         case .mimeType: try reader.take(&mimeType)
         case .checksum: try reader.take(&checksum)

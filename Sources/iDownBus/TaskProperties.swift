@@ -51,6 +51,8 @@ public struct TaskProperties: Hashable, Sendable {
     public var speedLimit: UInt64 = 0
     /// The most connections at once; 0 means the service's MaxConnectionsPerDownload.
     public var maxConnections: UInt32 = 0
+    /// For how long it is tried without progress, in seconds; 0 means for as long as it takes.
+    public var retryFor: UInt64 = Contract.usualRetryFor
     /// How the finished file was checked.
     public var integrity: Integrity = .unknown
     /// The media type; empty while it is unknown.

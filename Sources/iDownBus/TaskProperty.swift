@@ -48,6 +48,8 @@ public enum TaskProperty: String, CaseIterable, Hashable, Sendable {
     case speedLimit = "SpeedLimit"
     /// The most connections at once; 0 means the service's setting.
     case maxConnections = "MaxConnections"
+    /// For how long it is tried without progress, in seconds; 0 means for as long as it takes.
+    case retryFor = "RetryFor"
     /// How the finished file was checked.
     case integrity = "Integrity"
     /// The media type; empty while it is unknown.
@@ -83,7 +85,8 @@ public enum TaskProperty: String, CaseIterable, Hashable, Sendable {
         case .downloadedBytes, .speed, .progress, .connections, .segments: .never
         case .url, .fileName, .directory, .path, .state, .activity, .hold, .totalBytes, .errorCode,
             .errorMessage, .attempts, .retryAt, .resumable, .priority, .speedLimit,
-            .maxConnections, .integrity, .mimeType, .checksum, .referrer, .finishedAt, .listedTasks:
+            .maxConnections, .retryFor, .integrity, .mimeType, .checksum, .referrer, .finishedAt,
+            .listedTasks:
             .changes
         }
     }
@@ -115,6 +118,7 @@ public enum TaskProperty: String, CaseIterable, Hashable, Sendable {
         case .priority: Column(\.priority)
         case .speedLimit: Column(\.speedLimit)
         case .maxConnections: Column(\.maxConnections)
+        case .retryFor: Column(\.retryFor)
         case .integrity: Column(\.integrity)
         case .mimeType: Column(\.mimeType)
         case .checksum: Column(\.checksum)

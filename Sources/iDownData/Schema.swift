@@ -28,8 +28,8 @@ enum Schema {
         migrator.registerMigration("6", foreignKeyChecks: .immediate) { database in
             try database.execute(sql: version6)
         }
-        migrator.registerMigration("8", foreignKeyChecks: .immediate) { database in
-            try database.execute(sql: version8)
+        migrator.registerMigration("7", foreignKeyChecks: .immediate) { database in
+            try database.execute(sql: version7)
         }
         return migrator
     }
@@ -205,8 +205,12 @@ enum Schema {
             WHERE hold IN ('offline', 'metered', 'battery', 'space', 'settings');
         """
 
-    // How far the host was that listed a file in a metalink. Hardly any task is of a metalink.
-    private static let version8 = """
+    // How long a task is tried without progress, what of that time has passed, whether its host has
+    // ever answered, and how far the host was that listed the file in a metalink.
+    private static let version7 = """
+        ALTER TABLE task ADD COLUMN retryFor INTEGER NOT NULL DEFAULT 86400;
+        ALTER TABLE task ADD COLUMN waited INTEGER NOT NULL DEFAULT 0;
+        ALTER TABLE task ADD COLUMN hostHasAnswered INTEGER NOT NULL DEFAULT 0;
         ALTER TABLE task ADD COLUMN metalinkReach INTEGER;
         """
 

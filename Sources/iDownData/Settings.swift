@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import iDownState
+
 /// The user's settings, for all tasks.
 package struct Settings: Hashable, Sendable {
     package static let concurrentDownloads = 1...64
     package static let connectionsPerDownload = 1...16
     /// In days; the upper limit is that of the D-Bus property.
     package static let keepCompleted = 0...Int(UInt32.max)
+    /// In seconds; the upper limit is that of the D-Bus option.
+    package static let retryFor = 0...Int(UInt32.max)
 
     /// How many tasks may download at the same time, 1…64.
     package var maxConcurrentDownloads: Int
@@ -26,6 +30,9 @@ package struct Settings: Hashable, Sendable {
     package var holdsOnMetered = false
     /// Whether downloads wait while the battery is low.
     package var holdsOnLowBattery = false
+    /// For how long downloads are tried without progress, in seconds, unless they say otherwise; 0
+    /// for as long as it takes.
+    package var retryFor = Int(RetryPolicy.usualRetryFor)
     /// Whether added, completed and failed downloads are notified.
     package var notifies = true
     /// Whether the computer is kept from sleeping when idle while something downloads.

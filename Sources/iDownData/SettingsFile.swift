@@ -247,6 +247,7 @@ package struct SettingsFile: Sendable {
             (.cookieFile, settings.cookieFile),
             (.notifications, flag(settings.notifies)),
             (.stayAwake, flag(settings.staysAwake)),
+            (.retryFor, "\(settings.retryFor)"),
             (.whenDoneCommand, command),
             (.allowHiddenFolders, flag(settings.allowsHiddenFolders)),
             (.useServerTime, flag(settings.usesServerTime)),
@@ -271,6 +272,7 @@ package struct SettingsFile: Sendable {
         case cookieFile = "CookieFile"
         case notifications = "Notifications"
         case stayAwake = "StayAwake"
+        case retryFor = "RetryFor"
         case whenDoneCommand = "WhenDoneCommand"
         case useServerTime = "UseServerTime"
         case logLevel = "LogLevel"
@@ -294,6 +296,10 @@ package struct SettingsFile: Sendable {
             (Key.cookieFile, text(settings.cookieFile, usual.cookieFile)),
             (Key.notifications, flag(settings.notifies, usual.notifies)),
             (Key.stayAwake, flag(settings.staysAwake, usual.staysAwake)),
+            (
+                Key.retryFor,
+                settings.retryFor == usual.retryFor ? nil : .integer(Int64(settings.retryFor))
+            ),
             (
                 Key.whenDoneCommand,
                 settings.whenDoneCommand.map { words in .array(words.map { .text($0) }) }
@@ -354,6 +360,9 @@ package struct SettingsFile: Sendable {
         settings.notifies = try flag(content, Key.notifications) ?? true
         settings.staysAwake = try flag(content, Key.stayAwake) ?? false
         settings.usesServerTime = try flag(content, Key.useServerTime) ?? false
+        if let value = content[Key.retryFor] {
+            settings.retryFor = try count(value, Key.retryFor, Settings.retryFor)
+        }
         settings.whenDoneCommand = try command(content[Key.whenDoneCommand])
         let levels = ["error", "warning", "notice", "info", "debug"]
         let level = try text(content[Key.logLevel], Key.logLevel, "a level of the log") ?? "info"

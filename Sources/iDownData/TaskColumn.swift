@@ -16,13 +16,14 @@ enum TaskColumn: Int, CaseIterable {
     case failureCode, failureIsTransient, failureRetryAfter, failureNeededSpace, entityTagIsWeak
     case lastModifiedIsStrong, lastModified, remoteChecksum, mimeType, fileName, wantedName
     case checksum, directory, segments, entityTag, failureMessage, owner, userAgent, url, referrer
-    case headers, mirrors, loginKey, hasLogins, listedTasks, metalinkReach
+    case headers, mirrors, loginKey, hasLogins, listedTasks, retryFor, waited, hostHasAnswered
+    case metalinkReach
 
     /// The columns that version 1 of the table did not have, with the SQL value of each for a task
     /// in an older table.
     private static let added: [(column: TaskColumn, older: String)] = [
         (.loginKey, "NULL"), (.hasLogins, "0"), (.listedTasks, "NULL"),
-        (.metalinkReach, "NULL"),
+        (.retryFor, "86400"), (.waited, "0"), (.hostHasAnswered, "0"), (.metalinkReach, "NULL"),
     ]
 
     /// The column's name in SQL.
@@ -96,6 +97,9 @@ enum TaskColumn: Int, CaseIterable {
         case .hasLogins: record.request.hasLogins
         case .listedTasks:
             record.listedTasks.isEmpty ? nil : Data(TaskIDList.bytes(record.listedTasks))
+        case .retryFor: record.request.retryFor
+        case .waited: record.waited.wholeMicroseconds
+        case .hostHasAnswered: record.hostHasAnswered
         case .metalinkReach: record.request.metalinkReach
         }
     }
@@ -220,7 +224,7 @@ extension TaskColumn {
     private static let ofRequest: [TaskColumn] = [
         .urlHash, .originHash, .isLoopback, .onExisting, .connections, .expectedSize,
         .hasPieceHashes, .usesStoredLogins, .whenDone, .wantedName, .checksum, .directory, .owner,
-        .userAgent, .url, .referrer, .headers, .mirrors, .loginKey, .hasLogins,
+        .userAgent, .url, .referrer, .headers, .mirrors, .loginKey, .hasLogins, .retryFor,
         .metalinkReach,
     ]
 }

@@ -39,6 +39,8 @@ struct TaskRow {
         record.attempt = AttemptNumber(rawValue: try integer(.attempt))
         record.startOrder = try count(.startOrder)
         record.tries = try number(.tries)
+        record.waited = .microseconds(try count(.waited))
+        record.hostHasAnswered = try flag(.hostHasAnswered)
         record.stretchStart = try count(.stretchStart)
         record.failure = try failure()
         record.file = try file()
@@ -73,6 +75,7 @@ struct TaskRow {
             keptLogins: try name(.loginKey),
             checksum: try checksum(.checksum),
             expectedSize: try optional(.expectedSize),
+            retryFor: try count(.retryFor),
             hasPieceHashes: try flag(.hasPieceHashes),
             usesStoredLogins: try flag(.usesStoredLogins),
             metalinkReach: try optional(.metalinkReach),

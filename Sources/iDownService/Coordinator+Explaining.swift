@@ -37,7 +37,8 @@ extension Coordinator {
             return ["queue: \(count) of \(slots) running"]
         case .waiting(.retry(let deadline)):
             let left = backOffs.deadline(of: id).map { $0 - time.now } ?? deadline.since(time.date)
-            return ["retry in \(Self.shown(left))\(Self.inBrackets(record.failure))"]
+            let retry = "retry in \(Self.shown(left))\(Self.inBrackets(record.failure))"
+            return [retry] + [Self.end(of: record, after: left)].compactMap(\.self)
         case .waiting(.offline):
             return ["offline"]
         case .waiting(.metered):
@@ -48,6 +49,23 @@ extension Coordinator {
             return ["disk full\(await missingSpace(of: record).map { ": \($0) missing" } ?? "")"]
         case .waiting(.settings):
             return [settingsReason]
+        }
+    }
+
+    /// Says when a task that is tried again is given up.
+    ///
+    /// - Parameters:
+    ///   - record: what is known of the task.
+    ///   - wait: how long its present wait still lasts.
+    /// - Returns: the sentence; nil where it is never given up.
+    private static func end(of record: TaskRecord, after wait: Duration) -> String? {
+        // A host that asked for a pause is no failure.
+        guard record.tries > 0, let failure = record.failure else { return nil }
+        if let tries = record.stretch.triesLeft(after: failure) {
+            return "gives up after \(max(1, tries)) more \(tries > 1 ? "tries" : "try")"
+        }
+        return record.stretch.left.map {
+            "gives up in \(shown($0 + max(.zero, wait))) if nothing comes by then"
         }
     }
 
@@ -99,7 +117,11 @@ extension Coordinator {
 
     private static func shown(_ duration: Duration) -> String {
         let seconds = max(0, duration.components.seconds)
-        return seconds < 120 ? "\(seconds) s" : "\((seconds + 59) / 60) min"
+        return switch seconds {
+        case ..<120: "\(seconds) s"
+        case ..<7200: "\((seconds + 59) / 60) min"
+        default: "\((seconds + 3599) / 3600) h"
+        }
     }
 
     /// Why the last try failed, in brackets: `HTTP 503`, else the message's first sentence.

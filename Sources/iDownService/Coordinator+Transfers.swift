@@ -17,8 +17,12 @@ extension Coordinator: TransferJournal {
     ) async throws -> Bool {
         let now = time.date
         let jitter: Double
+        var took: Duration = .zero
         switch event {
         case .failed:
+            if let transfer = running[task], transfer.attempt == attempt {
+                took = time.now - transfer.startedAt
+            }
             var dice = time
             jitter = Double.random(in: 0..<1, using: &dice)
         case .arrived, .publishing:
@@ -26,11 +30,17 @@ extension Coordinator: TransferJournal {
             if running[task]?.attempt == attempt { arrived.insert(task) }
         case .opened, .checkpointed, .listed, .completed, .held: jitter = 0
         }
+        let tryTook = took
         let hasNetwork = conditions.isOnline && !conditions.isCaptive
         return try await commit(answering: .first) { transaction in
             let change = try transaction.change(task) { record in
                 let seen = hasNetwork ? event : event.whileOffline(from: record.request.origin)
-                return record.apply(.transfer(seen, of: attempt), at: now, jitter: jitter)
+                return record.apply(
+                    .transfer(seen, of: attempt),
+                    at: now,
+                    jitter: jitter,
+                    took: tryTook
+                )
             }
             guard let change, !change.effects.isEmpty else { return (false, []) }
             return (true, [change])

@@ -153,6 +153,7 @@ extension ManagerService {
             engine: engine,
             downloadDirectory: directory,
             rules: rules,
+            retryFor: Int64(settings.retryFor),
             owner: owner
         )
     }

@@ -32,6 +32,7 @@ extension TaskProperties {
         priority = record.priority
         speedLimit = UInt64(clamping: record.speedLimit)
         maxConnections = UInt32(clamping: record.request.connections ?? 0)
+        retryFor = UInt64(clamping: record.request.retryFor)
         integrity = record.integrity.flatMap { Integrity(rawValue: $0.rawValue) } ?? .unknown
         mimeType = record.remote.mimeType
         checksum = record.request.checksum?.description ?? ""

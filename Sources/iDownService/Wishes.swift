@@ -21,6 +21,8 @@ struct Wishes: Sendable {
     let engine: Engine
     let downloadDirectory: String
     let rules: FolderRules
+    /// For how long they are tried without progress where no option says so, in seconds.
+    var retryFor = RetryPolicy.usualRetryFor
     /// Whose tasks they become; nil for the user's own programs.
     var owner: String?
     /// The folder of the call, where it need not be looked at again.
@@ -100,6 +102,7 @@ struct Wishes: Sendable {
             tasks[index].request.userAgent = options.userAgent
             tasks[index].request.connections = options.connections.map(Int.init)
             tasks[index].request.onExisting = onExisting
+            tasks[index].request.retryFor = options.retryFor.map { Int64(clamping: $0) } ?? retryFor
             tasks[index].request.whenDone = options.whenDone.flatMap {
                 WhenDone(rawValue: $0.rawValue)
             }

@@ -6,13 +6,6 @@ extension Failure {
         var failure = classify(status)
         guard failure.isTransient else { return failure }
         failure.retryAfter = retryAfter
-        if let retryAfter, retryAfter > RetryPolicy.longestRetryAfter {
-            failure.code = .serverBusy
-            failure.isTransient = false
-            failure.message +=
-                " The server asks clients to wait \(retryAfter.components.seconds) seconds, longer"
-                + " than idown does. Try again after that."
-        }
         return failure
     }
 

@@ -102,6 +102,8 @@ package struct Failure: Error, Hashable, Sendable {
     /// How many bytes must be free on the file system before it is worth another try; nil where
     /// room is not what is missing.
     package var neededSpace: Int64?
+    /// Whether a host had answered the task by then; a record keeps that beside the failure.
+    package var isAfterAnswer = false
 
     package init(
         _ code: FailureCode,

@@ -9,7 +9,7 @@ package struct HostLimits: Sendable {
     /// What a host was found to allow, and to be of use, is believed for a day.
     package static let memory: Duration = .seconds(86_400)
     /// A wish to be left alone is honoured up to an hour.
-    package static let longestQuiet: Duration = RetryPolicy.longestRetryAfter
+    package static let longestQuiet: Duration = .seconds(3600)
     /// For so long a host may not have noticed that a connection is gone.
     package static let lag: Duration = .seconds(2)
     /// How many hosts are remembered.

@@ -6,6 +6,8 @@
 package struct HostRests: Hashable, Sendable {
     /// More hosts than this are not remembered: those that come back first make room.
     package static let limit = 10_000
+    /// A longer wish binds only the task that was told so (24 hours): the others may ask before.
+    package static let longest: Duration = .seconds(86_400)
 
     private var ends: [Origin: Duration] = [:]
 
@@ -14,14 +16,14 @@ package struct HostRests: Hashable, Sendable {
     /// Takes note of a host's wish.
     ///
     /// A later wish does not shorten an earlier one: two answers may pass each other on their way.
-    /// One beyond `RetryPolicy.longestRetryAfter` is not waited for, and so binds nobody.
+    /// One beyond ``longest`` is not remembered.
     ///
     /// - Parameters:
     ///   - origin: who asks.
     ///   - wish: for how long.
     ///   - now: the present time.
     package mutating func rest(_ origin: Origin, for wish: Duration, now: Duration) {
-        guard wish > .zero, wish <= RetryPolicy.longestRetryAfter else { return }
+        guard wish > .zero, wish <= Self.longest else { return }
         dropPast(now: now)
         ends[origin] = max(ends[origin] ?? .zero, now + wish)
         guard ends.count > Self.limit else { return }

@@ -35,6 +35,7 @@ extension TaskRecord {
     ///
     /// - Returns: what is to be done about it; the slot that may be free now is the caller's.
     mutating func hold(by obstacle: Obstacle, at now: WallTime) -> [Effect] {
+        defer { failure?.isAfterAnswer = false }
         switch obstacle {
         case .hostRests(let rest):
             state = .waiting(.retry(at: now.advanced(by: rest)))

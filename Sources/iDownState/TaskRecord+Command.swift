@@ -111,8 +111,7 @@ extension TaskRecord {
     mutating func restart() -> [Effect] {
         if failure?.code.spoilsContent == true { forgetContent() }
         failure = nil
-        tries = 0
-        stretchStart = segments.byteCount
+        beginStretch()
         state = .waiting(.queue)
         return [.persist, .announce, .fillSlots]
     }

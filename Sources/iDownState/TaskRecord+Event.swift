@@ -9,8 +9,14 @@ extension TaskRecord {
     ///   - event: what happened.
     ///   - now: the calendar's time, for the record.
     ///   - jitter: 0 up to 1, for the back-off.
+    ///   - took: how long the try took that has failed, by a clock that nobody sets.
     /// - Returns: what is to be done about it.
-    package mutating func apply(_ event: Event, at now: WallTime, jitter: Double) -> [Effect] {
+    package mutating func apply(
+        _ event: Event,
+        at now: WallTime,
+        jitter: Double,
+        took: Duration = .zero
+    ) -> [Effect] {
         switch event {
         case .slotGranted(let order): grantSlot(order)
         case .displaced: displace()
@@ -21,7 +27,8 @@ extension TaskRecord {
         case .partialFound(let size): measurePartial(size)
         case .publicationFound(let name, let size): findPublication(name, size, at: now)
         case .partialDeleted: finishDeletion()
-        case .transfer(let event, let number): apply(event, of: number, at: now, jitter: jitter)
+        case .transfer(let event, let number):
+            apply(event, of: number, at: now, jitter: jitter, took: took)
         }
     }
 
@@ -142,6 +149,7 @@ extension TaskRecord {
         self.integrity = integrity
         failure = nil
         tries = 0
+        waited = .zero
         finishedAt = now
         return [.persist, .announce, .fillSlots]
     }

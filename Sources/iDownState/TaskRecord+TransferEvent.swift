@@ -6,7 +6,8 @@ extension TaskRecord {
         _ event: TransferEvent,
         of number: AttemptNumber,
         at now: WallTime,
-        jitter: Double
+        jitter: Double,
+        took: Duration
     ) -> [Effect] {
         guard number == attempt, attempt != .none else { return [] }
         switch event {
@@ -19,7 +20,7 @@ extension TaskRecord {
             guard case .publish = intent else { return [] }
             if let folder { request.directory = folder }
             return complete(name, size, integrity, at: now)
-        case .failed(let failure): return fail(failure, at: now, jitter: jitter)
+        case .failed(let failure): return fail(failure, at: now, jitter: jitter, took)
         case .held(let obstacle): return stepAside(for: obstacle, at: now)
         }
     }
@@ -45,6 +46,7 @@ extension TaskRecord {
         self.file = file
         self.remote = remote
         segments = kept
+        hostHasAnswered = true
         return [.persist, .announce]
     }
 
@@ -90,8 +92,7 @@ extension TaskRecord {
     /// Ends the stretch once enough has come since it began; bytes that came before do not count.
     private mutating func noteProgress() {
         guard segments.byteCount - stretchStart >= RetryPolicy.progress else { return }
-        tries = 0
-        stretchStart = segments.byteCount
+        beginStretch()
     }
 
     /// Keeps the bytes and the count of tries.
@@ -104,23 +105,31 @@ extension TaskRecord {
     private mutating func fail(
         _ failure: Failure,
         at now: WallTime,
-        jitter: Double
+        jitter: Double,
+        _ took: Duration
     ) -> [Effect] {
         guard state == .downloading else { return [] }
+        hostHasAnswered = hostHasAnswered || failure.isAfterAnswer
         // A full disk is no failed try: the bytes wait for room.
         if failure.neededSpace != nil { return stepAside(for: .diskFull(failure), at: now) }
         // What is worth nothing gets no name; all else may have it by now.
         if failure.code.spoilsContent { intent = nil }
         noteProgress()
+        // The stretch begins with the first failure. The computer may have slept during a try.
+        if tries > 0 { waited += min(max(.zero, took), RetryPolicy.cap) }
         tries = tries == .max ? .max : tries + 1
         self.failure = failure
-        switch RetryPolicy.verdict(on: failure, tries: tries, jitter: jitter) {
-        case .giveUp:
+        self.failure?.isAfterAnswer = false
+        switch RetryPolicy.verdict(on: failure, stretch, jitter: jitter) {
+        case .giveUp(let failure):
+            self.failure = failure
+            self.failure?.isAfterAnswer = false
             state = .failed
             return [.persist, .announce, .fillSlots]
         case .retry(let wait):
             // By a verb, `restart` forgets them.
             if failure.code.spoilsContent { forgetContent() }
+            waited += wait
             state = .waiting(.retry(at: now.advanced(by: wait)))
             return [.persist, .announce, .scheduleRetry(after: wait), .fillSlots]
         }

@@ -44,6 +44,7 @@ extension TaskRecord {
         if !isSameOrigin {
             request.headers = []
             request.referrer = nil
+            hostHasAnswered = false
             request.keptLogins?.isForURL = false
         }
         remote.needsProof = true

@@ -63,6 +63,10 @@ package struct TaskRecord: Hashable, Sendable {
     package var startOrder: Int64
     /// Failed tries in the present stretch without progress.
     package var tries: UInt32
+    /// The time that these tries and the waits between them took, by a clock that nobody sets.
+    package var waited: Duration
+    /// Whether a host has ever answered the task.
+    package var hostHasAnswered: Bool
     /// The bytes on disk when the count of tries was last begun anew.
     package var stretchStart: Int64
     /// The last failure; nil again once completed or restarted by a verb.
@@ -96,6 +100,8 @@ package struct TaskRecord: Hashable, Sendable {
         self.attempt = .none
         self.startOrder = 0
         self.tries = 0
+        self.waited = .zero
+        self.hostHasAnswered = false
         self.stretchStart = 0
         self.failure = nil
         self.file = nil
@@ -135,6 +141,23 @@ package struct TaskRecord: Hashable, Sendable {
         case .pause, .resume, .retry: state == .downloading
         case .cancel, .remove: true
         }
+    }
+
+    /// The present stretch of tries without progress.
+    package var stretch: RetryPolicy.Stretch {
+        RetryPolicy.Stretch(
+            tries: tries,
+            waited: waited,
+            isHostKnown: hostHasAnswered || !segments.isEmpty,
+            limit: RetryPolicy.limit(ofSeconds: request.retryFor)
+        )
+    }
+
+    /// Counts tries and waits anew.
+    mutating func beginStretch() {
+        tries = 0
+        waited = .zero
+        stretchStart = segments.byteCount
     }
 
     /// Whether it waits for its next try.

@@ -52,6 +52,8 @@ package struct TaskRequest: Hashable, Sendable {
     package var checksum: Checksum?
     /// The length that the file is to have, in bytes.
     package var expectedSize: Int64?
+    /// For how long it is tried without progress, in seconds; 0 for as long as it takes.
+    package var retryFor: Int64
     /// Whether the list keeps hashes of the file's pieces for it.
     package var hasPieceHashes: Bool
     /// Whether netrc, stored logins and cookies may be used for it; not for what any web page
@@ -81,6 +83,7 @@ package struct TaskRequest: Hashable, Sendable {
         keptLogins: LoginKey? = nil,
         checksum: Checksum? = nil,
         expectedSize: Int64? = nil,
+        retryFor: Int64 = RetryPolicy.usualRetryFor,
         hasPieceHashes: Bool = false,
         usesStoredLogins: Bool = true,
         metalinkReach: Int? = nil,
@@ -99,6 +102,7 @@ package struct TaskRequest: Hashable, Sendable {
         self.keptLogins = keptLogins
         self.checksum = checksum
         self.expectedSize = expectedSize
+        self.retryFor = retryFor
         self.hasPieceHashes = hasPieceHashes
         self.usesStoredLogins = usesStoredLogins
         self.metalinkReach = metalinkReach

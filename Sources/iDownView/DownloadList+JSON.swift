@@ -36,6 +36,7 @@ extension DownloadList {
         let referrer: String?
         let speedLimit: UInt64?
         let maxConnections: UInt32?
+        let retryFor: UInt64?
         let priority: Int32?
         let state: String?
 
@@ -47,6 +48,7 @@ extension DownloadList {
             case referrer = "Referrer"
             case speedLimit = "SpeedLimit"
             case maxConnections = "MaxConnections"
+            case retryFor = "RetryFor"
             case priority = "Priority"
             case state = "State"
         }
@@ -60,6 +62,7 @@ extension DownloadList {
             options.referrer = Self.given(referrer)
             options.speedLimit = speedLimit.flatMap { $0 > 0 ? $0 : nil }
             options.connections = maxConnections.flatMap { $0 > 0 ? $0 : nil }
+            options.retryFor = retryFor.flatMap { $0 != Contract.usualRetryFor ? $0 : nil }
             options.priority = priority.flatMap { $0 != 0 ? $0 : nil }
             options.paused = state == TaskProperties.State.paused.rawValue ? true : nil
             return options

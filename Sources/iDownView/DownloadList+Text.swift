@@ -34,6 +34,9 @@ extension DownloadList {
             add("split", "\(task.maxConnections)")
             add("max-connection-per-server", "\(task.maxConnections)")
         }
+        if task.retryFor != Contract.usualRetryFor {
+            add("retry-for", Quantity.text(ofSeconds: task.retryFor))
+        }
         if task.state == .paused { add("pause", "true") }
         if task.priority != 0 { add("priority", "\(task.priority)") }
         return options

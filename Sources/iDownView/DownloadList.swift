@@ -150,6 +150,7 @@ extension DownloadList {
         case connections = "max-connection-per-server"
         case limit = "max-download-limit"
         case priority
+        case retryFor = "retry-for"
         case token
 
         func set(_ value: String, in entry: inout Entry) throws(Reason) {
@@ -193,6 +194,11 @@ extension DownloadList {
                     throw Reason(text: "must be a rate such as 500K or 2M")
                 }
                 entry.options.speedLimit = rate
+            case .retryFor:
+                guard let seconds = Quantity.seconds(value) else {
+                    throw Reason(text: "must be a time such as 15m or 2h, or forever")
+                }
+                entry.options.retryFor = seconds
             case .priority:
                 guard let number = Int32(value) else {
                     throw Reason(text: "must be a whole number")

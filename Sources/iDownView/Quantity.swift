@@ -48,6 +48,33 @@ package enum Quantity {
         return overflow ? nil : days
     }
 
+    /// Reads a time in seconds: `90`, `90s`, `15m`, `2h`, `1d`, `2w`; 0 for `forever`.
+    ///
+    /// - Returns: The seconds; nil if the text is not a time, or for more than 136 years.
+    package static func seconds(_ text: String) -> UInt64? {
+        let text = text.lowercased()
+        if text == "forever" { return 0 }
+        let unit = units.first { text.hasSuffix($0.letter) }
+        let number = text.dropLast(unit == nil ? 0 : 1)
+        guard number.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let count = UInt32(number)
+        else { return nil }
+        let seconds = UInt64(count) * (unit?.seconds ?? 1)
+        return seconds <= UInt64(UInt32.max) ? seconds : nil
+    }
+
+    /// Returns a time as text that ``seconds(_:)`` reads back: `24h`, `90s`, `forever`.
+    package static func text(ofSeconds seconds: UInt64) -> String {
+        guard seconds > 0 else { return "forever" }
+        let unit = units.first {
+            ["h", "m"].contains($0.letter) && seconds.isMultiple(of: $0.seconds)
+        }
+        return "\(seconds / (unit?.seconds ?? 1))\(unit?.letter ?? "s")"
+    }
+
+    private static let units: [(letter: String, seconds: UInt64)] = [
+        ("w", 604_800), ("d", 86_400), ("h", 3600), ("m", 60), ("s", 1),
+    ]
+
     /// Returns a rate as text that ``rate(_:)`` reads back: `10M`, `1500`, `off`.
     package static func text(ofRate rate: UInt64) -> String {
         guard rate > 0 else { return "off" }

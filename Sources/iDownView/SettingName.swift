@@ -97,6 +97,7 @@ package enum FileSetting: String, CaseIterable, Hashable, Sendable {
     case cookieFile = "CookieFile"
     case notifications = "Notifications"
     case stayAwake = "StayAwake"
+    case retryFor = "RetryFor"
     case whenDoneCommand = "WhenDoneCommand"
     case allowHiddenFolders = "AllowHiddenFolders"
     case useServerTime = "UseServerTime"
@@ -122,7 +123,7 @@ package enum FileSetting: String, CaseIterable, Hashable, Sendable {
     var isFlag: Bool {
         switch self {
         case .notifications, .stayAwake, .allowHiddenFolders, .useServerTime: true
-        case .proxy, .noProxy, .cookieFile, .whenDoneCommand, .logLevel: false
+        case .proxy, .noProxy, .cookieFile, .retryFor, .whenDoneCommand, .logLevel: false
         }
     }
 }
@@ -167,6 +168,9 @@ package struct SettingsFileReport: Hashable, Sendable {
     /// Returns a setting's value as text: `on`, `off` or another value; empty if it is unset.
     package func text(of setting: FileSetting) -> String {
         let value = values[setting] ?? ""
+        if setting == .retryFor, let seconds = UInt64(value) {
+            return Quantity.text(ofSeconds: seconds)
+        }
         guard setting.isFlag else { return CellText(value).description }
         return value == "true" ? "on" : "off"
     }
@@ -202,6 +206,8 @@ package struct SettingsJSON: Encodable, Sendable {
             let value = file?.values[setting]
             if setting.isFlag {
                 try object.encode(value == "true", forKey: key)
+            } else if setting == .retryFor {
+                try object.encode(value.flatMap { UInt64($0) }, forKey: key)
             } else if setting == .whenDoneCommand, let value {
                 let words = try JSONDecoder().decode([String].self, from: Data(value.utf8))
                 try object.encode(words, forKey: key)

@@ -52,6 +52,7 @@ package struct TaskJSON: Encodable, Sendable {
         case .priority: try object.encode(task.priority, forKey: key)
         case .speedLimit: try object.encode(task.speedLimit, forKey: key)
         case .maxConnections: try object.encode(task.maxConnections, forKey: key)
+        case .retryFor: try object.encode(task.retryFor, forKey: key)
         case .integrity: try object.encode(task.integrity.rawValue, forKey: key)
         case .mimeType: try object.encode(task.mimeType, forKey: key)
         case .checksum: try object.encode(task.checksum, forKey: key)
@@ -87,6 +88,7 @@ package struct TaskJSON: Encodable, Sendable {
         case .priority: "\(task.priority)"
         case .speedLimit: "\(task.speedLimit)"
         case .maxConnections: "\(task.maxConnections)"
+        case .retryFor: "\(task.retryFor)"
         case .integrity: task.integrity.rawValue
         case .mimeType: task.mimeType
         case .checksum: task.checksum

@@ -53,6 +53,18 @@ struct AddingArguments: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
+            "How long to try without progress: 90s, 15m, 2h, 1d; forever for no end.",
+            discussion: """
+                Counts where the host has answered before; other downloads fail after 8 tries. The \
+                default is the setting retry-for.
+                """,
+            valueName: "time"
+        )
+    )
+    var retryFor: TimeArgument?
+
+    @Option(
+        help: ArgumentHelp(
             "Digest that the file must have: sha-256=HEX, or sha-512, sha-1, md5.",
             valueName: "digest"
         )
@@ -169,6 +181,7 @@ extension AddingArguments {
         options.priority = priority
         options.connections = connections
         options.speedLimit = limit?.bytesPerSecond
+        options.retryFor = retryFor?.seconds
         options.checksum = checksum
         options.mirrors = mirror
         options.headers = try headers()

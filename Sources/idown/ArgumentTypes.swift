@@ -15,6 +15,17 @@ struct RateArgument: ExpressibleByArgument {
     }
 }
 
+/// A time on the command line: `90s`, `15m`, `2h`, `1d`, `forever`.
+struct TimeArgument: ExpressibleByArgument {
+    /// 0 for `forever`.
+    let seconds: UInt64
+
+    init?(argument: String) {
+        guard let seconds = Quantity.seconds(argument) else { return nil }
+        self.seconds = seconds
+    }
+}
+
 /// The number of connections on the command line: a number, or `default`, which is 0.
 struct ConnectionsArgument: ExpressibleByArgument {
     let count: UInt32

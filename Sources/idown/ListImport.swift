@@ -149,6 +149,7 @@ extension AddOptions {
         priority = priority ?? defaults.priority
         connections = connections ?? defaults.connections
         speedLimit = speedLimit ?? defaults.speedLimit
+        retryFor = retryFor ?? defaults.retryFor
         referrer = referrer ?? defaults.referrer
         userAgent = userAgent ?? defaults.userAgent
         onExisting = onExisting ?? defaults.onExisting

@@ -34,7 +34,7 @@ struct ConfigFileTests {
             #expect(all.status == .exited(0), "\(all)")
             let names = all.standardOutput.split(separator: "\n")
                 .compactMap { $0.split(separator: " ").first.map(String.init) }
-            #expect(names.count == 15, "\(all)")
+            #expect(names.count == 17, "\(all)")
             #expect(names.contains("proxy") && names.contains("when-done-command"))
             let edited = try await edit(
                 service,
@@ -46,7 +46,8 @@ struct ConfigFileTests {
             #expect(edited.status == .exited(0), "\(edited)")
             let expected = [
                 ("proxy", "http://me:***@127.0.0.1:9"), ("Notifications", "off"),
-                ("stay-awake", "off"), ("log-level", "debug"), ("cookie-file", ""),
+                ("stay-awake", "off"), ("retry-for", "24h"), ("log-level", "debug"),
+                ("cookie-file", ""),
                 ("when-done-command", #"["mv","{path}","/a b"]"#),
             ]
             for (name, value) in expected {

@@ -37,7 +37,8 @@ import iDownBus
         options.checksum = "md5=00"
         options.expectedSize = 0
         options.whenDone = .reveal
-        #expect(options.dictionary.count == 15)
+        options.retryFor = 60
+        #expect(options.dictionary.count == 16)
         #expect(try AddOptions(options.dictionary) == options)
         #expect(AddOptions().dictionary.isEmpty)
         #expect(try AddOptions([:]) == AddOptions())
@@ -61,6 +62,7 @@ import iDownBus
             ("on-existing", .boolean(true)), ("speed-limit", .int64(1)), ("mirrors", .string("a")),
             ("mirrors", .array(of: "i", [])),
             ("checksum", .array(of: "y", [])), ("expected-size", .uint32(1)),
+            ("retry-for", .uint32(1)),
         ] as [(String, Value)]
     )
     func `a wrong type is told with the right one`(key: String, value: Value) throws {
@@ -80,7 +82,8 @@ import iDownBus
             ("user-agent", .string(String(repeating: "a", count: 8193))),
             ("token", .string("")),
             ("on-existing", .string("overwrite")), ("speed-limit", .uint64(1 << 63)),
-            ("expected-size", .uint64(.max)), ("when-done", .string("sh -c x")),
+            ("expected-size", .uint64(.max)),
+            ("retry-for", .uint64(1 << 32)), ("when-done", .string("sh -c x")),
         ] as [(String, Value)]
     )
     func `a bad value is refused and its key named`(key: String, value: Value) throws {

@@ -12,8 +12,8 @@ import iDownBus
             (.totalBytes, "x"), (.speed, "t"), (.progress, "d"), (.errorCode, "s"),
             (.errorMessage, "s"), (.attempts, "u"), (.retryAt, "t"), (.connections, "u"),
             (.segments, "a(tt)"), (.resumable, "b"), (.priority, "i"), (.speedLimit, "t"),
-            (.maxConnections, "u"), (.integrity, "s"), (.mimeType, "s"), (.checksum, "s"),
-            (.referrer, "s"),
+            (.maxConnections, "u"), (.retryFor, "t"), (.integrity, "s"), (.mimeType, "s"),
+            (.checksum, "s"), (.referrer, "s"),
             (.createdAt, "t"), (.finishedAt, "t"), (.listedTasks, "as"),
         ] as [(TaskProperty, Signature)]
     )
@@ -121,6 +121,7 @@ extension TaskProperties {
         task.priority = -3
         task.speedLimit = 6
         task.maxConnections = 7
+        task.retryFor = 60
         task.integrity = .length
         task.mimeType = "application/x-iso"
         task.checksum = "sha-256=00"

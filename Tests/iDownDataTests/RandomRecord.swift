@@ -21,6 +21,8 @@ struct RandomRecord {
         record.startOrder = size()
         record.tries = .random(in: .min ... .max, using: &generator)
         record.stretchStart = size()
+        record.waited = .microseconds(size())
+        record.hostHasAnswered = pick([true, false])
         record.failure = maybe { $0.failure() }
         record.file = maybe { $0.file() }
         record.remote = remote()
@@ -47,6 +49,7 @@ struct RandomRecord {
             mirrors: (0..<pick([0, 0, 1, 5])).map { _ in "http://mirror/" + oneLine() },
             checksum: maybe { $0.checksum() },
             expectedSize: maybe { $0.size() },
+            retryFor: size(),
             hasPieceHashes: pick([true, false]),
             usesStoredLogins: pick([true, false]),
             metalinkReach: maybe { $0.pick([0, 1, 2]) },

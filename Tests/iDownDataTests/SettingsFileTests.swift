@@ -101,7 +101,7 @@ import iDownTesting
     @Test func `keys without a D-Bus property are read and never written`() async throws {
         try await withTemporaryFolder { folder in
             let content = """
-                {"Notifications": false, "StayAwake": true, "UseServerTime": true,
+                {"Notifications": false, "StayAwake": true, "UseServerTime": true, "RetryFor": 60,
                  "WhenDoneCommand": ["mv", "{path}"]}
                 """
             try write(content, in: folder)
@@ -109,6 +109,7 @@ import iDownTesting
             #expect(!settings.notifies)
             #expect(settings.staysAwake)
             #expect(settings.usesServerTime)
+            #expect(settings.retryFor == 60)
             #expect(settings.whenDoneCommand == ["mv", "{path}"])
             var changed = settings
             changed.whenDoneCommand = ["rm"]
@@ -128,6 +129,7 @@ import iDownTesting
         "{\"SpeedLimit\": \"fast\"}", "{\"SpeedLimit\": 1.5}",
         "{\"HoldOnMetered\": 1}", "{\"HoldOnLowBattery\": \"yes\"}", "{\"StayAwake\": 0}",
         "{\"UseServerTime\": \"on\"}",
+        "{\"RetryFor\": -1}", "{\"RetryFor\": \"1d\"}", "{\"RetryFor\": 4294967296}",
         "{\"Notifications\": null}", "{\"WhenDoneCommand\": \"rm -rf {path}\"}",
         "{\"WhenDoneCommand\": []}", "{\"WhenDoneCommand\": [\"\"]}",
         "{\"WhenDoneCommand\": [\"sh\", null]}", "{\"WhenDoneCommand\": [\"a\\u0000b\"]}",

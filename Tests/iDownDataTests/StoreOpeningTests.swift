@@ -87,6 +87,28 @@ import iDownTesting
         }
     }
 
+    @Test func `a list from before hosts were waited for is taken over`() async throws {
+        try await withTemporaryFolder { folder in
+            try await fill(folder, tasks: 2)
+            let store = try Store.open(folder: folder, now: .someTime).store
+            try await store.commit { transaction in
+                for column in ["retryFor", "waited", "hostHasAnswered"] {
+                    _ = try transaction.texts("ALTER TABLE task DROP COLUMN \(column)")
+                }
+                _ = try transaction.texts("DELETE FROM grdb_migrations WHERE identifier = '7'")
+            }
+            try store.close()
+            let (newer, report) = try Store.open(folder: folder, now: .someTime)
+            #expect(report.recovery == nil)
+            let tasks = try await newer.read { snapshot throws(StoreFailure) in
+                try snapshot.tasks()
+            }
+            #expect(tasks.map(\.request.retryFor) == [86_400, 86_400])
+            #expect(tasks.allSatisfy { $0.waited == .zero && !$0.hostHasAnswered })
+            try newer.close()
+        }
+    }
+
     // MARK: Databases that are not changed
 
     @Test func `a newer schema is refused, and the database is not changed`() async throws {

@@ -77,6 +77,7 @@ import iDownState
         ("connections", "0"), ("connections", "17"),
         ("headers", "'[[\"a\"]]'"), ("headers", "'{'"), ("fileName", "'name only'"),
         ("entityTag", "'\"tag only\"'"), ("listedTasks", "x'80'"), ("listedTasks", "x'00'"),
+        ("retryFor", "-1"), ("waited", "-1"), ("waited", "-9223372036854775808"),
     ])
     func `an invalid row is reported and hides no other`(
         column: String,

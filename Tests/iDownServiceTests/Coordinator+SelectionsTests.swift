@@ -116,6 +116,12 @@ import iDownTesting
     }
 
     @Test func `every reason why a task does not move is told`() async throws {
+        let known = "gives up in 24 h if nothing comes by then"
+        let ends: [(tries: UInt32, isHostKnown: Bool, retryFor: Int64, end: [String])] = [
+            (9, true, 86_400, [known]), (9, true, 0, []),
+            (3, false, 86_400, ["gives up after 5 more tries"]),
+            (7, false, 0, ["gives up after 1 more try"]),
+        ]
         try await withHub(begins: false) { hub in
             let waiting = try await hub.add("http://127.0.0.1:9/a")
             #expect(try await hub.coordinator.reasons(for: waiting) == ["queue: 0 of 3 running"])
@@ -140,6 +146,20 @@ import iDownTesting
             }
             let reason = try await hub.coordinator.reasons(for: cut)
             #expect(reason == ["retry in 60 min (The line broke)"])
+            for (number, row) in ends.enumerated() {
+                let id = try await hub.store.insert(
+                    url: "http://127.0.0.1:9/end/\(number)",
+                    directory: hub.files
+                ) {
+                    $0.state = .waiting(.retry(at: .now.advanced(by: .seconds(3600))))
+                    $0.failure = failure
+                    ($0.tries, $0.request.retryFor) = (row.tries, row.retryFor)
+                    $0.hostHasAnswered = row.isHostKnown
+                    $0.waited = .seconds(3600)
+                }
+                let reasons = try await hub.coordinator.reasons(for: id)
+                #expect(reasons == ["retry in 60 min (HTTP 503)"] + row.end)
+            }
             let failed = try await hub.store.insert(
                 url: "http://127.0.0.1:9/d",
                 directory: hub.files

@@ -135,6 +135,7 @@ func withHub<Value>(
     curlFaults: CurlFaultPlan? = nil,
     spaceInterval: Duration = Coordinator.spaceInterval,
     network: NetworkConfiguration = NetworkConfiguration(),
+    time: TimeAndChance = .system,
     begins: Bool = true,
     prepare: (Store, _ files: String) async throws -> Void = { _, _ in },
     _ body: (Hub) async throws -> Value
@@ -150,6 +151,7 @@ func withHub<Value>(
                 curlFaults: curlFaults,
                 spaceInterval: spaceInterval,
                 network: network,
+                time: time,
                 begins: begins,
                 prepare: prepare,
                 body
@@ -179,7 +181,8 @@ func withHub<Value>(
         disk: disk,
         network: network,
         userAgent: "idown-test/1",
-        checkpointInterval: .seconds(3600)
+        checkpointInterval: .seconds(3600),
+        time: time
     )
     let coordinator = Coordinator(
         store: store,

@@ -77,10 +77,12 @@ import iDownState
             record.request.checksum = digest
             record.speedLimit = 5000
             record.request.connections = 5
+            record.request.retryFor = 60
         }
         #expect(task.checksum == "md5=" + String(repeating: "ab", count: 16))
         #expect(task.speedLimit == 5000)
         #expect(task.maxConnections == 5)
+        #expect(task.retryFor == 60)
         #expect(properties { _ in }.maxConnections == 0)
     }
 

@@ -71,6 +71,7 @@ import iDownloader
             options.checksum = "MD5=" + String(repeating: "Ab", count: 16)
             options.expectedSize = 0
             options.whenDone = .open
+            options.retryFor = 0
         }
         let task = try #require(tasks.first)
         #expect(tasks.count == 1)
@@ -89,6 +90,7 @@ import iDownloader
         #expect(task.request.checksum == Checksum(.md5, Array(repeating: 0xab, count: 16)))
         #expect(task.request.expectedSize == 0)
         #expect(task.request.whenDone == .open)
+        #expect(task.request.retryFor == 0)
         #expect(task.request.usesStoredLogins)
         #expect(task.takenName == nil)
     }

@@ -33,8 +33,8 @@ import iDownState
         #expect(rests.remaining(of: Self.one, now: .seconds(2)) == .seconds(20))
     }
 
-    @Test(arguments: [.zero, .seconds(-1), .seconds(3601), .seconds(1_000_000)] as [Duration])
-    func `what is no wish, or goes beyond an hour, binds nobody`(wish: Duration) {
+    @Test(arguments: [.zero, .seconds(-1), .seconds(86_401), .seconds(1_000_000)] as [Duration])
+    func `what is no wish, or goes beyond a day, binds nobody`(wish: Duration) {
         var rests = HostRests()
         rests.rest(Self.one, for: wish, now: .zero)
         #expect(rests.all(now: .zero).isEmpty)

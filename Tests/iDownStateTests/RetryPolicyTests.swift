@@ -7,39 +7,95 @@ import iDownTesting
 @Suite struct RetryPolicyTests {
     private static let reset = Failure(.networkReset, "cut", isTransient: true)
 
+    private func verdict(
+        on failure: Failure = reset,
+        tries: UInt32 = 1,
+        waited: Duration = .zero,
+        isHostKnown: Bool = false,
+        limit: Int64 = RetryPolicy.usualRetryFor,
+        jitter: Double = 0
+    ) -> RetryPolicy.Verdict {
+        let stretch = RetryPolicy.Stretch(
+            tries: tries,
+            waited: waited,
+            isHostKnown: isHostKnown,
+            limit: RetryPolicy.limit(ofSeconds: limit)
+        )
+        return RetryPolicy.verdict(on: failure, stretch, jitter: jitter)
+    }
+
     @Test(arguments: zip(1...7 as ClosedRange<UInt32>, [1, 2, 4, 8, 16, 32, 64]))
     func `each wait may be twice as long as the one before`(tries: UInt32, seconds: Int) {
-        let longest = RetryPolicy.verdict(on: Self.reset, tries: tries, jitter: 1)
-        #expect(longest == .retry(after: .seconds(seconds)))
-        let middle = RetryPolicy.verdict(on: Self.reset, tries: tries, jitter: 0.5)
-        #expect(middle == .retry(after: .milliseconds(seconds * 500)))
-        let shortest = RetryPolicy.verdict(on: Self.reset, tries: tries, jitter: 0)
-        #expect(shortest == .retry(after: .zero))
+        #expect(verdict(tries: tries, jitter: 1) == .retry(after: .seconds(seconds)))
+        #expect(verdict(tries: tries, jitter: 0.5) == .retry(after: .milliseconds(seconds * 500)))
+        #expect(verdict(tries: tries) == .retry(after: .zero))
     }
 
     @Test(arguments: [8, 9, .max] as [UInt32])
-    func `eight tries without progress are the last`(tries: UInt32) {
-        #expect(RetryPolicy.verdict(on: Self.reset, tries: tries, jitter: 0) == .giveUp)
+    func `eight tries without progress are the last at a host that has never answered`(
+        tries: UInt32
+    ) {
+        #expect(verdict(tries: tries) == .giveUp(Self.reset))
+        #expect(verdict(tries: tries, limit: 0) == .giveUp(Self.reset))
+    }
+
+    /// What becomes of a failure at a host that has answered before.
+    struct Row: Sendable {
+        var waited: Int64
+        var limit: Int64
+        /// Nil gives up.
+        var wait: Int64?
+    }
+
+    @Test(arguments: [
+        Row(waited: 0, limit: 86_400, wait: 300),
+        Row(waited: 86_099, limit: 86_400, wait: 300),
+        Row(waited: 86_101, limit: 86_400, wait: 299),
+        Row(waited: 86_399, limit: 86_400, wait: 1),
+        Row(waited: 86_400, limit: 86_400, wait: nil),
+        Row(waited: 1_000_000, limit: 86_400, wait: nil),
+        Row(waited: 0, limit: 1, wait: 1),
+        Row(waited: 1, limit: 1, wait: nil),
+        Row(waited: 1_000_000_000, limit: 0, wait: 300),
+    ])
+    func `a host that has answered before is waited for until the time is over`(row: Row) {
+        for tries in [10, 10_000, .max] as [UInt32] {
+            let verdict = verdict(
+                tries: tries,
+                waited: .seconds(row.waited),
+                isHostKnown: true,
+                limit: row.limit,
+                jitter: 1
+            )
+            #expect(verdict == row.wait.map { .retry(after: .seconds($0)) } ?? .giveUp(Self.reset))
+        }
+    }
+
+    @Test(arguments: [FailureCode.fileFailed, .fileNoSpace, .serverContentChanged])
+    func `what is no outage is tried eight times at every host`(code: FailureCode) {
+        let failure = Failure(code, "no", isTransient: true)
+        #expect(verdict(on: failure, tries: 7, isHostKnown: true) == .retry(after: .zero))
+        #expect(verdict(on: failure, tries: 8, isHostKnown: true) == .giveUp(failure))
     }
 
     @Test func `no wait is longer than five minutes, whatever the jitter`() {
         var random = SeededGenerator(seed: 7)
         for _ in 0..<1_000 {
-            let tries = UInt32.random(in: 0..<RetryPolicy.tries, using: &random)
+            let tries = UInt32.random(in: 0...1_000, using: &random)
             let jitter = Double.random(in: 0..<1, using: &random)
-            let verdict = RetryPolicy.verdict(on: Self.reset, tries: tries, jitter: jitter)
+            let verdict = verdict(tries: tries, isHostKnown: true, jitter: jitter)
             guard case .retry(let wait) = verdict else {
                 Issue.record("gave up after \(tries) tries")
                 continue
             }
-            let doubled = Duration.seconds(1 << max(0, Int(tries) - 1))
+            let doubled = Duration.seconds(1 << min(20, max(0, Int(tries) - 1)))
             #expect(wait >= .zero && wait <= min(doubled, RetryPolicy.cap))
         }
     }
 
     @Test func `what will not pass by waiting is not tried again`() {
         let missing = Failure(.serverNotFound, "404", retryAfter: .seconds(1))
-        #expect(RetryPolicy.verdict(on: missing, tries: 1, jitter: 0) == .giveUp)
+        #expect(verdict(on: missing, isHostKnown: true) == .giveUp(missing))
     }
 
     @Test(
@@ -50,6 +106,7 @@ import iDownTesting
             (.zero, 0.5, .milliseconds(250)),
             (.seconds(-5), 0, .zero),
             (.seconds(3600), 0, .seconds(3600)),
+            (.seconds(86_400), 0, .seconds(86_400)),
         ] as [(Duration, Double, Duration)]
     )
     func `the server's wish takes the place of the back-off`(
@@ -58,18 +115,27 @@ import iDownTesting
         wait: Duration
     ) {
         let busy = Failure(.serverBusy, "503", isTransient: true, retryAfter: wish)
-        let verdict = RetryPolicy.verdict(on: busy, tries: 3, jitter: jitter)
-        #expect(verdict == .retry(after: wait))
+        #expect(verdict(on: busy, tries: 3, jitter: jitter) == .retry(after: wait))
     }
 
-    @Test func `a wish beyond an hour is not waited for`() {
-        let busy = Failure(.serverBusy, "503", isTransient: true, retryAfter: .seconds(3601))
-        #expect(RetryPolicy.verdict(on: busy, tries: 1, jitter: 0) == .giveUp)
+    @Test func `a wish beyond the time that is left fails the task as busy, and says how long`() {
+        let failed = Failure.status(500, retryAfter: .seconds(7200))
+        let left = verdict(on: failed, waited: .seconds(1), isHostKnown: true, limit: 7201)
+        #expect(left == .retry(after: .seconds(7200)))
+        let verdict = verdict(on: failed, waited: .seconds(2), isHostKnown: true, limit: 7201)
+        guard case .giveUp(let failure) = verdict else {
+            Issue.record("\(verdict)")
+            return
+        }
+        #expect(failure.code == .serverBusy)
+        #expect(!failure.isTransient)
+        #expect(failure.message.hasPrefix(failed.message))
+        #expect(failure.message.contains("7200 seconds"))
     }
 
     @Test func `the server's wish does not buy more tries`() {
         let busy = Failure(.serverBusy, "503", isTransient: true, retryAfter: .seconds(1))
-        #expect(RetryPolicy.verdict(on: busy, tries: 8, jitter: 0) == .giveUp)
+        #expect(verdict(on: busy, tries: 8) == .giveUp(busy))
     }
 
     @Test(
@@ -95,7 +161,10 @@ import iDownTesting
             (3600, .seconds(3600)), (86_400, .milliseconds(3_600_500)), (-5, .zero),
         ] as [(Int64, Duration)]
     )
-    func `after a restart a server's wish lasts an hour at most`(seconds: Int64, rest: Duration) {
+    func `after a restart a server's wish lasts no longer than it said`(
+        seconds: Int64,
+        rest: Duration
+    ) {
         let busy = Failure(.serverBusy, "503", isTransient: true, retryAfter: .seconds(3600))
         #expect(remaining(seconds, after: busy) == rest)
     }

@@ -189,6 +189,7 @@ import iDownState
         var record = try Situation.downloading.record()
         record.tries = 7
         record.stretchStart = Sample.half - RetryPolicy.progress + 1
+        record.waited = .seconds(record.request.retryFor)
         report(.failed(Sample.reset), to: &record)
         #expect(record.tries == 8)
         #expect(record.state == .failed)
@@ -226,7 +227,70 @@ import iDownState
             report(.failed(Sample.reset), to: &record)
             #expect(record.tries == round)
         }
-        #expect(record.state == .failed)
+        #expect(record.hostHasAnswered)
+    }
+
+    // MARK: Outages
+
+    @Test func `waits and tries add up, and progress begins both counts anew`() throws {
+        var record = try Situation.downloading.record()
+        for (took, waited) in [(50, 1), (50, 1 + 50 + 2), (900, 1 + 50 + 2 + 300 + 4)] {
+            record.state = .downloading
+            _ = record.apply(
+                .transfer(.failed(Sample.reset), of: record.attempt),
+                at: .init(microseconds: 0),
+                jitter: 1,
+                took: .seconds(took)
+            )
+            #expect(record.waited == .seconds(waited))
+        }
+        record.state = .downloading
+        record.segments = SegmentMap()
+        record.stretchStart = 0
+        report(.checkpointed(Sample.first(RetryPolicy.progress)), to: &record)
+        #expect(record.tries == 0)
+        #expect(record.waited == .zero)
+    }
+
+    @Test(arguments: [.min, 0, .max] as [Int64])
+    func `a clock that is set makes no task give up`(microseconds: Int64) throws {
+        var record = try Situation.downloading.record()
+        for round in 1...20 as ClosedRange<UInt32> {
+            record.state = .downloading
+            _ = record.apply(
+                .transfer(.failed(Sample.reset), of: record.attempt),
+                at: WallTime(microseconds: round.isMultiple(of: 2) ? microseconds : 1),
+                jitter: 0.5
+            )
+            #expect(record.tries == round)
+            #expect(record.state.kind == .waiting)
+        }
+    }
+
+    @Test(arguments: [false, true])
+    func `that a host has answered is kept, and not in the failure`(hasAnswered: Bool) throws {
+        var record = try Situation.downloading.record()
+        record.segments = SegmentMap()
+        record.hostHasAnswered = false
+        var failure = Sample.reset
+        failure.isAfterAnswer = hasAnswered
+        record.tries = 7
+        report(.failed(failure), to: &record)
+        #expect(record.hostHasAnswered == hasAnswered)
+        #expect(record.failure == Sample.reset)
+        #expect(record.state.kind == (hasAnswered ? .waiting : .failed))
+    }
+
+    @Test func `a verb begins the counts anew, and another host is no known one`() throws {
+        var record = try Situation.downloading.record()
+        (record.tries, record.waited, record.hostHasAnswered) = (9, .seconds(5000), true)
+        record.state = .failed
+        _ = try record.apply(.retry)
+        #expect(record.tries == 0)
+        #expect(record.waited == .zero)
+        #expect(record.hostHasAnswered)
+        _ = try record.setURL("http://other.example/", isSameOrigin: false)
+        #expect(!record.hostHasAnswered)
     }
 
     @Test func `of another file it is`() throws {

@@ -100,6 +100,7 @@ struct DownloadListTests {
         task.priority = -2
         task.speedLimit = 1000
         task.maxConnections = 3
+        task.retryFor = 7200
         task.checksum = "md5=00"
         task.referrer = "https://example.org/"
         let text = DownloadList.lines(of: [task]).joined(separator: "\n")
@@ -111,6 +112,7 @@ struct DownloadListTests {
         #expect(entry.options.priority == -2)
         #expect(entry.options.speedLimit == 1000)
         #expect(entry.options.connections == 3)
+        #expect(entry.options.retryFor == 7200)
         #expect(entry.options.checksum == "md5=00")
         #expect(entry.options.referrer == "https://example.org/")
         let json = try DownloadList(json: try JSONText.of([TaskJSON(task)]))

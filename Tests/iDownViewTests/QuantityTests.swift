@@ -38,4 +38,20 @@ struct QuantityTests {
             #expect(Quantity.days(wrong) == nil, "\(wrong)")
         }
     }
+
+    @Test func `times are read with their units, and written so that they are read back`() {
+        for (text, seconds) in [
+            ("90", 90), ("90s", 90), ("15m", 900), ("2h", 7200), ("1d", 86_400), ("2W", 1_209_600),
+            ("0", 0), ("forever", 0), ("4294967295", 4_294_967_295),
+        ] as [(String, UInt64)] {
+            #expect(Quantity.seconds(text) == seconds, "\(text)")
+            #expect(Quantity.seconds(Quantity.text(ofSeconds: seconds)) == seconds, "\(text)")
+        }
+        #expect(Quantity.text(ofSeconds: 86_400) == "24h")
+        #expect(Quantity.text(ofSeconds: 90) == "90s")
+        #expect(Quantity.text(ofSeconds: 0) == "forever")
+        for wrong in ["", "h", "1.5h", "-1", "1y", "4294967296", "8000w", "off", "none"] {
+            #expect(Quantity.seconds(wrong) == nil, "\(wrong)")
+        }
+    }
 }

@@ -6,6 +6,8 @@ import iDownState
 enum RetryAfter {
     /// Ten years: what says more says never, and no later arithmetic can overflow.
     private static let longest: Int64 = 10 * 365 * 86_400
+    /// What our own clock makes of a date is never more than an hour, since it may be wrong.
+    private static let longestByOwnClock: Duration = .seconds(3600)
 
     /// Seconds, or a date taken against the response's own Date, so that no clock of ours need be
     /// right.
@@ -14,7 +16,7 @@ enum RetryAfter {
     ///   - field: the value of the field.
     ///   - responseDate: the response's Date; nil where it has none.
     ///   - now: our own clock, which is asked only then, and may be wrong: what it makes of a date
-    ///     is never more than is waited for. Nil has no clock.
+    ///     is never more than an hour. Nil has no clock.
     /// - Returns: nil for what is neither, and for a date that there is nothing to hold against.
     static func parse(
         _ field: [UInt8],
@@ -29,6 +31,6 @@ enum RetryAfter {
             return min(max(date.since(responseDate), .zero), .seconds(longest))
         }
         guard let now else { return nil }
-        return min(max(date.since(now), .zero), RetryPolicy.longestRetryAfter)
+        return min(max(date.since(now), .zero), longestByOwnClock)
     }
 }

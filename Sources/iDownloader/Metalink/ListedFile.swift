@@ -33,6 +33,7 @@ package struct ListedFile: Hashable, Sendable {
             mirrors: Array(file.urls.dropFirst()),
             checksum: file.checksum,
             expectedSize: file.size,
+            retryFor: metalink.retryFor,
             hasPieceHashes: file.pieces != nil,
             usesStoredLogins: isAtHome && metalink.usesStoredLogins,
             metalinkReach: reach?.rawValue,

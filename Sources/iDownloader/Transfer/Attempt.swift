@@ -30,8 +30,11 @@ final class Attempt {
             if now.size < before.size { verifier.restart() }
         }
     }
-    /// How far the furthest host is that has answered; nil before one has.
-    var furthestHost: SocketAddress.Reach?
+    /// How far the furthest host is that has answered, or that has listed the file in a metalink; nil
+    /// before one has.
+    private(set) var furthestHost: SocketAddress.Reach?
+    /// Whether any host has answered in this attempt.
+    private(set) var isAnswered = false
     /// What servers have set.
     var cookies = ServerCookies()
     /// All header bytes since the file was last seen to grow, redirects and trailers counted.
@@ -84,6 +87,12 @@ final class Attempt {
     func keepFindings(after failure: Failure?) {
         let findings = Engine.Findings(fetch: fetch.memory(after: failure), reach: furthestHost)
         engine.keep(findings, on: job.task)
+    }
+
+    /// A host has answered, which is so far.
+    func noteAnswer(from reach: SocketAddress.Reach) {
+        isAnswered = true
+        furthestHost = max(reach, furthestHost ?? reach)
     }
 
     /// The number of a new connection: 1 for the first of the attempt.

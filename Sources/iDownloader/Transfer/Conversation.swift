@@ -442,7 +442,7 @@ final class Conversation {
     ) async throws(TransferEnd) -> Result<End, TransferEnd> {
         let sink = connection.sink
         let reach = engine.network.reach(of: outcome)
-        if sink.head != nil { attempt.furthestHost = max(reach, attempt.furthestHost ?? reach) }
+        if sink.head != nil { attempt.noteAnswer(from: reach) }
         if attempt.brake.isPulled {
             await storage.keep(connection)
             throw .stopped
@@ -471,7 +471,8 @@ final class Conversation {
         case .redirect(let location): return .success(.redirected(to: location, from: reach))
         case .askAgain(let next, let version): return .success(.exchanged(.again(next, version)))
         case .fail(let failure):
-            engine.noteRest(failure, at: connection.hop, of: attempt.job.task)
+            let job = attempt.job
+            engine.noteRest(failure, at: connection.hop, of: job.task, job.request)
             return .failure(.failed(failure))
         case .complete(let version):
             attempt.fetch.content.know(version)

@@ -131,6 +131,7 @@ package final class Engine: Sendable {
         }
         return RunningTransfer(
             attempt: job.attempt,
+            startedAt: time.now,
             live: live,
             brake: brake,
             connections: connections,
@@ -171,8 +172,10 @@ package final class Engine: Sendable {
     }
 
     /// Takes note of a host's wish to be left alone, where the failure tells of one.
-    func noteRest(_ failure: Failure, at hop: Hop, of task: TaskID) {
+    func noteRest(_ failure: Failure, at hop: Hop, of task: TaskID, _ request: TaskRequest) {
         guard failure.isTransient, let wish = failure.retryAfter else { return }
+        // A task that does not wait for so long fails, and its host may be asked by others.
+        if let limit = RetryPolicy.limit(ofSeconds: request.retryFor), wish > limit { return }
         rests.rest(Origin(hop.url), for: wish, toldTo: task)
     }
 

@@ -39,9 +39,10 @@ package final class HostRestTable: Sendable {
     /// Takes up the wish that a task's last failure tells of, after a restart.
     package func restore(from record: TaskRecord, at now: WallTime) {
         guard case .waiting(.retry(let deadline)) = record.state,
-            record.failure?.retryAfter != nil, let origin = record.request.origin
+            let wish = record.failure?.retryAfter, let origin = record.request.origin
         else { return }
-        rest(origin, for: deadline.since(now) - RetryPolicy.retryAfterSpread)
+        // The clock may have been set: never longer than the wish.
+        rest(origin, for: min(deadline.since(now) - RetryPolicy.retryAfterSpread, wish))
     }
 
     /// How long the host is still to be left alone; nil where it is not.

@@ -7,6 +7,7 @@ package import iDownState
 /// A transfer under way, as its owner sees it.
 package final class RunningTransfer: Sendable {
     package let attempt: AttemptNumber
+    package let startedAt: TimeAndChance.Instant
     /// Read at any time, without waiting.
     package let live: LiveProgress
 
@@ -16,12 +17,14 @@ package final class RunningTransfer: Sendable {
 
     init(
         attempt: AttemptNumber,
+        startedAt: TimeAndChance.Instant,
         live: LiveProgress,
         brake: Brake,
         connections: ConnectionChoice,
         work: Task<Void, Never>
     ) {
         self.attempt = attempt
+        self.startedAt = startedAt
         self.live = live
         self.brake = brake
         self.connections = connections

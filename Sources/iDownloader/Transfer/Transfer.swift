@@ -79,6 +79,7 @@ actor Transfer {
                 )
             }
             attempt.keepFindings(after: brake.isPulled ? nil : failure)
+            if attempt.isAnswered { failure?.isAfterAnswer = true }
         }
         attempt.verifier.end()
         target.release()

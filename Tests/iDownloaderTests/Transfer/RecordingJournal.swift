@@ -26,6 +26,7 @@ final class RecordingJournal: TransferJournal {
         var pieceHashes: PieceHashes?
         var listed: [ListedFile] = []
         var waiters: [Waiter] = []
+        var jitter = 0.0
     }
 
     private struct Waiter {
@@ -55,6 +56,9 @@ final class RecordingJournal: TransferJournal {
 
     /// The files that metalinks have added.
     var listed: [ListedFile] { state.withLock(\.listed) }
+
+    /// Back-offs are as long as they may be, not as short.
+    func waitLongest() { state.withLock { $0.jitter = 1 } }
 
     /// Steps in before each event from now on.
     func before(_ hook: @escaping Hook) { state.withLock { $0.hook = hook } }
@@ -138,7 +142,7 @@ final class RecordingJournal: TransferJournal {
             let effects = state.record.apply(
                 .transfer(event, of: attempt),
                 at: Self.now,
-                jitter: 0
+                jitter: state.jitter
             )
             guard !effects.isEmpty else {
                 state.refused.append(event)

@@ -85,7 +85,8 @@ import iDownloader
         let (served, cut) = (file, 2 * RetryPolicy.progress)
         try await withServer({ _ in served.cutOff(at: cut) }) { server in
             try await withSite { site in
-                let journal = try site.task(server.url("/file.bin"))
+                let journal = try site.task(server.url("/file.bin")) { $0.retryFor = 100 }
+                journal.waitLongest()
                 var attempts: UInt32 = 0
                 repeat {
                     try await site.run(journal)
@@ -167,10 +168,15 @@ import iDownloader
         }
     }
 
-    @Test func `who wants to be left alone for hours has to be asked again`() async throws {
-        let fields = [("Retry-After", "7200"), ("Content-Length", "0")]
+    @Test(arguments: [(86_400, true), (86_401, false)])
+    func `a wish beyond the task's own time is not waited for`(
+        seconds: Int,
+        isTransient: Bool
+    ) async throws {
+        let fields = [("Retry-After", "\(seconds)"), ("Content-Length", "0")]
         try await download([.head("503 Busy", fields)]) { site, journal in
-            expectFailure(.serverBusy, isTransient: false, site, journal)
+            expectFailure(.serverBusy, isTransient: isTransient, site, journal)
+            #expect(site.engine.rests.all.isEmpty == !isTransient)
         }
     }
 
