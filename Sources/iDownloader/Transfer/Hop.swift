@@ -82,6 +82,8 @@ struct Hop {
         for job: TransferRequestOptions
     ) -> TransferRequest {
         var request = TransferRequest(url: url, userAgent: job.userAgent)
+        // What does not fit when a connection is paused libcurl copies, and again at the next pause.
+        request.receiveBufferSize = SegmentWriter.bufferSize
         job.network.lead(&request)
         if let reach, request.proxy == .direct {
             let measure = job.network.reach

@@ -189,43 +189,57 @@ final class SegmentWriter: Sendable {
 
     // MARK: The lane's work
 
-    /// Has the oldest buffer written.
+    /// Has the oldest buffer written, and then the next behind those of other connections.
     private func work() {
         guard let lane = part.bytes else {
-            repeat { workAtOldest() } while lock.withLock { _ in state.endWork() }
-            return tell()
+            while workAtOldest() {}
+            return
         }
-        lane.async { [self] in
-            workAtOldest()
-            // The next buffer behind those that other connections have handed over meanwhile.
-            if lock.withLock({ _ in state.endWork() }) { work() }
-            tell()
-        }
+        lane.async { [self] in if workAtOldest() { work() } }
     }
 
-    private func workAtOldest() {
-        var isOver = false
-        while !isOver, let stretch = lock.withLock({ _ in state.nextStretch() }) {
-            do throws(FileError) {
-                var count = stretch.bytes.count
-                if stretch.isCompared {
-                    count = try part.commonPrefixLength(with: stretch.bytes, at: stretch.offset)
-                } else {
-                    try part.write(stretch.bytes, at: stretch.offset)
+    /// Returns whether the lane has to go on with the next buffer.
+    private func workAtOldest() -> Bool {
+        var stretch = lock.withLock { _ in state.nextStretch() }
+        while let present = stretch {
+            let result = Result { () throws(FileError) -> Int in
+                if present.isCompared {
+                    return try part.commonPrefixLength(with: present.bytes, at: present.offset)
                 }
-                isOver = lock.withLock { _ in
-                    storedEnd.store(stretch.offset + Int64(count), ordering: .releasing)
-                    return state.advance(by: count, of: stretch)
-                }
-            } catch {
-                lock.withLock { _ in state.failure = error }
+                try part.write(present.bytes, at: present.offset)
+                return present.bytes.count
             }
+            // One visit for all: the transfer thread comes by for every 16 KiB.
+            let (goesOn, news, listener) = lock.withLock { _ -> (Bool, State.News?, Listener?) in
+                switch result {
+                case .success(let count):
+                    storedEnd.store(present.offset + Int64(count), ordering: .releasing)
+                    if !state.advance(by: count, of: present) {
+                        stretch = state.nextStretch()
+                        if stretch != nil { return (false, nil, nil) }
+                    }
+                case .failure(let error):
+                    state.failure = error
+                }
+                stretch = nil
+                return (state.endWork(), state.takeNews(), state.listener)
+            }
+            guard let news else { continue }
+            tell(news, listener)
+            return goesOn
         }
+        let goesOn = lock.withLock { _ in state.endWork() }
+        tell()
+        return goesOn
     }
 
     /// Tells everybody what they wait for.
     private func tell() {
         let (news, listener) = lock.withLock { _ in (state.takeNews(), state.listener) }
+        tell(news, listener)
+    }
+
+    private func tell(_ news: State.News, _ listener: Listener?) {
         for waiter in news.waiters { waiter.resume(returning: news.verdict) }
         for idler in news.idlers { idler.resume() }
         if news.isVerdictNew, let verdict = news.verdict { listener?(verdict) }
@@ -270,7 +284,7 @@ extension SegmentWriter {
         var waiters: [(end: Int64, continuation: CheckedContinuation<Verdict?, Never>)] = []
         var idlers: [CheckedContinuation<Void, Never>] = []
         /// Two at most; the second is made when the first is under way for the first time.
-        private var buffers: [UnsafeMutableRawBufferPointer] = []
+        private var buffers: [UnsafeMutableRawBufferPointer] = [newBuffer()]
         /// The buffer that takes what comes; nil while both are under way.
         private var filling: Int? = 0
         private var filled = 0
@@ -300,6 +314,16 @@ extension SegmentWriter {
 
         deinit { for buffer in buffers { buffer.deallocate() } }
 
+        /// Nothing is taken any more, and a request may live on for long.
+        private mutating func freeBuffers() {
+            for buffer in buffers { buffer.deallocate() }
+            (buffers, pieces, filling) = ([], [], nil)
+        }
+
+        private static func newBuffer() -> UnsafeMutableRawBufferPointer {
+            .allocate(byteCount: SegmentWriter.bufferSize, alignment: 4096)
+        }
+
         /// Whether so many bytes may be taken now.
         func mayTake(_ count: Int) -> Bool {
             guard count > 0 else { return true }
@@ -316,11 +340,7 @@ extension SegmentWriter {
             var rest = bytes
             var isToWork = false
             while !rest.isEmpty, let filling {
-                if filling >= buffers.count {
-                    buffers.append(
-                        .allocate(byteCount: SegmentWriter.bufferSize, alignment: 4096)
-                    )
-                }
+                if filling >= buffers.count { buffers.append(Self.newBuffer()) }
                 let free = UnsafeMutableRawBufferPointer(rebasing: buffers[filling][filled...])
                 let count = min(free.count, rest.count)
                 free.copyMemory(from: UnsafeRawBufferPointer(rebasing: rest[..<count]))
@@ -403,7 +423,8 @@ extension SegmentWriter {
             guard let piece = pieces.first, done == piece.count else { return false }
             pieces.removeFirst()
             done = 0
-            filling = filling ?? piece.buffer
+            // The processor still has it in its cache; and often one buffer is all that is needed.
+            if filled == 0 { filling = piece.buffer }
             return true
         }
 
@@ -420,7 +441,10 @@ extension SegmentWriter {
                 news.waiters.append(waiter.continuation)
             }
             if !news.waiters.isEmpty { waiters.removeAll { isStuck || $0.end <= position } }
-            if !isWorking { swap(&idlers, &news.idlers) }
+            if !isWorking {
+                swap(&idlers, &news.idlers)
+                if isGivenUp { freeBuffers() }
+            }
             if isVerdictNew, listener != nil {
                 news.isVerdictNew = true
                 isVerdictNew = false
