@@ -51,10 +51,9 @@ final class FolderLooks: Sendable {
 
     private let disk: DiskQueue
     private let fileSystem: FileSystem
-    private let longestWait: DispatchTimeInterval
+    private let longestWait: Duration
     /// By device number.
     private let lines = Mutex<[UInt64: Line]>([:])
-    private let timer = DispatchQueue(label: "org.idown.disk.folders.timer")
 
     /// - Parameters:
     ///   - disk: its threads a folder may hold up.
@@ -63,7 +62,7 @@ final class FolderLooks: Sendable {
     init(
         on disk: DiskQueue,
         fileSystem: FileSystem,
-        longestWait: DispatchTimeInterval = .seconds(2)
+        longestWait: Duration = .seconds(2)
     ) {
         self.disk = disk
         self.fileSystem = fileSystem
@@ -92,7 +91,8 @@ final class FolderLooks: Sendable {
             if isSilent { asker.resume(returning: Self.silence) }
             guard let look else { return }
             disk.folderQueue(for: path).async { [self] in lookAtFirst(of: line) }
-            timer.asyncAfter(deadline: .now() + longestWait) { [self] in
+            Task { [self] in
+                try? await Task.sleep(for: longestWait, clock: .continuous)
                 let askers = lines.withLock { lines in
                     let askers = look.takeAskers()
                     if !askers.isEmpty { lines[look.place.withLock(\.line)]?.isSilent = true }

@@ -72,7 +72,6 @@ final class UserFiles: Sendable {
 
     private let state = Mutex(State())
     private let queue = DispatchQueue(label: "org.idown.user-files")
-    private let timer = DispatchQueue(label: "org.idown.user-files.timer")
 
     /// The copy of a file, as it was when it was looked at last; nil where it could not be read.
     func copy(of path: String) -> Copy? { state.withLock { $0.copies[path] } }
@@ -101,7 +100,8 @@ final class UserFiles: Sendable {
 
     /// Looks after a while whether anybody has waited for too long.
     private func watch(for time: Duration) {
-        timer.asyncAfter(deadline: .now() + time / .seconds(1)) { [self] in
+        Task { [self] in
+            try? await Task.sleep(for: time, clock: .continuous)
             let (rest, late) = state.withLock { state in
                 let rest = state.askedAt.map { Self.longestLook - (.now - $0) }
                 state.hasTimer = (rest ?? .zero) > .zero
