@@ -51,8 +51,9 @@ static const short CLINUX_POSIX_SPAWN_SETSID = 0x80;
 extern int memfd_create(const char *name, unsigned int flags);
 static const unsigned int CLINUX_MFD_CLOEXEC = 1;
 
-// mallopt(3), malloc.h.
+// mallopt(3), malloc_trim(3), malloc.h.
 extern int mallopt(int parameter, int value);
+extern int malloc_trim(size_t kept);
 static const int CLINUX_M_TRIM_THRESHOLD = -1;
 static const int CLINUX_M_MMAP_THRESHOLD = -3;
 static const int CLINUX_M_ARENA_MAX = -8;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import CLinux
 import Glibc
 import iDownState
 import iDownTesting
@@ -75,8 +76,9 @@ extension Simulation {
         call(nil) { _ = try await $0.add([NewTask(request: request)], token: nil) }
     }
 
-    /// In bytes: RssAnon of proc_pid_status(5).
+    /// In bytes: RssAnon of proc_pid_status(5), without what is free and the C library has kept.
     private static var memory: Int {
+        _ = malloc_trim(0)
         let status = (try? TestFile.bytes(of: "/proc/self/status")) ?? []
         let line = String(decoding: status, as: UTF8.self).split(separator: "\n")
             .first { $0.hasPrefix("RssAnon:") }
