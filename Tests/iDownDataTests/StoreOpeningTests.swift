@@ -92,7 +92,8 @@ import iDownTesting
             try await fill(folder, tasks: 2)
             let store = try Store.open(folder: folder, now: .someTime).store
             try await store.commit { transaction in
-                for column in ["retryFor", "waited", "hostHasAnswered"] {
+                let added = ["retryFor", "waited", "hostHasAnswered", "metalinkReach"]
+                for column in added {
                     _ = try transaction.texts("ALTER TABLE task DROP COLUMN \(column)")
                 }
                 _ = try transaction.texts("DELETE FROM grdb_migrations WHERE identifier = '7'")
