@@ -101,21 +101,6 @@ final class Attempt {
         return connections
     }
 
-    /// Has the history tell what happens.
-    func tell(
-        _ what: History.What,
-        of connection: Int = 0,
-        _ details: [String: History.Detail?] = [:]
-    ) {
-        let entry = History.Entry(
-            what,
-            connection: connection,
-            details.compactMapValues(\.self),
-            at: engine.time.date
-        )
-        engine.note(entry, of: job.task)
-    }
-
     /// Records what an answer has shown of the version.
     func note(_ version: RemoteVersion) async throws(TransferEnd) {
         guard version != content.known else { return }
@@ -171,6 +156,77 @@ final class Attempt {
             contentDisposition: head?.contentDisposition,
             urlPath: hop.url.path,
             mimeType: head?.facts.mimeType ?? ""
+        )
+    }
+
+    /// Whether the file that comes encoded is itself a compressed one, by its type or by the name
+    /// that it has or is to get: the URL's path says something only where a given name does not.
+    func isCompressed(_ head: ResponseHead, _ hop: Hop) -> Bool {
+        guard head.facts.contentEncoding != nil else { return false }
+        let limit = target.nameLimit
+        let name =
+            target.file?.name
+            ?? wantedName(head, hop).names(limit: limit).first?.text
+        let telling = name.flatMap { $0.contains(".") ? $0 : nil } ?? hop.url.path
+        return CompressedFile.isMeant(mimeType: head.facts.mimeType, name: telling)
+    }
+}
+
+// MARK: - The history
+
+extension Attempt {
+    /// Has the history tell what happens.
+    func tell(
+        _ what: History.What,
+        of connection: Int = 0,
+        _ details: [String: History.Detail?] = [:]
+    ) {
+        let entry = History.Entry(
+            what,
+            connection: connection,
+            details.compactMapValues(\.self),
+            at: engine.time.date
+        )
+        engine.note(entry, of: job.task)
+    }
+
+    func tellRequest(of connection: Connection) {
+        let ask = connection.ask
+        tell(
+            .asked,
+            of: connection.number,
+            [
+                "host": .text(connection.hop.url.host),
+                "first": .number(ask.offset),
+                "length": ask.end.map { .number($0 - ask.offset) },
+                "why": .text(connection.role.name),
+            ]
+        )
+    }
+
+    func tell(_ judgement: Judgement, on head: ResponseHead, of connection: Connection) {
+        tell(
+            .answered,
+            of: connection.number,
+            [
+                "status": .number(Int64(head.facts.status)),
+                "decision": .text(judgement.name),
+                "error": judgement.failure.map { .text($0.code.rawValue) },
+            ]
+        )
+    }
+
+    func tellEnd(of connection: Connection, _ outcome: TransferOutcome) {
+        let hasFailed = outcome.result != .ok && !connection.isCut && !connection.isSated
+        let failure = hasFailed ? Failure(outcome, hadBody: connection.isServed) : nil
+        tell(
+            .ended,
+            of: connection.number,
+            [
+                "bytes": .number(connection.writer.map { $0.position - $0.start } ?? 0),
+                "error": failure.map { .text($0.code.rawValue) },
+                "cut": connection.isCut ? .flag(true) : nil,
+            ]
         )
     }
 }

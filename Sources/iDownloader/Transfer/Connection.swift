@@ -159,8 +159,20 @@ final class Connection {
     /// The host refuses it.
     func turnAway() { isTurnedAway = true }
 
-    /// Its body is dropped, and not waited for after `moment`.
-    func drain(until moment: Duration) { drainsUntil = moment }
+    /// A body that is dropped is waited for at least so long, however soon its head came.
+    private static let shortestDrain: Duration = .milliseconds(250)
+    /// And never longer than this: what is to be done is known already.
+    private static let longestDrain: Duration = .seconds(2)
+
+    /// A short body is read to its end, so that the connection can be used again, if it comes as
+    /// soon as another connection would.
+    func dropBody(at now: Duration) {
+        guard sink.isDrainable else { return handle.cancel() }
+        if sink.drain() { handle.resume() }
+        guard !sink.isDrained else { return }
+        let time = (now - startedAt) * 2
+        drainsUntil = now + min(max(time, Self.shortestDrain), Self.longestDrain)
+    }
 
     /// The rest of its body is not waited for.
     func endDrain() {

@@ -28,11 +28,6 @@ final class Conversation {
         case again(Ask, RemoteVersion)
     }
 
-    /// A body that is dropped is waited for at least so long, however soon its head came.
-    private static let shortestDrain: Duration = .milliseconds(250)
-    /// And never longer than this: what is to be done is known already.
-    private static let longestDrain: Duration = .seconds(2)
-
     private let attempt: Attempt
     private let storage: Storage
     /// How many connections somebody wants the task to have.
@@ -130,16 +125,7 @@ final class Conversation {
         connections.append(connection)
         unattended.append(connection)
         attempt.live.open(connection)
-        attempt.tell(
-            .asked,
-            of: number,
-            [
-                "host": .text(route.hop.url.host),
-                "first": .number(route.ask.offset),
-                "length": route.ask.end.map { .number($0 - route.ask.offset) },
-                "why": .text(route.role.name),
-            ]
-        )
+        attempt.tellRequest(of: connection)
         return connection
     }
 
@@ -180,21 +166,6 @@ final class Conversation {
         }
         if connection.isLead { attempt.headerBytes = connection.sink.headerBytes }
         return connection
-    }
-
-    private func tellEnd(of connection: Connection, _ outcome: TransferOutcome) {
-        let hasFailed = outcome.result != .ok && !connection.isCut && !connection.isSated
-        let failure = hasFailed ? Failure(outcome, hadBody: connection.isServed) : nil
-        let writer = connection.writer
-        attempt.tell(
-            .ended,
-            of: connection.number,
-            [
-                "bytes": .number(writer.map { $0.position - $0.start } ?? 0),
-                "error": failure.map { .text($0.code.rawValue) },
-                "cut": connection.isCut ? .flag(true) : nil,
-            ]
-        )
     }
 
     /// Hears of the ends of the connections that are new.
@@ -273,7 +244,7 @@ final class Conversation {
         case .connection(let number, .ended(let outcome)):
             guard let connection = remove(number) else { return }
             await connection.quiet()
-            tellEnd(of: connection, outcome)
+            attempt.tellEnd(of: connection, outcome)
             if isInTrouble {
                 await storage.keep(connection)
             } else if connection === lead {
@@ -360,7 +331,7 @@ final class Conversation {
             attempt.live.activity = .transferring
             connection.handle.resume()
         case .redirect, .askAgain, .complete, .fail:
-            dropBody(of: connection)
+            connection.dropBody(at: now)
         }
         connection.judgement = judgement
         letJoin(connection)
@@ -378,45 +349,15 @@ final class Conversation {
             isLead: connection.isLead
         )
         answer.isForTag = isForTag(connection.route)
-        answer.keepsEncoding = isCompressed(head, connection.hop)
+        answer.keepsEncoding = attempt.isCompressed(head, connection.hop)
         answer.hostGivesSeveralTags = engine.hosts.hasSeveralTags(connection.hop.url.origin)
         connection.answer = answer
         let judgement = attempt.fetch.judge(answer)
-        attempt.tell(
-            .answered,
-            of: connection.number,
-            [
-                "status": .number(Int64(head.facts.status)),
-                "decision": .text(judgement.name),
-                "error": judgement.failure.map { .text($0.code.rawValue) },
-            ]
-        )
+        attempt.tell(judgement, on: head, of: connection)
         return judgement
     }
 
-    /// Whether the file that comes encoded is itself a compressed one, by its type or by the name
-    /// that it has or is to get: the URL's path says something only where a given name does not.
-    private func isCompressed(_ head: ResponseHead, _ hop: Hop) -> Bool {
-        guard head.facts.contentEncoding != nil else { return false }
-        let limit = attempt.target.nameLimit
-        let name =
-            attempt.target.file?.name
-            ?? attempt.wantedName(head, hop).names(limit: limit).first?.text
-        let telling = name.flatMap { $0.contains(".") ? $0 : nil } ?? hop.url.path
-        return CompressedFile.isMeant(mimeType: head.facts.mimeType, name: telling)
-    }
-
     // MARK: Bodies that are dropped
-
-    /// A short body is read to its end, so that the connection can be used again, if it comes as
-    /// soon as another connection would.
-    private func dropBody(of connection: Connection) {
-        guard connection.sink.isDrainable else { return connection.handle.cancel() }
-        if connection.sink.drain() { connection.handle.resume() }
-        guard !connection.sink.isDrained else { return }
-        let time = (now - connection.startedAt) * 2
-        connection.drain(until: now + min(max(time, Self.shortestDrain), Self.longestDrain))
-    }
 
     /// How long the first of the bodies that are dropped is still waited for; nil where none is.
     private var nextDrainEnd: Duration? {
@@ -456,7 +397,7 @@ final class Conversation {
             guard outcome.result == .ok || !sink.kept.isEmpty else {
                 return .failure(.failed(Failure(outcome, hadBody: false)))
             }
-            guard sink.head != nil else { return .failure(.failed(Self.noAnswer)) }
+            guard sink.head != nil else { return .failure(.failed(.noAnswer)) }
             let late = judgement(of: connection)
             connection.judgement = late
             switch late {
@@ -518,12 +459,6 @@ final class Conversation {
         attempt.fetch.distrustSize()
         return true
     }
-
-    private static let noAnswer = Failure(
-        .networkReset,
-        "The connection ended before the server had answered. A later try may succeed.",
-        isTransient: true
-    )
 }
 
 // MARK: - Connections that join
@@ -592,7 +527,7 @@ extension Conversation {
     }
 
     private func turnAway(_ connection: Connection, _ judgement: Judgement) {
-        dropBody(of: connection)
+        connection.dropBody(at: now)
         switch judgement {
         case .redirect(let location):
             follow(location, from: connection)
@@ -653,11 +588,8 @@ extension Conversation {
             wasClosed: wasClosed,
             retryAfter: retryAfter
         )
-        attempt.tell(
-            .refused,
-            of: connection.number,
-            ["host": .text(connection.hop.url.host)]
-        )
+        let host = connection.hop.url.host
+        attempt.tell(.refused, of: connection.number, ["host": .text(host)])
         if !dropSource(of: connection) { attempt.fetch.requests.joining?.refused(at: now) }
     }
 

@@ -79,6 +79,13 @@ extension Failure {
         }
     }
 
+    /// The connection has ended, and no head has come.
+    static let noAnswer = Failure(
+        .networkReset,
+        "The connection ended before the server had answered." + later,
+        isTransient: true
+    )
+
     private static let later = " A later try may succeed."
 
     /// A failure of libcurl on this computer, of which no server knows.
