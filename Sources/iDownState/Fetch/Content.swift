@@ -41,9 +41,6 @@ package struct Content: Hashable, Sendable {
     /// The server of the client's URL says what the file comes to; nil where it does not.
     package mutating func noteHomeDigest(_ digest: Checksum?) { homeDigest = digest }
 
-    /// A body without a length has ended, which tells the length.
-    package mutating func noteEnd() { known.total = known.total ?? size }
-
     /// What one server's samples have shown says nothing of another's.
     package mutating func forgetSamples() { hasEqualSamples = false }
 

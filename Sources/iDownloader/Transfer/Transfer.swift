@@ -394,9 +394,7 @@ actor Transfer {
                 guard case .equal = try await exchange(ask) else { return false }
             } catch {
                 guard case .failed(let failure) = error, !failure.isTransient, !brake.isPulled
-                else {
-                    throw error
-                }
+                else { throw error }
             }
         }
         return true
