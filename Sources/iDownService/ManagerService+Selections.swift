@@ -116,9 +116,9 @@ extension ManagerService {
                 [
                     "host": .string(connection.host),
                     "protocol": .string(connection.protocolName),
-                    "first": .uint64(UInt64(connection.first)),
+                    "first": .uint64(UInt64(clamping: connection.first)),
                     "length": .int64(connection.length ?? -1),
-                    "speed": .uint64(UInt64(connection.speed)),
+                    "speed": .uint64(UInt64(clamping: connection.speed)),
                 ]
             }
         }
