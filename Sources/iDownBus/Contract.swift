@@ -54,8 +54,11 @@ public enum Contract {
     /// The answer of Wait for a task that was removed.
     public static let removed = "removed"
 
-    /// The most calls of Wait that one client, and all clients together, may have pending.
+    /// The most tasks that one client, and all clients together, may wait for by Wait.
     public static let pendingWaits = (client: 1_000, all: 10_000)
+
+    /// The most calls of Wait that one client may have pending for one task.
+    public static let waitsForOneTask = 16
 
     /// The most tasks in an answer of FindTasks without a limit.
     public static let pageOfTasks: UInt32 = 1_000

@@ -18,7 +18,7 @@ extension Store {
     /// Returns a task as it was last committed.
     package func committedTask(_ id: TaskID) async throws(StoreFailure) -> TaskRecord? {
         // Read before the row, so that a commit in between makes this number outdated.
-        let commit = commits.lastCommit
+        let commit = lastCommit
         if let last = recentReads.withLock(\.task), last.commit == commit, last.id == id {
             return last.record
         }
@@ -29,7 +29,7 @@ extension Store {
 
     /// Returns how many tasks there were in each state after the last commit.
     package func committedCounts() async throws(StoreFailure) -> TaskCounts {
-        let commit = commits.lastCommit
+        let commit = lastCommit
         if let last = recentReads.withLock(\.counts), last.commit == commit { return last.counts }
         let counts = try await readNow { snapshot throws(StoreFailure) in try snapshot.counts() }
         recentReads.withLock { $0.counts = (commit, counts) }

@@ -11,12 +11,18 @@ import Synchronization
 /// opens it must hold the folder's `StateLock`. Only `open`, `crash` and `close` block the caller's
 /// thread.
 package final class Store: Sendable {
+    /// After a commit that changes more rows than this, SQLite's cache is released: it is full of
+    /// pages that are not needed soon.
+    private static let cacheReleaseThreshold = 5_000
+
     let pool: DatabasePool
     /// A connection of its own for ``readNow(_:)``, because the pool's readers may be busy with the
     /// whole list.
     let quickReader: DatabaseQueue
     let ids: IDReservation
-    let commits: WriteQueue
+    private let faults: CommitFaults?
+    /// The number of commits so far, including failed ones.
+    private let commits = Atomic(0)
     /// The closed connections that were used when the store was opened.
     private let closed: ClosedConnections
     /// The last answers of quick reads.
@@ -37,30 +43,59 @@ package final class Store: Sendable {
         self.closed = closed
         self.ids = ids
         self.blocks = blocks
-        self.commits = WriteQueue(pool: pool, ids: ids, faults: faults, blocks: blocks)
+        self.faults = faults
     }
+
+    /// The number of commits so far, including failed ones.
+    ///
+    /// While it stays the same, what was read stays true.
+    var lastCommit: Int { commits.load(ordering: .acquiring) }
 
     /// Runs all bodies in one transaction, in order; each sees the changes of the ones before it.
     ///
     /// A body that throws loses only its own changes; the others are committed. The changes are
     /// durable on return. If the commit itself fails, nothing has changed, and every result is that
-    /// `StoreFailure`. Calls that arrive together share a commit. The changes are made even if the
-    /// calling task is cancelled.
+    /// `StoreFailure`. The changes are made even if the calling task is cancelled.
     package func commit<T: Sendable>(
         _ changes: [@Sendable (Transaction) throws -> T]
     ) async -> [Result<T, any Error>] {
         await withCheckedContinuation { continuation in
-            commits.submit(
-                WriteQueue.Entry(
-                    run: { transaction in
-                        let results = try changes.map { try transaction.attempt($0) }
-                        return { continuation.resume(returning: results) }
-                    },
-                    fail: { failure in
-                        continuation.resume(returning: changes.map { _ in .failure(failure) })
-                    }
-                )
-            )
+            let write: @Sendable (Database) -> Void = { [self] database in
+                let (results, count) = commit(changes, in: database)
+                continuation.resume(returning: results)
+                if count > Self.cacheReleaseThreshold { database.releaseMemory() }
+            }
+            if blocks {
+                pool.writeWithoutTransaction(write)
+            } else {
+                pool.asyncWriteWithoutTransaction(write)
+            }
+        }
+    }
+
+    /// - Returns: the result of each body, and how many rows were changed.
+    private func commit<T>(
+        _ changes: [@Sendable (Transaction) throws -> T],
+        in database: Database
+    ) -> (results: [Result<T, any Error>], count: Int) {
+        defer { commits.add(1, ordering: .acquiringAndReleasing) }
+        do {
+            var results: [Result<T, any Error>] = []
+            var count = 0
+            try database.inTransaction(.immediate) {
+                // Read inside the transaction, because it fails on a closed connection, which must
+                // not be asked.
+                let before = database.totalChangesCount
+                let transaction = Transaction(database: database, ids: ids)
+                results = try changes.map { try transaction.attempt($0) }
+                try faults?.check()
+                count = database.totalChangesCount - before
+                return .commit
+            }
+            return (results, count)
+        } catch {
+            let failure = StoreFailure(error)
+            return (changes.map { _ in .failure(failure) }, 0)
         }
     }
 

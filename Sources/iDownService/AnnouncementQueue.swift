@@ -6,6 +6,8 @@ import iDownState
 ///
 /// It grows while the bus does not take what is sent, and no further than to one entry a task.
 struct AnnouncementQueue {
+    typealias Reply = @Sendable () -> Void
+
     /// What everybody knows of a task, and what is to be known.
     struct Entry: Sendable {
         /// Nil for a task that nobody was told of.
@@ -17,7 +19,7 @@ struct AnnouncementQueue {
     /// A reply that comes after what it causes.
     private struct Fence {
         var missing: Int
-        let reply: @Sendable () -> Void
+        let reply: Reply
     }
 
     private var entries: [TaskID: Entry] = [:]
@@ -46,15 +48,18 @@ struct AnnouncementQueue {
         }
     }
 
-    /// Has `reply` called once all that was put of these tasks so far has been taken.
-    mutating func call(_ reply: @escaping @Sendable () -> Void, after ids: [TaskID]) {
+    /// Keeps a reply back until all that was put of these tasks so far has been taken.
+    ///
+    /// - Returns: false where nothing of them waits: the reply is the caller's to make.
+    mutating func keep(_ reply: @escaping Reply, after ids: [TaskID]) -> Bool {
         let missing = Set(ids.filter(contains))
-        guard !missing.isEmpty else { return reply() }
+        guard !missing.isEmpty else { return false }
         lastFence += 1
         fences[lastFence] = Fence(missing: missing.count, reply: reply)
         for id in missing { fencesByTask[id, default: []].append(lastFence) }
-        guard missing.count <= Self.mostHastened else { return }
+        guard missing.count <= Self.mostHastened else { return true }
         for id in ids where missing.contains(id) { hastened.append(id) }
+        return true
     }
 
     /// Takes the next entry out, for telling it at once.
@@ -68,21 +73,25 @@ struct AnnouncementQueue {
         return nil
     }
 
-    /// Lets the replies go that waited for a task, once it has been told of.
-    mutating func wasTold(_ id: TaskID) {
+    /// Takes out the replies that waited for a task, once it has been told of.
+    mutating func takeReplies(for id: TaskID) -> [Reply] {
+        var replies: [Reply] = []
         for number in fencesByTask.removeValue(forKey: id) ?? [] {
-            guard var fence = fences[number] else { continue }
-            fence.missing -= 1
-            fences[number] = fence.missing == 0 ? nil : fence
-            if fence.missing == 0 { fence.reply() }
+            fences[number]?.missing -= 1
+            guard let fence = fences[number], fence.missing == 0 else { continue }
+            fences[number] = nil
+            replies.append(fence.reply)
         }
+        return replies
     }
 
     /// Forgets everything: there is nobody to tell.
-    mutating func removeAll() {
+    ///
+    /// - Returns: the replies that were kept back.
+    mutating func removeAll() -> [Reply] {
         let replies = fences.sorted { $0.key < $1.key }.map(\.value.reply)
         self = AnnouncementQueue()
-        for reply in replies { reply() }
+        return replies
     }
 }
 

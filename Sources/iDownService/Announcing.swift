@@ -14,6 +14,8 @@ package protocol Announcing: Sendable {
     func taskRemoved(_ id: TaskID) async
     /// Calls `reply` once all that was announced of these tasks so far is on its way.
     func call(_ reply: @escaping @Sendable () -> Void, after ids: [TaskID]) async
+    /// Calls all such replies at once: the service ends.
+    func answerAll() async
 }
 
 /// A task as it is seen from outside: what is recorded, and what is under way.

@@ -44,7 +44,7 @@ package actor BusAnnouncer: Announcing {
         told = [:]
         toldCounts = [:]
         untoldCounts = nil
-        queue.removeAll()
+        answerAll()
     }
 
     package func taskAdded(_ task: TaskSnapshot) {
@@ -67,7 +67,11 @@ package actor BusAnnouncer: Announcing {
     }
 
     package func call(_ reply: @escaping @Sendable () -> Void, after ids: [TaskID]) {
-        queue.call(reply, after: ids)
+        if !queue.keep(reply, after: ids) { reply() }
+    }
+
+    package func answerAll() {
+        for reply in queue.removeAll() { reply() }
     }
 
     package func countsChanged(_ counts: TaskCounts) {
@@ -132,16 +136,15 @@ package actor BusAnnouncer: Announcing {
             // With its bus a connection has lost all who listened.
             guard connection === self.connection else { return }
             untoldCounts = nil
-            queue.removeAll()
-            return
+            return answerAll()
         }
         var count = 0
         while hasRoom, let (id, entry) = queue.takeFirst() {
             tell(id, entry)
-            queue.wasTold(id)
+            for reply in queue.takeReplies(for: id) { reply() }
             count += 1
             // A bus that takes all of it at once is no reason to keep callers waiting.
-            if count % Coordinator.changesInARow == 0 { await Task.yield() }
+            if count % Commits.piece == 0 { await Task.yield() }
         }
         guard queue.isEmpty, let counts = untoldCounts else { return }
         untoldCounts = nil

@@ -87,3 +87,38 @@ extension Transaction {
         return Change(before: nil, after: record, effects: [.erase, .announceRemoved, .fillSlots])
     }
 }
+
+extension Change {
+    /// What the log says of it; nil where the task stays in its state.
+    var move: String? {
+        let id = after.id
+        if effects.contains(.announceRemoved) { return "task \(id): removed" }
+        guard let before else { return "task \(id): added, \(after.state.kind.rawValue)" }
+        guard before.state.kind != after.state.kind || before.state.holdName != after.state.holdName
+        else { return nil }
+        var text = "task \(id): \(before.state.logged) → \(after.state.logged)"
+        // Told once, and not again when the next try comes near.
+        let isNews = before.state == .downloading || before.failure != after.failure
+        if isNews, after.state != .downloading, let failure = after.failure {
+            text += ": \(failure.code.rawValue), \(failure.message)"
+        }
+        if after.state == .completed {
+            text +=
+                ", \(after.segments.byteCount) bytes, known by \(after.integrity?.rawValue ?? "")"
+        }
+        return text
+    }
+}
+
+extension TaskState {
+    /// The state, and what a task waits for in it.
+    fileprivate var logged: String {
+        kind.rawValue + (holdName.map { " (\($0))" } ?? "")
+    }
+
+    /// What a task waits for, beside its turn.
+    fileprivate var holdName: String? {
+        guard case .waiting(let hold) = self, hold != .queue else { return nil }
+        return "\(hold)".prefix { $0 != "(" }.description
+    }
+}

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import iDownBus
 import iDownData
 package import iDownState
 import iDownloader
 
 extension Coordinator {
-    /// The most tasks in the list (contract, Limits).
-    static let mostTasks = 1_000_000
-
     /// Adds all of them in one commit, or none.
     ///
     /// A wish that an unfinished task already fulfils resumes that one instead.
@@ -31,13 +29,14 @@ extension Coordinator {
     ) {
         guard !isStopping else { return answer(.failure(ServiceRefusal.stopping)) }
         let now = time.date
-        let wishes = withKeptLogins(wishes)
-        commit(answering: .afterSignals, answer: answer) { transaction in
+        let wishes = custody.withKeptLogins(wishes)
+        let entry = Commits.Queue.Entry(turn: .afterSignals, answer: answer) { transaction in
             if let token, let ids = try transaction.taskIDs(forToken: token) { return (ids, []) }
-            let (ids, changes) = try transaction.add(wishes, at: now)
+            let (ids, changes): ([TaskID], [Change]) = try transaction.add(wishes, at: now)
             if let token, !ids.isEmpty { try transaction.remember(token: token, ids: ids) }
             return (ids, changes)
         }
+        commits.append(entry, in: self)
     }
 }
 
@@ -74,9 +73,9 @@ extension Transaction {
             ids.append(change.after.id)
             changes.append(change)
         }
-        if taken > 0, try counts().total > Coordinator.mostTasks {
+        if taken > 0, try counts().total > Contract.maximumTasks {
             throw ServiceRefusal.limitExceeded(
-                "The list may hold at most \(Coordinator.mostTasks) tasks. Remove some first."
+                "The list may hold at most \(Contract.maximumTasks) tasks. Remove some first."
             )
         }
         return (ids, changes)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Executors
 package import iDownData
 package import iDownState
 import iDownloader
@@ -14,7 +15,7 @@ extension Coordinator {
         guard let record, record.intent != .remove else {
             throw ServiceRefusal.noSuchTask(id.description)
         }
-        return snapshot(of: record)
+        return slots.snapshot(of: record)
     }
 
     /// Takes all tasks into a value, in the order of adding and away from the service's own thread.
@@ -28,21 +29,10 @@ extension Coordinator {
         into result: Listing,
         _ take: @escaping @Sendable (inout Listing, TaskSnapshot) throws -> Void
     ) async throws -> Listing {
-        let live = liveStates
-        let found = try await store.read { snapshot throws(StoreFailure) in
-            var listing = result
-            var failure: (any Error)?
-            try snapshot.forEachTask { record in
-                do {
-                    try take(&listing, live.snapshot(of: record))
-                } catch {
-                    failure = error
-                }
-                return failure == nil
-            }
-            return failure.map { .failure($0) } ?? Result<Listing, any Error>.success(listing)
-        }
-        return try found.get()
+        try await collect(into: result, take) { snapshot, body throws(StoreFailure) in
+            try snapshot.forEachTask(body)
+            return 0
+        }.page
     }
 
     /// One page of the tasks that a search finds, and how many it finds in all.
@@ -58,13 +48,24 @@ extension Coordinator {
         into page: Page,
         _ take: @escaping @Sendable (inout Page, TaskSnapshot) throws -> Void
     ) async throws -> (page: Page, total: Int) {
-        let live = liveStates
+        try await collect(into: page, take) { snapshot, body throws(StoreFailure) in
+            try snapshot.forEachFound(search, body)
+        }
+    }
+
+    private func collect<Page: Sendable>(
+        into page: Page,
+        _ take: @escaping @Sendable (inout Page, TaskSnapshot) throws -> Void,
+        _ walk:
+            @escaping @Sendable (Snapshot, (TaskRecord) -> Bool) throws(StoreFailure) -> Int
+    ) async throws -> (page: Page, total: Int) {
+        let view = slots.view
         let found = try await store.read { snapshot throws(StoreFailure) in
             var page = page
             var failure: (any Error)?
-            let total = try snapshot.forEachFound(search) { record in
+            let total = try walk(snapshot) { record in
                 do {
-                    try take(&page, live.snapshot(of: record))
+                    try take(&page, view(record))
                 } catch {
                     failure = error
                 }
@@ -74,14 +75,6 @@ extension Coordinator {
                 ?? Result<(page: Page, total: Int), any Error>.success((page, total))
         }
         return try found.get()
-    }
-
-    private var liveStates: LiveStates {
-        var states = LiveStates()
-        for (id, transfer) in running {
-            states.add(id, transfer.attempt, liveState(of: transfer, id))
-        }
-        return states
     }
 
     /// The ids of all tasks, in the order of adding.
@@ -94,20 +87,46 @@ extension Coordinator {
     package func counts() async throws -> TaskCounts {
         try await store.committedCounts()
     }
-}
 
-/// What runs at one moment, for looking at records elsewhere.
-private struct LiveStates: Sendable {
-    private var states: [TaskID: (attempt: AttemptNumber, live: LiveState)] = [:]
+    /// Bytes a second, over all tasks.
+    package var speed: UInt64 { slots.speed }
 
-    mutating func add(_ id: TaskID, _ attempt: AttemptNumber, _ live: LiveState) {
-        states[id] = (attempt, live)
+    /// Whether nothing runs and nothing waits, whatever for: its turn, its next try, the network,
+    /// room on a disk.
+    package var isIdle: Bool {
+        get async {
+            // A list that cannot be looked at may hold anything.
+            guard let counts = try? await counts(), counts[.waiting] == 0 else { return false }
+            return slots.isEmpty && commits.isIdle
+        }
     }
 
-    func snapshot(of record: TaskRecord) -> TaskSnapshot {
-        guard record.state == .downloading, let running = states[record.id],
-            running.attempt == record.attempt
-        else { return TaskSnapshot(record: record, live: nil) }
-        return TaskSnapshot(record: record, live: running.live)
+    /// What has happened in the attempts of a task that is not complete, the oldest first.
+    package func history(of id: TaskID) async throws -> [History.Entry] {
+        _ = try await task(id)
+        return engine.history(of: id)
+    }
+
+    /// The connections that a task has open, the oldest first.
+    func connections(of id: TaskID) async throws -> [LiveProgress.OpenConnection] {
+        _ = try await task(id)
+        return slots.running[id]?.live.openConnections(at: time.now) ?? []
+    }
+
+    /// Why a task does not move; empty where it does or is completed.
+    package func reasons(for id: TaskID) async throws -> [String] {
+        try await Explanation(of: try await task(id).record, in: self).reasons
+    }
+
+    /// Looks at something in a folder.
+    ///
+    /// - Returns: what was found; nil where the folder's disk does not answer within `limit`.
+    func look<Value: Sendable>(
+        in directory: String,
+        _ limit: Duration,
+        _ body: @escaping @Sendable () async -> Value
+    ) async -> Value? {
+        guard engine.disk.fileSystem(of: directory) != nil else { return await body() }
+        return await promptly(within: limit, body)
     }
 }

@@ -43,6 +43,9 @@ extension Coordinator {
                 count += try await carryOut(command, on: [id])
             } catch ServiceRefusal.noSuchTask {
                 // Removed meanwhile.
+            } catch ServiceRefusal.stopping {
+                // The others are durable: that is what the caller has to know.
+                break
             }
         }
         return count
@@ -73,17 +76,21 @@ extension Coordinator {
         var hangs = false
         // A file that is just being given its name is worth a short wait.
         for round in 0..<3 {
-            try refuseWhileStopping()
+            // Files that are in the trash already take their tasks along.
+            if meant == nil { try refuseWhileStopping() }
             let mayPassOver = round == 2 || hangs
-            let outcome = try await commit(answering: .afterSignals) { transaction in
+            let turn = meant == nil ? Commits.Queue.Turn.afterSignals : .inOrder
+            let outcome = try await commit(answering: turn) { transaction in
                 try transaction.select(ids, for: command, meant, mayPassOver: mayPassOver)
             }
             publishing = outcome.publishing
             guard !publishing.isEmpty else {
-                try await finish(command, on: outcome.changed)
+                await finish(command, on: outcome.changed)
                 return (outcome.changed.count, outcome.spared)
             }
-            for id in publishing where !hangs { hangs = await publicationEnd(of: id) == .hangs }
+            for id in publishing where !hangs {
+                hangs = await publications.end(of: id, in: self) == .hangs
+            }
             if !hangs { hangs = await !settlePublications(of: Set(publishing)) }
         }
         return (0, [])
@@ -123,11 +130,11 @@ extension Coordinator {
     }
 
     /// Waits for what the caller of a verb is to find done, beside the record.
-    func finish(_ command: Command, on ids: [TaskID]) async throws {
+    func finish(_ command: Command, on ids: [TaskID]) async {
         switch command {
         // The file is gone before the caller hears that it is, unless its disk hangs.
         case .remove, .cancel:
-            for id in ids { guard try await deletionEnd(of: id) else { return } }
+            for id in ids { guard await deletions.end(of: id, in: self) else { return } }
         // The bytes that are kept are on record; a disk that hangs costs the time of one, not of
         // all.
         case .pause:

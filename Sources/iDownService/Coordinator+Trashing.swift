@@ -16,6 +16,10 @@ extension Coordinator {
     /// - Throws: `ServiceRefusal.noSuchTask`, and nothing has changed, where one is not there.
     package func remove(_ ids: [TaskID], trashingWith dataHome: String) async throws -> Int {
         try refuseWhileStopping()
+        return try await beforeTheEnd { try await removeTrashing(ids, dataHome) }
+    }
+
+    private func removeTrashing(_ ids: [TaskID], _ dataHome: String) async throws -> Int {
         for id in ids { _ = try await task(id) }
         var (left, trashed, count) = (ids, Set<TaskID>(), 0)
         repeat {
@@ -31,6 +35,9 @@ extension Coordinator {
                 var present: [TaskID] = []
                 for id in left where (try? await task(id)) != nil { present.append(id) }
                 left = present
+            } catch ServiceRefusal.stopping where !trashed.isEmpty || count > 0 {
+                // A disk took longer than the end of the service waits for it.
+                return count
             }
         } while !left.isEmpty
         return count

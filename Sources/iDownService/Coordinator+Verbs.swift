@@ -16,7 +16,7 @@ extension Coordinator {
             }
             return try record.apply(command)
         }
-        try await finish(command, on: [id])
+        await finish(command, on: [id])
     }
 
     /// Gives a task a fresh link; returns once that is durable.
@@ -45,7 +45,7 @@ extension Coordinator {
                 return
             } catch Refusal.publishing {
                 try refuseWhileStopping()
-                switch await publicationEnd(of: id) {
+                switch await publications.end(of: id, in: self) {
                 case .over: continue
                 case .hangs: throw Refusal.publishing
                 // It may just have ended, or it has to be looked at.
@@ -89,18 +89,5 @@ extension Coordinator {
             }
         }
         return true
-    }
-
-    /// Bytes a second, over all tasks.
-    package var speed: UInt64 { meters.values.reduce(0) { $0 &+ $1.bytesPerSecond } }
-
-    /// Changes how many tasks may run; acts at once.
-    package func setSlots(_ slots: Int) {
-        self.slots = slots
-        fillSlots()
-    }
-
-    func refuseWhileStopping() throws {
-        if isStopping { throw ServiceRefusal.stopping }
     }
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import DBus
-import Dispatch
 package import iDownState
 
 extension Coordinator {
@@ -17,25 +16,19 @@ extension Coordinator {
         for client: String
     ) async throws -> TaskState.Kind? {
         try refuseWhileStopping()
-        // Who need not wait is no waiter of whom there are too many.
-        let state = try await task(id).record.state.kind
-        guard !state.isEnd else { return state }
-        let number = try endWaiters.begin(id, for: client)
-        do {
+        var endsTold: Int
+        repeat {
+            endsTold = endWaiters.endsTold
             let state = try await task(id).record.state.kind
-            if state.isEnd {
-                endWaiters.remove(number)
-                return state
-            }
-        } catch {
-            endWaiters.remove(number)
-            throw error
-        }
+            guard !state.isEnd else { return state }
+            // What was told while the task was looked at may have been its end.
+        } while endsTold != endWaiters.endsTold
+        let number = endWaiters.makeNumber()
         return try await withTaskCancellationHandler {
-            await withCheckedContinuation { endWaiters.attach($0, to: number) }
+            try await endWaiters.wait(for: id, client: client, as: number, in: self)
         } onCancel: {
-            executor.post { self.assumeIsolated { $0.endWaiters.cancel(number) } }
-        }.get()
+            executor.post { self.assumeIsolated { $0.endWaiters.cancel(number, id, for: client) } }
+        }
     }
 
     /// A client has left: nobody reads the answers to its calls.
@@ -49,10 +42,11 @@ extension Coordinator {
     /// Tells those who wait for the end of a task, after everybody else was told.
     func tellWaiters(of change: Change) async {
         let id = change.after.id
-        guard endWaiters.isAwaited(id) else { return }
         let isGone = change.effects.contains(.announceRemoved)
         let state = change.after.state.kind
         guard isGone || state.isEnd else { return }
+        endWaiters.note()
+        guard endWaiters.isAwaited(id) else { return }
         let executor = executor
         let tell: @Sendable () -> Void = {
             executor.post {

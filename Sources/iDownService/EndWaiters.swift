@@ -1,105 +1,137 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import iDownBus
 import iDownState
 
-/// Calls that wait for the end of a task, each answered once.
-struct EndWaiters {
+/// The calls that wait for the end of a task (contract, Wait).
+///
+/// Calls of one client for one task count as one, so that a client which asks again and again,
+/// because its own patience is shorter, never comes to its limit.
+final class EndWaiters {
     /// How a task came to its end; nil where it was removed.
     typealias End = TaskState.Kind?
 
-    typealias Continuation = CheckedContinuation<Result<End, any Error>, Never>
-
-    private struct Waiter {
+    private struct Key: Hashable {
         let task: TaskID
         let client: String
-        /// Nil while the call still looks at the task.
-        var continuation: Continuation?
-        /// What came before there was anybody to tell.
-        var outcome: Result<End, any Error>?
     }
 
-    private var waiters: [Int: Waiter] = [:]
-    private var byTask: [TaskID: Set<Int>] = [:]
-    private var byClient: [String: Set<Int>] = [:]
-    private var lastNumber = 0
+    private let limits: (client: Int, all: Int)
+    private let waiters = Waiters<Key, Result<End, any Error>>()
+    private var tasks: [String: Set<TaskID>] = [:]
+    private var clients: [TaskID: Set<String>] = [:]
+    /// Pairs of a client and a task.
+    private(set) var count = 0
+    /// How many ends of tasks were told so far.
+    private(set) var endsTold = 0
 
-    let limits: (client: Int, all: Int)
+    init(limits: (client: Int, all: Int) = Contract.pendingWaits) { self.limits = limits }
 
-    init(limits: (client: Int, all: Int) = (1_000, 10_000)) { self.limits = limits }
+    /// A number for a call that is about to wait, by which ``cancel(_:_:for:)`` finds it.
+    func makeNumber() -> Int { waiters.makeNumber() }
 
-    var count: Int { waiters.count }
-
-    /// Begins to wait, before the call looks at the task: nothing falls between.
+    /// Waits for the end of a task.
     ///
-    /// - Throws: `ServiceRefusal.limitExceeded`.
-    mutating func begin(_ task: TaskID, for client: String) throws(ServiceRefusal) -> Int {
-        guard waiters.count < limits.all, byClient[client, default: []].count < limits.client
-        else {
-            throw .limitExceeded(
-                "Too many calls of Wait are pending: at most \(limits.client) per client and"
-                    + " \(limits.all) in all."
-            )
-        }
-        lastNumber += 1
-        waiters[lastNumber] = Waiter(task: task, client: client)
-        byTask[task, default: []].insert(lastNumber)
-        byClient[client, default: []].insert(lastNumber)
-        return lastNumber
-    }
-
-    /// Gives a waiter the one to tell, or tells at once what has come meanwhile.
-    mutating func attach(_ continuation: Continuation, to number: Int) {
-        guard let outcome = waiters[number]?.outcome else {
-            guard waiters[number] != nil else {
-                return continuation.resume(returning: .failure(CancellationError()))
+    /// - Parameters:
+    ///   - task: the task.
+    ///   - client: who asks.
+    ///   - number: from ``makeNumber()``.
+    ///   - coordinator: the owner.
+    /// - Returns: how it ended.
+    /// - Throws: `ServiceRefusal.limitExceeded`, also where newer calls of the client for this task
+    ///   took its place; `CancellationError` where nobody waits any more; `ServiceRefusal.stopping`.
+    func wait(
+        for task: TaskID,
+        client: String,
+        as number: Int,
+        in coordinator: isolated Coordinator
+    ) async throws -> End {
+        let key = Key(task: task, client: client)
+        if tasks[client]?.contains(task) == true {
+            if waiters.count(for: key) >= Contract.waitsForOneTask {
+                let most = Contract.waitsForOneTask
+                waiters.release(
+                    nil,
+                    of: key,
+                    with: .failure(
+                        ServiceRefusal.limitExceeded(
+                            "A newer call of Wait took the place of this one: at most \(most) of one"
+                                + " client wait for one task."
+                        )
+                    )
+                )
             }
-            waiters[number]?.continuation = continuation
-            return
+        } else {
+            guard count < limits.all, tasks[client, default: []].count < limits.client else {
+                throw ServiceRefusal.limitExceeded(
+                    "Too many tasks are waited for: at most \(limits.client) per client and"
+                        + " \(limits.all) in all."
+                )
+            }
+            tasks[client, default: []].insert(task)
+            clients[task, default: []].insert(client)
+            count += 1
         }
-        remove(number)
-        continuation.resume(returning: outcome)
-    }
-
-    /// Forgets a waiter; one that is told of its end is gone already.
-    mutating func remove(_ number: Int) {
-        guard let waiter = waiters.removeValue(forKey: number) else { return }
-        byTask[waiter.task]?.remove(number)
-        if byTask[waiter.task]?.isEmpty == true { byTask[waiter.task] = nil }
-        byClient[waiter.client]?.remove(number)
-        if byClient[waiter.client]?.isEmpty == true { byClient[waiter.client] = nil }
+        guard let end = await waiters.wait(for: key, as: number, in: coordinator) else {
+            throw CancellationError()
+        }
+        return try end.get()
     }
 
     /// Whether somebody waits for this task.
-    func isAwaited(_ task: TaskID) -> Bool { byTask[task] != nil }
+    func isAwaited(_ task: TaskID) -> Bool { clients[task] != nil }
 
-    /// Whether a client waits for anything.
-    func waits(_ client: String) -> Bool { byClient[client] != nil }
-
-    /// Tells all that wait for a task.
-    mutating func end(_ task: TaskID, _ end: End) {
-        for number in byTask[task, default: []].sorted() { finish(number, .success(end)) }
+    /// How many calls of a client wait for a task.
+    func calls(of client: String, for task: TaskID) -> Int {
+        waiters.count(for: Key(task: task, client: client))
     }
 
-    /// Tells a waiter that its caller is not interested any more.
-    mutating func cancel(_ number: Int) { finish(number, .failure(CancellationError())) }
+    /// Whether a client waits for anything.
+    func waits(_ client: String) -> Bool { tasks[client] != nil }
 
-    /// The same for all waiters of a client that has left.
-    mutating func cancelAll(of client: String) {
-        for number in byClient[client, default: []].sorted() { cancel(number) }
+    /// Takes note that a task has come to its end, and that those who look now may miss it.
+    func note() { endsTold += 1 }
+
+    /// Tells all that wait for a task.
+    func end(_ task: TaskID, _ end: End) {
+        for client in clients[task, default: []].sorted() {
+            finish(Key(task: task, client: client), .success(end))
+        }
+    }
+
+    /// Tells a call that its caller is not interested any more.
+    func cancel(_ number: Int, _ task: TaskID, for client: String) {
+        let key = Key(task: task, client: client)
+        waiters.release(number, of: key, with: nil)
+        if waiters.count(for: key) == 0 { forget(key) }
+    }
+
+    /// The same for all calls of a client that has left.
+    func cancelAll(of client: String) {
+        for task in tasks[client, default: []].sorted() {
+            finish(Key(task: task, client: client), .failure(CancellationError()))
+        }
     }
 
     /// The service ends.
-    mutating func endAll() {
-        for number in waiters.keys.sorted() { finish(number, .failure(ServiceRefusal.stopping)) }
+    func stop() {
+        for task in clients.keys.sorted() {
+            for client in clients[task, default: []].sorted() {
+                finish(Key(task: task, client: client), .failure(ServiceRefusal.stopping))
+            }
+        }
     }
 
-    private mutating func finish(_ number: Int, _ outcome: Result<End, any Error>) {
-        guard let waiter = waiters[number], waiter.outcome == nil else { return }
-        guard let continuation = waiter.continuation else {
-            waiters[number]?.outcome = outcome
-            return
-        }
-        remove(number)
-        continuation.resume(returning: outcome)
+    private func finish(_ key: Key, _ end: Result<End, any Error>) {
+        forget(key)
+        waiters.release(key, with: end)
+    }
+
+    private func forget(_ key: Key) {
+        guard tasks[key.client]?.remove(key.task) != nil else { return }
+        count -= 1
+        if tasks[key.client]?.isEmpty == true { tasks[key.client] = nil }
+        clients[key.task]?.remove(key.client)
+        if clients[key.task]?.isEmpty == true { clients[key.task] = nil }
     }
 }

@@ -109,7 +109,7 @@ extension ManagerService {
                 asked.answer(.failure(error))
             }
             // Others are served meanwhile.
-            if number % Coordinator.changesInARow == 0 { await Task.yield() }
+            if number % Commits.piece == 0 { await Task.yield() }
         }
         adders[client] = nil
     }

@@ -41,4 +41,6 @@ struct SharedAnnouncer: Announcing {
     func call(_ reply: @escaping @Sendable () -> Void, after ids: [TaskID]) async {
         await bus.call(reply, after: ids)
     }
+
+    func answerAll() async { await bus.answerAll() }
 }

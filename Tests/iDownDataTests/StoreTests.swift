@@ -74,26 +74,6 @@ import iDownTesting
         }
     }
 
-    @Test func `commits that arrive together share a transaction, in order of the calls`()
-        async throws
-    {
-        let faults = CommitFaults()
-        try await withStore(commitFaults: faults) { store in
-            try await withThrowingTaskGroup(of: Void.self) { group in
-                for number in 1...500 {
-                    // Runs immediately until it waits for the commit.
-                    group.addImmediateTask {
-                        _ = try await store.commit { try $0.addTask("http://a/\(number)") }
-                    }
-                }
-                try await group.waitForAll()
-            }
-            let urls = try await store.urls()
-            #expect(urls == (1...500).map { "http://a/\($0)" })
-            #expect(faults.commits < 500)
-        }
-    }
-
     @Test func `a closed store throws its own error`() async throws {
         try await withTemporaryFolder { folder in
             let store = try Store.open(folder: folder, now: .someTime).store

@@ -35,7 +35,7 @@ private final class Answers: Sendable {
         var ids: [Int64] = []
         while let (id, _) = queue.takeFirst() {
             ids.append(id.rawValue)
-            queue.wasTold(id)
+            for reply in queue.takeReplies(for: id) { reply() }
         }
         return ids
     }
@@ -70,11 +70,12 @@ private final class Answers: Sendable {
         var queue = AnnouncementQueue()
         for number in 1...5 { queue.put(try id(Int64(number)), from: nil, to: snapshot(1)) }
         let answers = Answers()
-        queue.call({ answers.add() }, after: [try id(4)])
+        let waits = queue.keep({ answers.add() }, after: [try id(4)])
+        #expect(waits)
         #expect(answers.count == 0)
         let (first, _) = try taken(&queue)
         #expect(first.rawValue == 4)
-        queue.wasTold(first)
+        for reply in queue.takeReplies(for: first) { reply() }
         #expect(answers.count == 1)
         let rest = drain(&queue)
         #expect(rest == [1, 2, 3, 5])
@@ -85,10 +86,11 @@ private final class Answers: Sendable {
         let ids = try (1...200).map { try id($0) }
         for id in ids { queue.put(id, from: nil, to: snapshot(id.rawValue)) }
         let answers = Answers()
-        queue.call({ answers.add() }, after: ids)
+        let waits = queue.keep({ answers.add() }, after: ids)
+        #expect(waits)
         for _ in 1..<200 {
             let (id, _) = try taken(&queue)
-            queue.wasTold(id)
+            for reply in queue.takeReplies(for: id) { reply() }
             #expect(answers.count == 0)
         }
         let rest = drain(&queue)
@@ -96,16 +98,20 @@ private final class Answers: Sendable {
         #expect(answers.count == 1)
     }
 
-    @Test func `with nothing to wait for, and nobody to tell, a reply comes at once`() throws {
+    @Test
+    func `a reply with nothing to wait for is not kept, and one with nobody to tell comes back`()
+        throws
+    {
         var queue = AnnouncementQueue()
         let answers = Answers()
-        let answer: @Sendable () -> Void = { answers.add() }
-        queue.call(answer, after: [try id(1)])
+        let one = try id(1)
+        let waitsForNothing = queue.keep({ answers.add() }, after: [one])
+        #expect(!waitsForNothing)
+        queue.put(one, from: nil, to: snapshot(1))
+        let waits = queue.keep({ answers.add() }, after: [one])
+        #expect(waits)
+        for reply in queue.removeAll() { reply() }
         #expect(answers.count == 1)
-        queue.put(try id(1), from: nil, to: snapshot(1))
-        queue.call(answer, after: [try id(1)])
-        queue.removeAll()
-        #expect(answers.count == 2)
         #expect(queue.isEmpty)
     }
 }

@@ -36,7 +36,11 @@ import iDownloader
     private func add(_ files: [ListedFile], of metalink: TaskRecord, _ hub: Hub) async throws
         -> Bool
     {
-        try await hub.coordinator.add(files, listedBy: metalink.id, attempt: metalink.attempt)
+        try await Journal(hub.coordinator).add(
+            files,
+            listedBy: metalink.id,
+            attempt: metalink.attempt
+        )
     }
 
     private func list(of metalink: TaskRecord, _ hub: Hub) async throws -> [TaskID] {

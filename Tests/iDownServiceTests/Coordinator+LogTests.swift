@@ -60,10 +60,10 @@ import iDownState
 
     @Test func `a restart tells of the bytes kept, and not again of a new state`() {
         let woken = change { $0.state = .paused }
-        #expect(Coordinator.Restored(woken)?.line == nil)
+        #expect(Restart.Restored(woken)?.line == nil)
         let measured = change { record in
             record.segments = SegmentMap([ByteRange(first: 0, length: 5)].compactMap(\.self))
         }
-        #expect(Coordinator.Restored(measured)?.line == "task 7: 5 bytes kept")
+        #expect(Restart.Restored(measured)?.line == "task 7: 5 bytes kept")
     }
 }

@@ -128,7 +128,9 @@ import iDownTesting
             await coordinator.setOnline(false)
             let id = try await hub.add("http://idown-test.invalid/a")
             try await hub.announced.wait(for: id, hold: "offline")
-            try await waitUntil("the end of the commit") { await coordinator.committer == nil }
+            try await waitUntil("the end of the commit") {
+                await coordinator.look { $0.commits.isIdle }
+            }
             #expect(await !coordinator.isIdle)
             try await coordinator.carryOut(.pause, on: id)
             try await waitUntil("idleness") { await coordinator.isIdle }

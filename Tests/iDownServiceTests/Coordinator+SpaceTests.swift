@@ -37,7 +37,7 @@ import iDownloader
             #expect(hub.holds(.large, as: "a"))
             #expect(try await hub.record(id)?.tries == 0)
             try await waitUntil("the disk not to be looked at any more") {
-                await hub.coordinator.spaceWatch == nil
+                await hub.coordinator.look { !$0.space.isWatching }
             }
         }
     }
@@ -120,16 +120,11 @@ import iDownloader
             try await hub.announced.wait(for: large, hold: "space")
             let elsewhere = hub.path("elsewhere")
             try #require(mkdir(elsewhere, 0o700) == 0)
-            await hub.coordinator.takeForFull(elsewhere)
+            await hub.coordinator.look { $0.space.noteFull(elsewhere) }
             let wish = hub.wish(server.url("/small")) { $0.directory = elsewhere }
             let small = try #require(try await hub.coordinator.add([wish], token: nil).first)
             try await hub.announced.wait(for: small, .completed)
             #expect(try await hub.record(large)?.state == .waiting(.space))
         }
     }
-}
-
-extension Coordinator {
-    /// As a look at the folder would have it that found no room.
-    fileprivate func takeForFull(_ directory: String) { fullDirectories.insert(directory) }
 }

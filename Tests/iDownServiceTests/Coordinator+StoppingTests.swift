@@ -39,38 +39,65 @@ import iDownTesting
     @Test func `nothing starts once the service is stopping`() async throws {
         let server = try FaultServer.serving(ServedFile(.small))
         defer { server.stop() }
-        try await withHub { hub in
+        let commit = HeldCommit()
+        try await withHub(faults: commit.faults, begins: false) { hub in
             let coordinator = hub.coordinator
-            // The stop comes between the commit that grants a slot and its effect.
-            hub.announced.after { announcement in
-                guard announcement.kind == .downloading else { return }
-                Task { await coordinator.stop() }
-                while await !coordinator.isStopping { await Task.yield() }
-            }
             let id = try await hub.add(server.url("/a"))
-            try await hub.announced.wait(for: id, .downloading)
-            // Behind this the effects of the commit have been carried out.
-            _ = try? await coordinator.record(.checkpointed(SegmentMap()), of: id, attempt: .none)
+            // The stop comes between the decision that grants a slot and its effect.
+            commit.holdNext()
+            await coordinator.begin()
+            try await commit.reached()
+            let stop = Task { await coordinator.stop() }
+            try await waitUntil("the stop to begin") { await coordinator.isStopping }
+            commit.release()
+            await stop.value
+            #expect(try await hub.record(id)?.state == .downloading)
             #expect(await coordinator.running.isEmpty)
             #expect(server.requests.isEmpty)
         }
     }
 
-    @Test func `who waits for a deletion on a disk that hangs hears when the service ends`()
+    @Test func `a change that is being committed while the service ends is answered as done`()
         async throws
     {
+        let commit = HeldCommit()
+        try await withHub(faults: commit.faults, begins: false) { hub in
+            let coordinator = hub.coordinator
+            let (first, second) = try await (
+                hub.add("http://127.0.0.1:9/a"), hub.add("http://127.0.0.1:9/b")
+            )
+            commit.holdNext()
+            let pausing = Task { try await coordinator.carryOut(.pause, on: first) }
+            try await commit.reached()
+            // Comes while the commit of the first is under way: it would be in the next one.
+            let late = Task { try await coordinator.carryOut(.pause, on: second) }
+            try await waitUntil("the second call") {
+                await coordinator.look { $0.commits.waiting == 1 }
+            }
+            let stop = Task { await coordinator.stop() }
+            await #expect(throws: ServiceRefusal.stopping) { try await late.value }
+            commit.release()
+            await stop.value
+            try await pausing.value
+            #expect(try await hub.record(first)?.state == .paused)
+            #expect(try await hub.record(second)?.state == .waiting(.queue))
+        }
+    }
+
+    @Test(arguments: [Command.remove, .cancel])
+    func `a deletion on a disk that hangs is answered as done when the service ends`(
+        _ command: Command
+    ) async throws {
         try await withHeldDownload { hub, id, _, _ in
             let disk = await DiskHold(hub, of: id)
             let coordinator = hub.coordinator
-            let removal = Task { try await coordinator.carryOut(.remove, on: id) }
-            try await waitUntil("the removal to be recorded") {
-                try await hub.record(id)?.intent == .remove
+            let deletion = Task { try await coordinator.carryOut(command, on: id) }
+            try await waitUntil("the intent to be recorded") {
+                try await hub.record(id)?.isDeleting == true
             }
             await coordinator.stop()
-            // Success, since it is durable, or Stopping; but not silence.
-            _ = try await within("an answer to the removal") {
-                try? await removal.value
-            }
+            // It is durable: the next start carries it out.
+            try await within("an answer") { try await deletion.value }
             disk.release()
         }
     }

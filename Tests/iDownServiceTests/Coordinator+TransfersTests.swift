@@ -148,12 +148,16 @@ import iDownloader
                 let isGone = try await hub.record(id) == nil
                 return isGone && hub.names.isEmpty
             }
-            try await waitUntil("both deletions") { await coordinator.lastDeletion == 2 }
+            try await waitUntil("both deletions") {
+                await coordinator.look { $0.deletions.last == 2 }
+            }
             // The earlier one is over when it is to be repeated; the other is at its file by then.
             first.release()
             try await second.wait("the deletion for the removal")
-            try await waitUntil("the end of the first") { await coordinator.repeats[id] != nil }
-            #expect(await coordinator.deletions[id] == 2)
+            try await waitUntil("the end of the first") {
+                await coordinator.look { $0.deletions.repeats(for: id) }
+            }
+            #expect(await coordinator.look { $0.deletions.underWay[id] == 2 })
             #expect(hub.names == ["a.part"])
             second.release()
             #expect(try await removing.value)

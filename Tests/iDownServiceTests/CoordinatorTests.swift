@@ -73,16 +73,12 @@ import iDownTesting
     }
 
     @Test func `calls that arrive together share a commit`() async throws {
-        let faults = CommitFaults()
+        let commit = HeldCommit()
+        let faults = commit.faults
         try await withHub(faults: faults, begins: false) { hub in
-            let gate = FaultServer.Gate()
-            let reached = FaultServer.Gate()
-            hub.announced.after { _ in
-                reached.open()
-                await gate.waitUntilOpen()
-            }
+            commit.holdNext()
             let first = Task { try await hub.add("http://127.0.0.1:9/0", isPaused: true) }
-            await reached.waitUntilOpen()
+            try await commit.reached()
             let before = faults.commits
             let calls = (1...20).map { number in
                 Task.immediate {
@@ -91,12 +87,29 @@ import iDownTesting
             }
             // The executor is fair: behind this all twenty are in the queue.
             _ = await hub.coordinator.speed
-            gate.open()
+            commit.release()
             let firstID = try await first.value
             var ids = [firstID]
             for call in calls { ids.append(try await call.value) }
             #expect(faults.commits == before + 1)
             #expect(ids == ids.sorted(), "not in the order of the calls")
+        }
+    }
+
+    @Test func `the next commit does not wait until everybody was told of the last one`()
+        async throws
+    {
+        try await withHub(begins: false) { hub in
+            let gate = FaultServer.Gate()
+            hub.announced.after { _ in await gate.waitUntilOpen() }
+            let first = Task { try await hub.add("http://127.0.0.1:9/1", isPaused: true) }
+            try await hub.announced.wait("the first") { !$0.isEmpty }
+            let second = Task { try await hub.add("http://127.0.0.1:9/2", isPaused: true) }
+            try await waitUntil("the second to be durable") { try await hub.records.count == 2 }
+            #expect(hub.announced.all.count == 1)
+            gate.open()
+            _ = try await (first.value, second.value)
+            #expect(hub.announced.all.compactMap(\.id?.rawValue) == [1, 2])
         }
     }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Testing
+import iDownBus
 import iDownState
 import iDownTesting
 
@@ -11,38 +12,67 @@ import iDownTesting
         try #require(TaskID(rawValue: number))
     }
 
-    @Test func `no client may have more pending than its share, nor all more than theirs`() throws {
-        var waiters = EndWaiters(limits: (client: 2, all: 3))
-        let one = try id(1)
-        let first = try waiters.begin(one, for: "a")
-        _ = try waiters.begin(one, for: "a")
-        #expect(throws: ServiceRefusal.self) { try waiters.begin(one, for: "a") }
-        _ = try waiters.begin(one, for: "b")
-        #expect(throws: ServiceRefusal.self) { try waiters.begin(one, for: "b") }
-        waiters.remove(first)
-        _ = try waiters.begin(one, for: "b")
-        #expect(waiters.count == 3)
-        #expect(waiters.waits("a") && waiters.waits("b") && !waiters.waits("c"))
+    @Test func `no client waits for more than its share, nor all for more than theirs`()
+        async throws
+    {
+        try await withHub(begins: false) { hub in
+            let waits = Waits(hub, limits: (client: 2, all: 3))
+            let first = waits.call(of: "a", for: try id(1))
+            _ = waits.call(of: "a", for: try id(2))
+            try await waits.reach(2)
+            let third = waits.call(of: "a", for: try id(3))
+            await #expect(throws: ServiceRefusal.self) { try await third.value }
+            _ = waits.call(of: "b", for: try id(1))
+            try await waits.reach(3)
+            let another = waits.call(of: "b", for: try id(4))
+            await #expect(throws: ServiceRefusal.self) { try await another.value }
+            await waits.end(try id(1), .completed)
+            #expect(try await first.value == .completed)
+            try await waits.reach(1)
+            _ = waits.call(of: "b", for: try id(4))
+            try await waits.reach(2)
+            await waits.leave("a")
+            try await waits.reach(1)
+            await waits.leave("b")
+        }
     }
 
-    @Test func `what comes before anybody can be told is kept for it`() async throws {
-        var waiters = EndWaiters()
-        let number = try waiters.begin(try id(1), for: "a")
-        waiters.end(try id(1), .completed)
-        let outcome = await withCheckedContinuation { waiters.attach($0, to: number) }
-        #expect(try outcome.get() == .completed)
-        #expect(waiters.count == 0)
+    @Test func `calls of one client for one task count as one, and the oldest give way`()
+        async throws
+    {
+        try await withHub(begins: false) { hub in
+            let waits = Waits(hub, limits: (client: 2, all: 3))
+            let one = try id(1)
+            var calls: [Task<TaskState.Kind?, any Error>] = []
+            for number in 1...Contract.waitsForOneTask {
+                calls.append(waits.call(of: "a", for: one))
+                try await waits.reach(number, of: "a", for: one)
+            }
+            #expect(await waits.pairs == 1)
+            let last = waits.call(of: "a", for: one)
+            let refusal = await #expect(throws: ServiceRefusal.self) { try await calls[0].value }
+            guard case .limitExceeded = refusal else {
+                Issue.record("the oldest call ends with \(String(describing: refusal))")
+                return
+            }
+            await waits.end(one, .failed)
+            for call in calls.dropFirst() + [last] { #expect(try await call.value == .failed) }
+            #expect(await waits.pairs == 0)
+        }
     }
 
     @Test func `a client that leaves takes its calls along and nobody else's`() async throws {
-        var waiters = EndWaiters()
-        let mine = try waiters.begin(try id(1), for: "a")
-        _ = try waiters.begin(try id(1), for: "b")
-        waiters.cancelAll(of: "a")
-        let outcome = await withCheckedContinuation { waiters.attach($0, to: mine) }
-        #expect(throws: CancellationError.self) { try outcome.get() }
-        #expect(waiters.count == 1)
-        #expect(!waiters.waits("a"))
+        try await withHub(begins: false) { hub in
+            let waits = Waits(hub, limits: (client: 2, all: 3))
+            let mine = waits.call(of: "a", for: try id(1))
+            let others = waits.call(of: "b", for: try id(1))
+            try await waits.reach(2)
+            await waits.leave("a")
+            await #expect(throws: CancellationError.self) { try await mine.value }
+            #expect(await waits.pairs == 1)
+            await waits.end(try id(1), nil)
+            #expect(try await others.value == nil)
+        }
     }
 
     @Test func `Wait answers with the end of a task, at once where it has come`() async throws {
@@ -51,7 +81,9 @@ import iDownTesting
             let other = try await hub.add("http://127.0.0.1:9/b")
             async let cancelled = hub.coordinator.end(of: id, for: "a")
             async let removed = hub.coordinator.end(of: other, for: "a")
-            try await waitUntil("two calls to wait") { await hub.coordinator.endWaiters.count == 2 }
+            try await waitUntil("two calls to wait") {
+                await hub.coordinator.look { $0.endWaiters.count == 2 }
+            }
             try await hub.coordinator.carryOut(.pause, on: id)
             try await hub.coordinator.carryOut(.cancel, on: id)
             try await hub.coordinator.carryOut(.remove, on: other)
@@ -61,7 +93,7 @@ import iDownTesting
             await #expect(throws: ServiceRefusal.self) {
                 try await hub.coordinator.end(of: other, for: "a")
             }
-            #expect(await hub.coordinator.endWaiters.count == 0)
+            #expect(await hub.coordinator.look { $0.endWaiters.count == 0 })
         }
     }
 
@@ -69,10 +101,65 @@ import iDownTesting
         try await withHub(begins: false) { hub in
             let id = try await hub.add("http://127.0.0.1:9/a")
             let call = Task { try await hub.coordinator.end(of: id, for: "a") }
-            try await waitUntil("the call to wait") { await hub.coordinator.endWaiters.count == 1 }
+            try await waitUntil("the call to wait") {
+                await hub.coordinator.look { $0.endWaiters.count == 1 }
+            }
             call.cancel()
             await #expect(throws: CancellationError.self) { try await call.value }
-            #expect(await hub.coordinator.endWaiters.count == 0)
+            #expect(await hub.coordinator.look { $0.endWaiters.count == 0 })
         }
+    }
+}
+
+/// Waiters of their own on a hub's coordinator, and calls that wait there.
+private final class Waits: Sendable {
+    let coordinator: Coordinator
+    /// Only touched on the coordinator's executor.
+    nonisolated(unsafe) let waiters: EndWaiters
+
+    init(_ hub: Hub, limits: (client: Int, all: Int)) {
+        coordinator = hub.coordinator
+        waiters = EndWaiters(limits: limits)
+    }
+
+    /// A call that waits from now on.
+    func call(of client: String, for task: TaskID) -> Task<TaskState.Kind?, any Error> {
+        Task { try await coordinator.wait(in: self, client, task) }
+    }
+
+    func end(_ task: TaskID, _ end: EndWaiters.End) async {
+        await coordinator.look { _ in self.waiters.end(task, end) }
+    }
+
+    func leave(_ client: String) async {
+        await coordinator.look { _ in self.waiters.cancelAll(of: client) }
+    }
+
+    var pairs: Int {
+        get async { await coordinator.look { _ in self.waiters.count } }
+    }
+
+    /// Returns once so many pairs of a client and a task wait.
+    func reach(_ count: Int) async throws {
+        try await waitUntil("\(count) pairs to wait") { await self.pairs == count }
+    }
+
+    /// Returns once so many calls of a client wait for a task.
+    func reach(_ count: Int, of client: String, for task: TaskID) async throws {
+        try await waitUntil("\(count) calls to wait") {
+            await self.coordinator.look { _ in self.waiters.calls(of: client, for: task) } == count
+        }
+    }
+}
+
+extension Coordinator {
+    fileprivate func wait(
+        in waits: Waits,
+        _ client: String,
+        _ task: TaskID
+    ) async throws -> TaskState.Kind? {
+        let waiters = waits.waiters
+        let number = waiters.makeNumber()
+        return try await waiters.wait(for: task, client: client, as: number, in: self)
     }
 }

@@ -107,7 +107,9 @@ import iDownTesting
             case .fewerSlots: await coordinator.setSlots(0)
             case .sleep: await coordinator.fallAsleep()
             }
-            try await waitUntil("the end of it") { await coordinator.ahead.isEmpty }
+            try await waitUntil("the end of it") {
+                await coordinator.look { $0.slots.ahead.isEmpty }
+            }
             release()
             try await hub.announced.wait(for: first, .completed)
             #expect(try await hub.record(next)?.attempt == AttemptNumber.none)
@@ -138,7 +140,9 @@ import iDownTesting
             release()
             try await hub.announced.wait(for: first, .completed)
             let coordinator = hub.coordinator
-            try await waitUntil("the end of it") { await coordinator.ahead.isEmpty }
+            try await waitUntil("the end of it") {
+                await coordinator.look { $0.slots.ahead.isEmpty }
+            }
             let url = try #require(try await hub.record(first)).request.url
             let again = try await hub.add(String(url.dropLast()) + "next")
             try await hub.announced.wait(for: again, .completed)

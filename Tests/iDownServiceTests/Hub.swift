@@ -112,6 +112,16 @@ struct Hub: Sendable {
     }
 }
 
+extension Coordinator {
+    /// The transfer of each task that has one.
+    var running: [TaskID: RunningTransfer] { slots.running }
+
+    /// Looks at the parts of the coordinator.
+    func look<Value: Sendable>(_ body: @Sendable (isolated Coordinator) -> Value) -> Value {
+        body(self)
+    }
+}
+
 extension Logger {
     /// Says nothing.
     static let quiet = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }

@@ -76,7 +76,7 @@ import iDownloader
             try TestFile.write(written.utf8, to: path)
             try await scene.client.setHoldOnMetered(true)
             #expect(try await scene.client.maxConcurrentDownloads() == 9)
-            #expect(await scene.coordinator.slots == 9)
+            #expect(await scene.coordinator.look { $0.slots.count == 9 })
             try await scene.signals.first("PropertiesChanged") { signal in
                 signal.member == "PropertiesChanged"
                     && "\(signal.arguments)".contains("MaxConcurrentDownloads")
@@ -110,13 +110,13 @@ import iDownloader
                 )
                 #expect(try TestFile.text(of: path) == wrong)
                 #expect(try await scene.client.speedLimit() == 5)
-                let reason = await scene.coordinator.holdWishes.onSettings
+                let reason = await scene.coordinator.look { $0.holds.wishes.onSettings }
                 #expect(reason?.hasPrefix(path) == true)
             }
             // Downloads go on even if the settings are the same as before the mistake.
             try TestFile.write(#"{"SpeedLimit": 5}"#.utf8, to: path)
             await scene.manager.readSettings()
-            #expect(await scene.coordinator.holdWishes.onSettings == nil)
+            #expect(await scene.coordinator.look { $0.holds.wishes.onSettings } == nil)
             #expect(try await scene.client.speedLimit() == 5)
         }
     }

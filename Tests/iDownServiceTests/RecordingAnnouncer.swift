@@ -136,6 +136,8 @@ final class RecordingAnnouncer: Announcing {
 
     func call(_ reply: @escaping @Sendable () -> Void, after ids: [TaskID]) async { reply() }
 
+    func answerAll() {}
+
     private func keep(_ announcement: Announcement) async {
         let hook = state.withLock { state in
             state.all.append(announcement)

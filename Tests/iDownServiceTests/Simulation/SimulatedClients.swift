@@ -179,6 +179,8 @@ final class SimulatedClients: Announcing {
         reply()
     }
 
+    func answerAll() {}
+
     private func hear(_ body: (inout State) -> Void) {
         state.withLock { state in
             guard state.life.ask() else { return }

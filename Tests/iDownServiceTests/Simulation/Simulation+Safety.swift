@@ -113,6 +113,6 @@ extension Simulation {
 extension Coordinator {
     /// Those that run and those that have begun ahead; a task may end one while another runs.
     fileprivate var allTransfers: [(TaskID, RunningTransfer)] {
-        running.map { ($0, $1) } + ahead.map { ($0, $1.transfer) }
+        slots.running.map { ($0, $1) } + slots.ahead.map { ($0, $1.transfer) }
     }
 }

@@ -211,7 +211,7 @@ final class Simulation {
         for _ in 0..<1_000 where !stopping.isSet { await settle() }
         guard stopping.isSet else {
             let running = await coordinator.running.mapValues { $0.live.connections }
-            let isCommitting = await coordinator.committer != nil
+            let isCommitting = await coordinator.look { !$0.commits.isIdle }
             clients.complain(
                 "it does not stop: \(running), committing \(isCommitting), \(network.open)"
             )

@@ -5,51 +5,64 @@ import iDownData
 import iDownState
 import iDownloader
 
-// Completed tasks do not stay in the list for ever, if the user wants it so.
-extension Coordinator {
-    /// So many tasks leave in one commit.
-    private static let mostCleared = 500
+/// Takes completed tasks off the list when their time is over, if the user wants it so.
+final class Clearing {
+    /// This many tasks leave in one commit.
+    private static let batch = 500
     /// The calendar may be set, so that the time is looked at again after this at the latest.
     private static let longestRest: Duration = .seconds(3600)
 
+    /// How long completed tasks stay in the list; nil is for ever.
+    private var age: Duration?
+    private var worker: Task<Void, Never>?
+
     /// Changes how long completed tasks stay in the list; 0 is for ever.
-    package func keepCompleted(days: Int) {
+    func keep(days: Int, in coordinator: isolated Coordinator) {
         let (seconds, overflows) = Int64(days).multipliedReportingOverflow(by: 86_400)
-        keeping = days > 0 && !overflows ? .seconds(seconds) : nil
-        startClearing()
+        age = days > 0 && !overflows ? .seconds(seconds) : nil
+        begin(in: coordinator)
     }
 
     /// Begins anew to look for completed tasks whose time is over.
-    func startClearing() {
-        clearer?.cancel()
-        clearer = nil
-        guard let keeping, hasBegun, !isStopping else { return }
-        clearer = Task {
+    func begin(in coordinator: isolated Coordinator) {
+        stop()
+        guard let age, coordinator.hasBegun, !coordinator.isStopping else { return }
+        worker = Task {
             while !Task.isCancelled {
                 var rest = Self.longestRest
                 do {
-                    rest = min(rest, try await clear(olderThan: keeping))
+                    rest = min(rest, try await clear(olderThan: age, in: coordinator))
                 } catch {
-                    log.warning("completed tasks could not be taken off the list yet: \(error)")
+                    coordinator.log.warning(
+                        "completed tasks could not be taken off the list yet: \(error)"
+                    )
                 }
-                try? await time.sleep(for: max(rest, .seconds(1)))
+                try? await coordinator.time.sleep(for: max(rest, .seconds(1)))
             }
         }
+    }
+
+    func stop() {
+        worker?.cancel()
+        worker = nil
     }
 
     /// Takes off the list what was completed before.
     ///
     /// - Returns: How long the next one has yet.
-    private func clear(olderThan age: Duration) async throws -> Duration {
+    private func clear(
+        olderThan age: Duration,
+        in coordinator: isolated Coordinator
+    ) async throws -> Duration {
         while true {
-            let (limit, now) = (Self.mostCleared, time.date)
-            let finished = try await store.read { snapshot throws(StoreFailure) in
+            let (limit, now) = (Self.batch, coordinator.time.date)
+            let finished = try await coordinator.store.read { snapshot throws(StoreFailure) in
                 try snapshot.completedTasks(limit: limit)
             }
             let ages = finished.map { now.since($0.at) }
             let due = zip(finished, ages).prefix { $1 >= age }.map(\.0.id)
             guard !due.isEmpty else { return ages.first.map { age - $0 } ?? Self.longestRest }
-            let count = try await commit { transaction in
+            let count = try await coordinator.commit { transaction in
                 let changes = try due.flatMap { id in
                     try transaction.changeIfReadable(id) { record in
                         // Somebody may have begun it anew in the meantime.

@@ -2,10 +2,7 @@
 
 import Testing
 import iDownData
-import iDownState
 import iDownTesting
-
-@testable import iDownService
 
 @Suite struct CommitQueueTests {
     private struct Refused: Error {}
@@ -13,25 +10,17 @@ import iDownTesting
     @Test func `entries are taken once, in the order in which they came`() async throws {
         try await withTemporaryFolder { folder in
             let store = try Store.open(folder: folder, now: .someTime).store
-            var queue = CommitQueue()
+            var queue = CommitQueue<Int64>()
             #expect(queue.isEmpty)
             for number in [1, 2, 3] as [Int64] {
-                queue.append(
-                    CommitQueue.Entry(
-                        run: { _ in
-                            let change = Change(before: nil, after: .sample(number), effects: [])
-                            return .init(changes: [change]) {}
-                        },
-                        turn: .inOrder,
-                        refuse: { _ in }
-                    )
-                )
+                let answer = { @Sendable (_: Result<Void, any Error>) in }
+                queue.append(.init(turn: .inOrder, answer: answer) { _ in ((), [number]) })
             }
-            let entries = queue.takeAll()
+            let entries = queue.take()
             #expect(queue.isEmpty)
-            #expect(queue.takeAll().isEmpty)
+            #expect(queue.take().isEmpty)
             let ids = try await store.commit { transaction in
-                try entries.map { try $0.run(transaction).changes.map(\.after.id.rawValue) }
+                try entries.map { try $0.run(transaction).changes }
             }
             #expect(ids == [[1], [2], [3]])
             try store.close()
@@ -45,7 +34,7 @@ import iDownTesting
                 let answer = { @Sendable (result: Result<Int, any Error>) in
                     continuation.resume(with: result)
                 }
-                let entry = CommitQueue.Entry(answer: answer) { _ in (7, []) }
+                let entry = CommitQueue<Int64>.Entry(answer: answer) { _ in (7, []) }
                 Task {
                     let outcome = try await store.commit { try entry.run($0) }
                     outcome.reply()
@@ -62,7 +51,7 @@ import iDownTesting
                 let answer = { @Sendable (result: Result<Int, any Error>) in
                     continuation.resume(with: result)
                 }
-                CommitQueue.Entry(answer: answer) { _ in (7, []) }.refuse(Refused())
+                CommitQueue<Int64>.Entry(answer: answer) { _ in (7, []) }.refuse(Refused())
             }
         }
     }

@@ -1,25 +1,52 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import iDownData
-package import iDownState
+import iDownState
 import iDownloader
 
-extension Coordinator {
-    /// What has happened in the attempts of a task that is not complete, the oldest first.
-    package func history(of id: TaskID) async throws -> [History.Entry] {
-        _ = try await task(id)
-        return engine.history(of: id)
+/// Says in words why a task does not move (contract, Explain).
+struct Explanation {
+    let record: TaskRecord
+    /// What keeps a task of the queue from starting although a slot may be free.
+    let obstacle: Obstacle?
+    /// How many tasks run, and how many may.
+    let slots: (used: Int, all: Int)
+    /// How long its present wait for the next try still lasts.
+    let wait: Duration
+    /// How many bytes its disk lacks; nil where that cannot be told, or there is enough by now.
+    let missingSpace: Int64?
+    /// What is wrong in the settings file, and where; nil where nothing is.
+    let settings: String?
+
+    /// Looks at all that may keep a task from moving.
+    init(of record: TaskRecord, in coordinator: isolated Coordinator) async throws {
+        self.record = record
+        let surroundings = coordinator.holds.surroundings(in: coordinator)
+        obstacle = surroundings().obstacle(
+            for: record.request.origin,
+            directory: record.request.directory,
+            hasFile: record.file != nil
+        )
+        settings = coordinator.holds.wishes.onSettings
+        let deadline = coordinator.retries.deadline(of: record.id)
+        if case .waiting(.retry(let end)) = record.state {
+            let time = coordinator.time
+            wait = deadline.map { $0 - time.now } ?? end.since(time.date)
+        } else {
+            wait = .zero
+        }
+        slots = (try await coordinator.counts()[.downloading], coordinator.slots.count)
+        if let needed = record.failure?.neededSpace, record.state == .waiting(.space),
+            let free = await coordinator.engine.freeSpace(in: record.request.directory)?.bytes
+        {
+            missingSpace = free < needed ? needed - free : nil
+        } else {
+            missingSpace = nil
+        }
     }
 
-    /// The connections that a task has open, the oldest first.
-    func connections(of id: TaskID) async throws -> [LiveProgress.OpenConnection] {
-        _ = try await task(id)
-        return running[id]?.live.openConnections(at: time.now) ?? []
-    }
-
-    /// Why a task does not move; empty where it does or is completed.
-    package func reasons(for id: TaskID) async throws -> [String] {
-        let record = try await task(id).record
+    /// One sentence or two; none for a task that moves or is completed.
+    var reasons: [String] {
         switch record.state {
         case .downloading, .completed:
             return []
@@ -28,17 +55,13 @@ extension Coordinator {
         case .cancelled:
             return ["cancelled by the user"]
         case .failed:
-            return [
-                record.failure?.message(for: id) ?? "The download failed for an unknown reason."
-            ]
+            let message = record.failure?.message(for: record.id)
+            return [message ?? "The download failed for an unknown reason."]
         case .waiting(.queue):
-            if let reason = obstacle(of: record) { return [reason] }
-            let count = try await counts()[.downloading]
-            return ["queue: \(count) of \(slots) running"]
-        case .waiting(.retry(let deadline)):
-            let left = backOffs.deadline(of: id).map { $0 - time.now } ?? deadline.since(time.date)
-            let retry = "retry in \(Self.shown(left))\(Self.inBrackets(record.failure))"
-            return [retry] + [Self.end(of: record, after: left)].compactMap(\.self)
+            return [obstacleReason ?? "queue: \(slots.used) of \(slots.all) running"]
+        case .waiting(.retry):
+            let retry = "retry in \(Self.shown(wait))\(Self.inBrackets(record.failure))"
+            return [retry] + [end].compactMap(\.self)
         case .waiting(.offline):
             return ["offline"]
         case .waiting(.metered):
@@ -46,37 +69,26 @@ extension Coordinator {
         case .waiting(.battery):
             return ["low battery"]
         case .waiting(.space):
-            return ["disk full\(await missingSpace(of: record).map { ": \($0) missing" } ?? "")"]
+            return ["disk full\(missingSpace.map { ": \(Self.shown(bytes: $0)) missing" } ?? "")"]
         case .waiting(.settings):
             return [settingsReason]
         }
     }
 
-    /// Says when a task that is tried again is given up.
-    ///
-    /// - Parameters:
-    ///   - record: what is known of the task.
-    ///   - wait: how long its present wait still lasts.
-    /// - Returns: the sentence; nil where it is never given up.
-    private static func end(of record: TaskRecord, after wait: Duration) -> String? {
+    /// When a task that is tried again is given up; nil where it is never given up.
+    private var end: String? {
         // A host that asked for a pause is no failure.
         guard record.tries > 0, let failure = record.failure else { return nil }
         if let tries = record.stretch.triesLeft(after: failure) {
             return "gives up after \(max(1, tries)) more \(tries > 1 ? "tries" : "try")"
         }
         return record.stretch.left.map {
-            "gives up in \(shown($0 + max(.zero, wait))) if nothing comes by then"
+            "gives up in \(Self.shown($0 + max(.zero, wait))) if nothing comes by then"
         }
     }
 
-    /// What keeps a task of the queue from starting although a slot may be free.
-    private func obstacle(of record: TaskRecord) -> String? {
-        let obstacle = surroundings().obstacle(
-            for: record.request.origin,
-            directory: record.request.directory,
-            hasFile: record.file != nil
-        )
-        return switch obstacle {
+    private var obstacleReason: String? {
+        switch obstacle {
         case nil: nil
         case .offline: "offline"
         case .metered: "metered network"
@@ -88,17 +100,8 @@ extension Coordinator {
         }
     }
 
-    /// What is wrong in the settings file, and where.
     private var settingsReason: String {
-        "settings: \(holdWishes.onSettings ?? "the file has just been mended")"
-    }
-
-    /// How much room a task lacks; nil where that cannot be told, or there is enough by now.
-    private func missingSpace(of record: TaskRecord) async -> String? {
-        guard let needed = record.failure?.neededSpace,
-            let free = await engine.freeSpace(in: record.request.directory)?.bytes, free < needed
-        else { return nil }
-        return Self.shown(bytes: needed - free)
+        "settings: \(settings ?? "the file has just been mended")"
     }
 
     /// With a decimal unit and one digit behind the point, rounded up: it is enough to free what

@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logging
+import iDownData
+import iDownState
+import iDownloader
+
+/// Commits changes, carries out their effects in the order of the commits, and then has everybody
+/// told.
+///
+/// The next commit does not wait until everybody has been told of the last one: however many tasks
+/// that has changed, it holds up neither the next call nor what transfers have to record.
+final class Commits {
+    typealias Queue = CommitQueue<Change>
+
+    /// What is told of one entry of a commit.
+    private struct News {
+        let changes: [Change]
+        let turn: Queue.Turn
+        let reply: @Sendable () -> Void
+    }
+
+    /// A change of many tasks is carried out and told in pieces of so many: calls that need none of
+    /// it are answered in between.
+    static let piece = 64
+
+    private var queue = Queue()
+    /// Nil while there is nothing to commit.
+    private var committer: Task<Void, Never>?
+    private var news: [News] = []
+    /// Nil while there is nothing to tell.
+    private var teller: Task<Void, Never>?
+    /// What everybody knows of tasks that have changed since in what is told later.
+    private var known: [TaskID: TaskRecord] = [:]
+    /// Looks again after the store has failed.
+    private var retry: Task<Void, Never>?
+    private var isClosed = false
+
+    /// Whether everything is committed and told.
+    var isIdle: Bool { committer == nil && teller == nil }
+
+    /// How many entries wait for the next commit.
+    var waiting: Int { queue.count }
+
+    /// Adds an entry to the next commit; refuses it where there is none any more.
+    func append(_ entry: Queue.Entry, in coordinator: isolated Coordinator) {
+        guard !isClosed else { return entry.refuse(ServiceRefusal.stopping) }
+        queue.append(entry)
+        begin(in: coordinator)
+    }
+
+    /// Commits what waits, and fills slots if they are wanted.
+    func begin(in coordinator: isolated Coordinator) {
+        guard committer == nil, !isClosed else { return }
+        committer = Task {
+            // Calls that have arrived already are read before the commit, and share it.
+            await Task.yield()
+            while !queue.isEmpty || (coordinator.slots.isWanted && !isClosed) {
+                await commitOnce(in: coordinator)
+            }
+            committer = nil
+        }
+    }
+
+    /// Refuses what clients want and what is not in a commit yet.
+    func refuseClients() {
+        for entry in queue.take(.afterSignals) { entry.refuse(ServiceRefusal.stopping) }
+    }
+
+    /// Refuses all that is not in a commit yet.
+    ///
+    /// Returns when the commit that is under way is over and answered, however long that takes:
+    /// what is durable is never refused.
+    func close() async {
+        isClosed = true
+        for entry in queue.take() { entry.refuse(ServiceRefusal.stopping) }
+        await committer?.value
+        await teller?.value
+    }
+
+    private func commitOnce(in coordinator: isolated Coordinator) async {
+        let entries = queue.take()
+        let pass = coordinator.slots.pass(in: coordinator)
+        var bodies = entries.map { entry in
+            { @Sendable (transaction: Transaction) in
+                let outcome = try entry.run(transaction)
+                pass.note(outcome.changes)
+                return outcome
+            }
+        }
+        bodies.append { Queue.Outcome(changes: try pass.run($0)) {} }
+        let results = await coordinator.store.commit(bodies)
+        coordinator.slots.take(pass, try? results.last?.get().changes, in: coordinator)
+        var committed: [News] = []
+        for (index, result) in results.enumerated() {
+            let entry = entries.indices.contains(index) ? entries[index] : nil
+            switch result {
+            case .success(let outcome):
+                if entry?.turn == .first { outcome.reply() }
+                let turn = entry?.turn ?? .first
+                let news = News(changes: outcome.changes, turn: turn, reply: outcome.reply)
+                committed.append(news)
+            case .failure(let error):
+                entry?.refuse(error)
+                guard entry == nil else { continue }
+                coordinator.log.error("the queue cannot be moved on: \(error)")
+                fillSlotsLater(in: coordinator)
+            }
+        }
+        for news in committed {
+            coordinator.log.writeDown(news.changes)
+            for (number, change) in news.changes.enumerated() {
+                if number % Self.piece == Self.piece - 1 { await Task.yield() }
+                coordinator.carryOut(change)
+            }
+        }
+        news += committed
+        tell(in: coordinator)
+    }
+
+    /// Looks again after the store has failed; a full disk may have room by then.
+    private func fillSlotsLater(in coordinator: isolated Coordinator) {
+        guard retry == nil, !coordinator.isStopping else { return }
+        retry = Task {
+            try? await coordinator.time.sleep(for: Coordinator.storeRetryInterval)
+            retry = nil
+            coordinator.fillSlots()
+        }
+    }
+
+    // MARK: Telling
+
+    private func tell(in coordinator: isolated Coordinator) {
+        guard teller == nil else { return }
+        teller = Task {
+            while !news.isEmpty {
+                let committed = news
+                news = []
+                for news in committed { await tell(news, in: coordinator) }
+            }
+            teller = nil
+        }
+    }
+
+    private func tell(_ news: News, in coordinator: isolated Coordinator) async {
+        for (number, change) in news.changes.enumerated() {
+            if number % Self.piece == Self.piece - 1 { await Task.yield() }
+            await tell(change, in: coordinator)
+        }
+        switch (news.turn, coordinator.announcer) {
+        case (.first, _): break
+        case (.afterSignals, let announcer?):
+            await announcer.call(news.reply, after: news.changes.map(\.after.id))
+        case (.inOrder, _), (.afterSignals, nil): news.reply()
+        }
+    }
+
+    private func tell(_ change: Change, in coordinator: isolated Coordinator) async {
+        let id = change.after.id
+        let (slots, announcer) = (coordinator.slots, coordinator.announcer)
+        for effect in change.effects {
+            switch effect {
+            case .announce:
+                let after = slots.snapshot(of: change.after)
+                if let before = known.removeValue(forKey: id) ?? change.before {
+                    await announcer?.taskChanged(from: slots.snapshot(of: before), to: after)
+                } else {
+                    await announcer?.taskAdded(after)
+                }
+            case .announceLater:
+                known[id] = known[id] ?? change.before
+            case .announceRemoved:
+                known[id] = nil
+                await announcer?.taskRemoved(id)
+            default: break
+            }
+        }
+        if change.starts { slots.noteTold(id) }
+        await coordinator.tellWaiters(of: change)
+    }
+}
+
+extension Logger {
+    /// A change of more tasks than this is told of as a whole.
+    private static let mostChanges = 32
+
+    /// Writes down what became of some tasks, a line each: which one, what, and why.
+    ///
+    /// Neither URL nor name: whoever may read the log need not know what is downloaded, and the
+    /// id leads to both.
+    fileprivate func writeDown(_ changes: [Change]) {
+        // A text for each of 100,000 would hold up everybody.
+        if changes.count > Self.mostChanges {
+            info("\(changes.count) tasks have changed at once")
+            guard logLevel <= .debug else { return }
+        }
+        for move in changes.lazy.compactMap(\.move) {
+            changes.count > Self.mostChanges ? debug("\(move)") : info("\(move)")
+        }
+    }
+}

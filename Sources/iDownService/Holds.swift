@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logging
+import iDownData
+import iDownState
+import iDownloader
+
+/// What tasks wait for beside their turn: the network, power, the user's settings, the computer's
+/// sleep.
+final class Holds {
+    /// What the computer is like; those who know tell.
+    private(set) var conditions = Conditions()
+    /// What the user wants to wait for.
+    private(set) var wishes: HoldWishes
+    /// Between the announcement of a sleep and the awakening nothing starts.
+    private(set) var isAsleep = false
+    /// Brings the tasks in line with all of it; nil while they are.
+    private var adjuster: Task<Void, Never>?
+    private var needsAdjustment = false
+
+    init(wishes: HoldWishes) { self.wishes = wishes }
+
+    /// Takes note of what the computer is like; what has changed acts at once.
+    func change(
+        in coordinator: isolated Coordinator,
+        _ change: (inout Conditions) -> Void
+    ) {
+        let before = conditions
+        change(&conditions)
+        guard conditions != before else { return }
+        let log = coordinator.log
+        if conditions.isOnline != before.isOnline {
+            log.notice(conditions.isOnline ? "the network is back" : "there is no network")
+        }
+        if conditions.isCaptive, !before.isCaptive {
+            log.notice("a portal wants somebody to sign in first")
+        }
+        adjust(in: coordinator)
+    }
+
+    /// Changes what tasks wait for; at once, also those that run.
+    func change(_ wishes: HoldWishes, in coordinator: isolated Coordinator) {
+        guard wishes != self.wishes else { return }
+        self.wishes = wishes
+        adjust(in: coordinator)
+    }
+
+    func stop() { adjuster?.cancel() }
+
+    /// Brings all tasks in line with the conditions, one change after the other.
+    private func adjust(in coordinator: isolated Coordinator) {
+        needsAdjustment = true
+        guard adjuster == nil, !coordinator.isStopping else { return }
+        adjuster = Task {
+            while needsAdjustment, !coordinator.isStopping {
+                needsAdjustment = false
+                await settle(in: coordinator) { transaction, surroundings in
+                    let released = try surroundings.lifted.flatMap { try transaction.held(by: $0) }
+                    let interrupted = try transaction.running().map(\.id)
+                    return released.map { ($0, .released) } + interrupted.map { ($0, nil) }
+                }
+                coordinator.fillSlots()
+            }
+            adjuster = nil
+        }
+    }
+
+    // MARK: Sleep
+
+    /// Ends all transfers with a checkpoint, so that a battery that dies asleep costs nothing; what
+    /// ran waits for a slot again.
+    ///
+    /// Returns once they are over, or after ``Coordinator/longestPause``: logind waits five seconds
+    /// at first (logind.conf(5), InhibitDelayMaxSec), and a disk that hangs has no longer.
+    func fallAsleep(in coordinator: isolated Coordinator) async {
+        guard !isAsleep, !coordinator.isStopping else { return }
+        isAsleep = true
+        coordinator.log.info("the computer goes to sleep")
+        do {
+            try await coordinator.commit { transaction in
+                let changes = try transaction.running().flatMap { running in
+                    try transaction.changeIfReadable(running.id) {
+                        $0.apply(.displaced, at: .distantPast, jitter: 0)
+                    }
+                }
+                return ((), changes)
+            }
+        } catch {
+            coordinator.log.error("the transfers could not be ended before the sleep: \(error)")
+        }
+        await withTaskGroup { group in
+            for id in coordinator.slots.running.keys {
+                group.addTask { await coordinator.transferEnd(of: id) }
+            }
+        }
+    }
+
+    /// Goes on with fresh connections.
+    func awaken(in coordinator: isolated Coordinator) {
+        guard isAsleep else { return }
+        isAsleep = false
+        coordinator.log.info("the computer is awake again")
+        coordinator.fillSlots()
+    }
+
+    // MARK: Acting on it
+
+    /// What may start at this moment.
+    func surroundings(in coordinator: isolated Coordinator) -> @Sendable () -> Surroundings {
+        let (engine, conditions, wishes) = (coordinator.engine, conditions, wishes)
+        let fullDirectories = coordinator.space.fullDirectories
+        return {
+            Surroundings(
+                conditions: conditions,
+                wishes: wishes,
+                rests: engine.rests.all,
+                fullDirectories: fullDirectories
+            )
+        }
+    }
+
+    /// Commits an event for each of some tasks; nil stands for what interrupts it, if anything does.
+    ///
+    /// While the store cannot be written, this is tried again and again.
+    func settle(
+        in coordinator: isolated Coordinator,
+        _ events: @escaping @Sendable (Transaction, Surroundings) throws -> [(TaskID, Event?)]
+    ) async {
+        while !coordinator.isStopping, !Task.isCancelled {
+            let now = coordinator.time.date
+            let surroundings = surroundings(in: coordinator)
+            do {
+                return try await coordinator.commit { transaction in
+                    let surroundings = surroundings()
+                    let changes = try events(transaction, surroundings).flatMap { id, event in
+                        try transaction.changeIfReadable(id) { record in
+                            let interruption = surroundings.interruption(
+                                for: record.request.origin
+                            )
+                            guard let event = event ?? interruption.map({ .held(by: $0) }) else {
+                                return []
+                            }
+                            return record.apply(event, at: now, jitter: 0)
+                        }
+                    }
+                    return ((), changes.filter { !$0.effects.isEmpty })
+                }
+            } catch {
+                coordinator.log.error(
+                    "tasks that wait or may go on could not be recorded yet: \(error)"
+                )
+            }
+            try? await coordinator.time.sleep(for: Coordinator.storeRetryInterval)
+        }
+    }
+}

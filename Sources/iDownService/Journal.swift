@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logging
+import Synchronization
+import iDownData
+import iDownState
+import iDownloader
+
+/// Has recorded what a transfer tells, and hears of its end.
+///
+/// What a transfer tells that has begun ahead of its slot waits here until its task has the slot.
+final class Journal: TransferJournal {
+    /// What becomes of the task.
+    enum Verdict {
+        case dropped
+        /// `isRecorded` where the arrival was recorded together with the start.
+        case hasSlot(isRecorded: Bool)
+    }
+
+    private struct State {
+        var verdict: Verdict?
+        var arrival: TransferEvent?
+        var waiters: [CheckedContinuation<Verdict, Never>] = []
+    }
+
+    private let coordinator: Coordinator
+    private let state: Mutex<State>
+
+    /// - Parameters:
+    ///   - coordinator: records.
+    ///   - verdict: nil for a transfer that begins ahead; ``settle(_:)`` tells it later.
+    init(_ coordinator: Coordinator, verdict: Verdict? = .hasSlot(isRecorded: false)) {
+        self.coordinator = coordinator
+        state = Mutex(State(verdict: verdict))
+    }
+
+    /// That the file has arrived, once that waits to be said.
+    var arrival: TransferEvent? { state.withLock(\.arrival) }
+
+    /// Says what becomes of the task; whoever says so first is believed.
+    func settle(_ verdict: Verdict) {
+        let waiters: [CheckedContinuation<Verdict, Never>] = state.withLock { state in
+            guard state.verdict == nil else { return [] }
+            state.verdict = verdict
+            defer { state.waiters = [] }
+            return state.waiters
+        }
+        for waiter in waiters { waiter.resume(returning: verdict) }
+    }
+
+    private func verdict(before event: TransferEvent? = nil) async -> Verdict {
+        await withCheckedContinuation { continuation in
+            let known: Verdict? = state.withLock { state in
+                if let verdict = state.verdict { return verdict }
+                if case .arrived = event { state.arrival = event }
+                state.waiters.append(continuation)
+                return nil
+            }
+            if let known { continuation.resume(returning: known) }
+        }
+    }
+
+    private var hasSlot: Bool {
+        get async {
+            switch await verdict() {
+            case .dropped: false
+            case .hasSlot: true
+            }
+        }
+    }
+
+    // MARK: What the transfer tells
+
+    func record(
+        _ event: TransferEvent,
+        of task: TaskID,
+        attempt: AttemptNumber
+    ) async throws -> Bool {
+        let isFirst = arrival == nil
+        switch await verdict(before: event) {
+        case .dropped:
+            return false
+        case .hasSlot(isRecorded: true) where isFirst && arrival != nil:
+            return true
+        case .hasSlot:
+            return try await record(event, of: task, attempt, in: coordinator)
+        }
+    }
+
+    func pieceHashes(of task: TaskID) async throws -> PieceHashes? {
+        try await coordinator.store.read { snapshot throws(StoreFailure) in
+            try snapshot.pieceHashes(of: task)
+        }
+    }
+
+    func add(
+        _ files: [ListedFile],
+        listedBy task: TaskID,
+        attempt: AttemptNumber
+    ) async throws -> Bool {
+        guard await hasSlot else { return false }
+        return try await add(files, listedBy: task, attempt, in: coordinator)
+    }
+
+    func transferEnded(
+        _ task: TaskID,
+        attempt: AttemptNumber,
+        failure: Failure?
+    ) async {
+        await end(task, attempt, failure, hasSlot: hasSlot, in: coordinator)
+    }
+
+    // MARK: On the coordinator
+
+    private func record(
+        _ event: TransferEvent,
+        of task: TaskID,
+        _ attempt: AttemptNumber,
+        in coordinator: isolated Coordinator
+    ) async throws -> Bool {
+        let now = coordinator.time.date
+        let jitter: Double
+        var took: Duration = .zero
+        switch event {
+        case .failed:
+            if let transfer = coordinator.slots.running[task], transfer.attempt == attempt {
+                took = coordinator.time.now - transfer.startedAt
+            }
+            var dice = coordinator.time
+            jitter = Double.random(in: 0..<1, using: &dice)
+        case .arrived, .publishing:
+            jitter = 0
+            coordinator.slots.noteArrival(of: task, attempt)
+        case .opened, .checkpointed, .listed, .completed, .held: jitter = 0
+        }
+        let tryTook = took
+        let conditions = coordinator.holds.conditions
+        let hasNetwork = conditions.isOnline && !conditions.isCaptive
+        return try await coordinator.commit(answering: .first) { transaction in
+            let change = try transaction.change(task) { record in
+                let seen = hasNetwork ? event : event.whileOffline(from: record.request.origin)
+                return record.apply(
+                    .transfer(seen, of: attempt),
+                    at: now,
+                    jitter: jitter,
+                    took: tryTook
+                )
+            }
+            guard let change, !change.effects.isEmpty else { return (false, []) }
+            return (true, [change])
+        }
+    }
+
+    private func add(
+        _ files: [ListedFile],
+        listedBy task: TaskID,
+        _ attempt: AttemptNumber,
+        in coordinator: isolated Coordinator
+    ) async throws -> Bool {
+        try coordinator.refuseWhileStopping()
+        let now = coordinator.time.date
+        let wishes = coordinator.custody.withKeptLogins(
+            files.map { NewTask(request: $0.request, pieces: $0.pieces) }
+        )
+        do {
+            return try await coordinator.commit(answering: .first) { transaction in
+                guard let metalink = try transaction.task(task) else { throw Superseded() }
+                let (ids, changes) = try transaction.add(wishes, listedBy: metalink, at: now)
+                let change = try transaction.change(task) { record in
+                    record.apply(.transfer(.listed(ids), of: attempt), at: now, jitter: 0)
+                }
+                // Thrown, so that the tasks that were just added are taken back.
+                guard let change, !change.effects.isEmpty else { throw Superseded() }
+                return (true, changes + [change])
+            }
+        } catch is Superseded {
+            return false
+        }
+    }
+
+    private func end(
+        _ task: TaskID,
+        _ attempt: AttemptNumber,
+        _ failure: Failure?,
+        hasSlot: Bool,
+        in coordinator: isolated Coordinator
+    ) async {
+        guard hasSlot else {
+            let getsSlot = coordinator.slots.endAhead(task)
+            // Whatever became of its task, it has no file.
+            coordinator.engine.names.release(task)
+            if getsSlot { coordinator.fillSlots() }
+            return coordinator.noteEnd()
+        }
+        // While the store cannot be written, the failure is recorded again and again.
+        while let failure, !coordinator.isStopping {
+            do {
+                _ = try await record(.failed(failure), of: task, attempt, in: coordinator)
+                break
+            } catch {
+                coordinator.log.error(
+                    "the end of task \(task) could not be recorded yet: \(error)"
+                )
+            }
+            try? await coordinator.time.sleep(for: Coordinator.storeRetryInterval)
+        }
+        if coordinator.slots.end(task) { coordinator.fillSlots() }
+        // Its host may have asked to be left alone.
+        coordinator.retries.begin(in: coordinator)
+        coordinator.hosts.keepNews(in: coordinator)
+        coordinator.noteEnd()
+    }
+}
+
+/// The task of a transfer has moved on, and the transfer is no longer wanted.
+private struct Superseded: Error {}

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import iDownState
+
+/// The tasks whose file is being given its name, and those who wait for that to be over.
+final class Publications {
+    enum End {
+        /// There is nothing to wait for any more.
+        case over
+        /// Nobody was at work on it; or the service ends, and nobody would tell.
+        case unknown
+        /// The disk does not answer.
+        case hangs
+    }
+
+    private var underWay: Set<TaskID> = []
+    private let waiters = Waiters<TaskID, Void>()
+
+    /// Takes note of a changed record.
+    ///
+    /// - Parameters:
+    ///   - record: the task as it is now.
+    ///   - isRunning: whether a transfer of the task is at work.
+    func note(_ record: TaskRecord, isRunning: Bool) {
+        if record.isPublishing, isRunning {
+            underWay.insert(record.id)
+        } else if underWay.remove(record.id) != nil {
+            waiters.release(record.id, with: ())
+        }
+    }
+
+    /// Waits until the file of a task has its name, or has not; no longer than
+    /// ``Coordinator/longestPause``.
+    func end(of id: TaskID, in coordinator: isolated Coordinator) async -> End {
+        guard underWay.contains(id), !coordinator.isStopping else { return .unknown }
+        let pause = Coordinator.longestPause
+        let isTold = await waiters.wait(for: id, atMost: pause, in: coordinator) != nil
+        return isTold || !underWay.contains(id) ? .over : .hangs
+    }
+
+    /// The service ends: those who wait learn no more.
+    func stop() {
+        underWay = []
+        waiters.releaseAll(with: ())
+    }
+}

@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import iDownData
+import iDownState
+import iDownloader
+
+/// The slots, and the transfers that run in them or begin ahead of them.
+final class Slots {
+    /// Progress is told at most this often (contract, TaskChanged).
+    private static let progressInterval: Duration = .milliseconds(500)
+
+    /// How many tasks may run at once.
+    private(set) var count: Int
+    /// The transfer of each task that has one, until it holds neither connection nor file.
+    private(set) var running: [TaskID: RunningTransfer] = [:]
+    /// Transfers of tasks that wait for the slots of those that have arrived.
+    private(set) var ahead: [TaskID: HeadStart] = [:]
+    /// Those in `running` whose task is not downloading any more: nothing is told of them.
+    private var settled: Set<TaskID> = []
+    /// Those in `running` that have their whole file, which only wants its name.
+    private var arrived: Set<TaskID> = []
+    /// Those in `running` of whose start nobody has been told yet.
+    private var untold: Set<TaskID> = []
+    /// Tasks whose turn came while their last transfer still ended.
+    private var heldUp: Set<TaskID> = []
+    private var meters: [TaskID: SpeedMeter] = [:]
+    private var startOrder: Int64 = 0
+    /// Slots are to be filled although no change says so.
+    private(set) var isWanted = false
+    /// Those who wait for the end of a transfer.
+    private let ends = Waiters<TaskID, Void>()
+    /// Tells of progress; nil while nothing runs.
+    private var publisher: Task<Void, Never>?
+    /// Where the clock of the speeds begins.
+    private let origin: TimeAndChance.Instant
+
+    init(count: Int, at origin: TimeAndChance.Instant) {
+        self.count = count
+        self.origin = origin
+    }
+
+    /// Whether no transfer holds a connection or a file.
+    var isEmpty: Bool { running.isEmpty && ahead.isEmpty }
+
+    /// Changes how many tasks may run.
+    func change(to count: Int) { self.count = count }
+
+    /// Has the next commit look whether a slot can be filled.
+    func want() { isWanted = true }
+
+    // MARK: Filling
+
+    /// The step that fills slots at the end of a transaction, by what runs at this moment.
+    func pass(in coordinator: isolated Coordinator) -> SchedulingPass {
+        defer { isWanted = false }
+        return SchedulingPass(
+            slots: count,
+            busy: Set(running.keys).union(ahead.keys.filter { ahead[$0]?.isDropped == true }),
+            arrived: arrived,
+            ahead: ahead.filter { !$0.value.isDropped }.mapValues(\.arrival),
+            firstOrder: startOrder + 1,
+            isWanted: isWanted,
+            mayStart: coordinator.hasBegun && !coordinator.isStopping
+                && !coordinator.holds.isAsleep,
+            surroundings: coordinator.holds.surroundings(in: coordinator),
+            date: { [time = coordinator.time] in time.date }
+        )
+    }
+
+    /// Takes note of what a pass has found.
+    ///
+    /// - Parameters:
+    ///   - pass: it has run.
+    ///   - changes: what it did; nil where that was not committed.
+    ///   - coordinator: the owner.
+    func take(
+        _ pass: SchedulingPass,
+        _ changes: [Change]?,
+        in coordinator: isolated Coordinator
+    ) {
+        for task in pass.heldUp {
+            // Its transfer may have come to its end during the commit.
+            if running[task] == nil, ahead[task] == nil {
+                isWanted = true
+            } else {
+                heldUp.insert(task)
+            }
+        }
+        // What was not committed says nothing.
+        guard let changes, let next = pass.next else { return }
+        let wanted = Set(next.map(\.id) + changes.filter(\.starts).map(\.after.id))
+        for id in ahead.keys.sorted() where !wanted.contains(id) { drop(id) }
+        guard !coordinator.isStopping else { return }
+        for case .new(let record) in next where ahead[record.id] == nil {
+            ahead[record.id] = HeadStart(record, on: coordinator.engine, for: coordinator)
+        }
+    }
+
+    // MARK: Transfers
+
+    /// Starts the transfer of a task, or goes on with the one that began ahead.
+    func start(_ record: TaskRecord, in coordinator: isolated Coordinator) {
+        startOrder = max(startOrder, record.startOrder)
+        // Decided before the stop, committed after it: it starts with the next service.
+        guard running[record.id]?.attempt != record.attempt, !coordinator.isStopping else { return }
+        let transfer =
+            takeHeadStart(of: record)
+            ?? coordinator.engine.start(TransferJob(record), journal: Journal(coordinator))
+        running[record.id] = transfer
+        settled.remove(record.id)
+        untold.insert(record.id)
+        let moment = coordinator.time.now - origin
+        meters[record.id] = SpeedMeter(bytes: transfer.live.bytes, at: moment)
+        publish(in: coordinator)
+    }
+
+    /// The transfer that began ahead for what is a running one now; nil where none did.
+    private func takeHeadStart(of record: TaskRecord) -> RunningTransfer? {
+        guard let start = ahead[record.id], !start.isDropped else { return nil }
+        ahead[record.id] = nil
+        // It waited with its file already: that was recorded with the start.
+        if record.isPublishing { arrived.insert(record.id) }
+        start.journal.settle(.hasSlot(isRecorded: record.isPublishing))
+        return start.transfer
+    }
+
+    /// Takes note of what a task has become: a transfer that began ahead goes on for the start of
+    /// its task alone, and of a task that downloads no more nothing is told.
+    func note(_ change: Change) {
+        let id = change.after.id
+        if !change.starts { drop(id) }
+        if change.after.state != .downloading, running[id] != nil { settled.insert(id) }
+    }
+
+    /// Everybody knows of the start now.
+    func noteTold(_ id: TaskID) { untold.remove(id) }
+
+    /// The file of a running task has come.
+    func noteArrival(of id: TaskID, _ attempt: AttemptNumber) {
+        if running[id]?.attempt == attempt { arrived.insert(id) }
+    }
+
+    /// Ends the transfer of a task.
+    func stop(_ id: TaskID, _ attempt: AttemptNumber) {
+        if let transfer = running[id], transfer.attempt == attempt { transfer.stop() }
+    }
+
+    /// Has the transfer of a task end that does not get the slot, or not as it was.
+    private func drop(_ id: TaskID) {
+        guard ahead[id]?.isDropped == false else { return }
+        ahead[id]?.drop()
+    }
+
+    /// A transfer is over.
+    ///
+    /// - Returns: whether its task gets its slot now: it was only for that that it had none.
+    func end(_ id: TaskID) -> Bool {
+        running[id] = nil
+        ends.release(id, with: ())
+        settled.remove(id)
+        arrived.remove(id)
+        untold.remove(id)
+        meters[id] = nil
+        return heldUp.remove(id) != nil
+    }
+
+    /// A transfer that began ahead is over, and did not get the slot.
+    ///
+    /// - Returns: as ``end(_:)``.
+    func endAhead(_ id: TaskID) -> Bool {
+        ahead[id] = nil
+        return heldUp.remove(id) != nil
+    }
+
+    /// Waits until a stopped transfer has recorded what it kept; no longer than
+    /// ``Coordinator/longestPause``, since a disk may hang and the pause itself is durable already.
+    func waitForEnd(of id: TaskID, in coordinator: isolated Coordinator) async {
+        guard running[id] != nil, settled.contains(id), !coordinator.isStopping else { return }
+        _ = await ends.wait(for: id, atMost: Coordinator.longestPause, in: coordinator)
+    }
+
+    /// The service ends: all transfers end, each with a checkpoint.
+    func stop() {
+        publisher?.cancel()
+        ends.releaseAll(with: ())
+        for transfer in running.values { transfer.stop() }
+        for id in ahead.keys.sorted() { drop(id) }
+    }
+
+    // MARK: What is seen
+
+    /// Bytes a second, over all tasks.
+    var speed: UInt64 { meters.values.reduce(0) { $0 &+ $1.bytesPerSecond } }
+
+    /// What a task looks like from outside at this moment.
+    func snapshot(of record: TaskRecord) -> TaskSnapshot {
+        guard record.state == .downloading, let transfer = running[record.id],
+            transfer.attempt == record.attempt
+        else { return TaskSnapshot(record: record, live: nil) }
+        var live = live(transfer, record.id)
+        live.segments = transfer.live.segments
+        return TaskSnapshot(record: record, live: live)
+    }
+
+    /// The same for all at once, without segments, for looking at records elsewhere.
+    var view: @Sendable (TaskRecord) -> TaskSnapshot {
+        var states: [TaskID: (attempt: AttemptNumber, live: LiveState)] = [:]
+        for (id, transfer) in running { states[id] = (transfer.attempt, live(transfer, id)) }
+        return { [states] record in
+            guard record.state == .downloading, let running = states[record.id],
+                running.attempt == record.attempt
+            else { return TaskSnapshot(record: record, live: nil) }
+            return TaskSnapshot(record: record, live: running.live)
+        }
+    }
+
+    private func live(_ transfer: RunningTransfer, _ id: TaskID) -> LiveState {
+        LiveState(
+            bytes: transfer.live.bytes,
+            bytesPerSecond: meters[id]?.bytesPerSecond ?? 0,
+            activity: transfer.live.activity.name,
+            connections: UInt32(clamping: transfer.live.connections)
+        )
+    }
+
+    /// Tells of progress while anything runs, and sleeps without a wake-up otherwise.
+    private func publish(in coordinator: isolated Coordinator) {
+        guard publisher == nil, !coordinator.isStopping else { return }
+        publisher = Task {
+            let time = coordinator.time
+            while (try? await time.sleep(for: Self.progressInterval)) != nil, !running.isEmpty {
+                let moment = time.now - origin
+                for id in running.keys {
+                    // Looked up anew: while others were told, it may have ended.
+                    guard let transfer = running[id], !settled.contains(id), !untold.contains(id)
+                    else { continue }
+                    meters[id]?.read(bytes: transfer.live.bytes, at: moment)
+                    let live = live(transfer, id)
+                    await coordinator.announcer?.taskProgressed(id, live, of: transfer.live.total)
+                }
+            }
+            publisher = nil
+        }
+    }
+}
+
+extension LiveProgress.Activity {
+    /// The contract's name.
+    fileprivate var name: String {
+        switch self {
+        case .connecting: "connecting"
+        case .transferring: "transferring"
+        case .verifying: "verifying"
+        }
+    }
+}

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Executors
+import Logging
+import iDownData
+import iDownState
+import iDownloader
+
+/// Lets tasks go on that wait for room on a disk.
+final class SpaceWatch {
+    /// Folders where not even the reserve is left: nothing new starts there.
+    private(set) var fullDirectories: Set<String> = []
+    /// How often a full disk is looked at while a task waits for it.
+    private let interval: Duration
+    /// Nil while no task waits for a disk.
+    private var watch: Task<Void, Never>?
+    private var hasNewHold = false
+    private var measures: [String: Task<Void, Never>] = [:]
+
+    init(interval: Duration) { self.interval = interval }
+
+    /// Whether a full disk is looked at from time to time.
+    var isWatching: Bool { watch != nil }
+
+    /// Looks after the disk that a task waits for.
+    func noteHold(of record: TaskRecord, in coordinator: isolated Coordinator) {
+        guard !coordinator.isStopping else { return }
+        let directory = record.request.directory
+        if measures[directory] == nil {
+            measures[directory] = Task {
+                await measure([directory], in: coordinator)
+                measures[directory] = nil
+            }
+        }
+        hasNewHold = true
+        guard watch == nil else { return }
+        watch = Task {
+            repeat {
+                guard (try? await coordinator.time.sleep(for: interval)) != nil else { break }
+            } while await letGo(in: coordinator)
+            fullDirectories = []
+            watch = nil
+            // Those that were passed over for the full disk, and never held.
+            coordinator.fillSlots()
+        }
+    }
+
+    /// Takes note that a folder has no room.
+    func noteFull(_ directory: String) { fullDirectories.insert(directory) }
+
+    func stop() { watch?.cancel() }
+
+    /// Lets those tasks go on that fit.
+    ///
+    /// - Returns: whether any task still waits.
+    private func letGo(in coordinator: isolated Coordinator) async -> Bool {
+        hasNewHold = false
+        let held = try? await coordinator.store.read { snapshot throws(StoreFailure) in
+            try snapshot.held(by: .space).compactMap { try? snapshot.task($0) }
+        }
+        // The list cannot be read for now.
+        guard let held else { return true }
+        let directories = fullDirectories.union(held.map(\.request.directory))
+        let (measured, silent) = await measure(directories, in: coordinator)
+        let free = Dictionary(measured.values.map { ($0.device, $0.bytes) }) { min($0, $1) }
+        // On a disk that does not answer they would only hang, and keep others' slots.
+        let askable = held.filter { !silent.contains($0.request.directory) }
+        let waiters = askable.map { record in
+            SpacePolicy.Waiter(
+                id: record.id,
+                // A folder that cannot be looked at: the transfer says what is wrong with it.
+                device: measured[record.request.directory]?.device ?? .max,
+                neededSpace: record.failure?.neededSpace ?? 0
+            )
+        }
+        let released = SpacePolicy.released(waiters, free: free)
+        if !released.isEmpty {
+            coordinator.log.notice("there is room again for \(released.count) tasks")
+            await coordinator.holds.settle(in: coordinator) { _, _ in
+                released.map { ($0, .released) }
+            }
+        }
+        return released.count < held.count || hasNewHold
+    }
+
+    /// Asks what is free, and takes note of the folders where not even the reserve is left, until a
+    /// later look finds room again.
+    ///
+    /// - Returns: what is free, where it can be told; and the folders whose disk does not answer.
+    @discardableResult
+    private func measure(
+        _ directories: Set<String>,
+        in coordinator: isolated Coordinator
+    ) async -> (free: [String: (device: UInt64, bytes: Int64)], silent: Set<String>) {
+        var measured: [String: (device: UInt64, bytes: Int64)] = [:]
+        var silent: Set<String> = []
+        var silentDevices: Set<UInt64> = []
+        var hasRoomAgain = false
+        let engine = coordinator.engine
+        for directory in directories {
+            let device = engine.disk.fileSystem(of: directory) ?? 0
+            let found =
+                silentDevices.contains(device)
+                ? nil
+                : await coordinator.look(in: directory, Coordinator.longestLook) {
+                    await engine.freeSpace(in: directory)
+                }
+            guard let space = found else {
+                silentDevices.insert(device)
+                silent.insert(directory)
+                continue
+            }
+            measured[directory] = space
+            if let space, space.bytes < SpacePolicy.reserve {
+                fullDirectories.insert(directory)
+            } else if fullDirectories.remove(directory) != nil {
+                hasRoomAgain = true
+            }
+        }
+        // Those that were passed over for it, and never held, hear of it by nothing else.
+        if hasRoomAgain { coordinator.fillSlots() }
+        return (measured, silent)
+    }
+}

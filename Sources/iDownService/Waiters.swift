@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import iDownloader
+
+/// Those who wait for something that has a key; each is let go once.
+///
+/// Belongs to one coordinator, and is only touched on its executor.
+final class Waiters<Key: Hashable & Sendable, Value: Sendable> {
+    private struct Waiter {
+        let number: Int
+        let continuation: CheckedContinuation<Value?, Never>
+    }
+
+    /// Those who wait for each key, the oldest first.
+    private var lines: [Key: [Waiter]] = [:]
+    private var lastNumber = 0
+
+    /// Returns a number for one who is about to wait, by which ``release(_:of:with:)`` finds it.
+    func makeNumber() -> Int {
+        lastNumber += 1
+        return lastNumber
+    }
+
+    /// Waits until the key is released.
+    ///
+    /// - Parameters:
+    ///   - key: what is waited for.
+    ///   - number: from ``makeNumber()``; nil takes a new one.
+    ///   - limit: the longest wait; nil waits for ever.
+    ///   - coordinator: the owner.
+    /// - Returns: the value that the key was released with; nil where `limit` was over first.
+    func wait(
+        for key: Key,
+        as number: Int? = nil,
+        atMost limit: Duration? = nil,
+        in coordinator: isolated Coordinator
+    ) async -> Value? {
+        let number = number ?? makeNumber()
+        let timer = limit.map { limit in
+            Task {
+                guard (try? await coordinator.time.sleep(for: limit)) != nil else { return }
+                release(number, of: key, with: nil)
+            }
+        }
+        defer { timer?.cancel() }
+        return await withCheckedContinuation { continuation in
+            lines[key, default: []].append(Waiter(number: number, continuation: continuation))
+        }
+    }
+
+    /// Returns how many wait for a key.
+    func count(for key: Key) -> Int { lines[key]?.count ?? 0 }
+
+    /// Lets all go who wait for a key.
+    func release(_ key: Key, with value: Value) {
+        for waiter in lines.removeValue(forKey: key) ?? [] {
+            waiter.continuation.resume(returning: value)
+        }
+    }
+
+    /// Lets one go; does nothing where that one is gone already.
+    ///
+    /// - Parameters:
+    ///   - number: who; nil is the one who has waited for the key the longest.
+    ///   - key: what that one waits for.
+    ///   - value: nil stands for the end of the limit.
+    func release(_ number: Int?, of key: Key, with value: Value?) {
+        let line = lines[key] ?? []
+        let place = number.map { number in line.firstIndex { $0.number == number } } ?? 0
+        guard let place, line.indices.contains(place) else { return }
+        lines[key]?.remove(at: place)
+        if lines[key]?.isEmpty == true { lines[key] = nil }
+        line[place].continuation.resume(returning: value)
+    }
+
+    /// Lets everybody go.
+    func releaseAll(with value: Value) {
+        for key in Array(lines.keys) { release(key, with: value) }
+    }
+}
