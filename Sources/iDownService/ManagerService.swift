@@ -29,9 +29,7 @@ package actor ManagerService {
     var unknownProxy: SettingsFailure?
     /// For each client with a pending call of Wait: what drops it when the client leaves.
     var departures: [String: Task<Void, Never>] = [:]
-    /// Calls to add that are to be judged, and who judges them for each client; each ends by itself.
-    var adding = CallLines<AddCall>()
-    var adders: [String: Task<Void, Never>] = [:]
+    let adder = Adder()
     /// Calls for lists that are made or wait.
     var listTurns = ListTurns()
 

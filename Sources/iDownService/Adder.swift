@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import DBus
+import iDownBus
+import iDownData
+import iDownState
+import iDownloader
+
+/// A call that adds something.
+struct AddCall: Sendable {
+    enum Wish: Sendable {
+        /// In a list each has a place, by which an error names it.
+        case urls([String], isList: Bool)
+        /// The path of a metalink of this machine.
+        case metalink(String)
+        /// What a person opened.
+        case opened([String])
+    }
+
+    let wish: Wish
+    let options: AddOptions
+    let call: Call
+    /// Called once.
+    let answer: @Sendable (Result<[TaskID], any Error>) -> Void
+}
+
+/// Judges the calls that add something, those of one client in their order, and hands each in.
+///
+/// Calls to add come by the thousand. One Swift task per client judges its calls one after the
+/// other; what was judged is committed together, and that commit answers each call. With one Swift
+/// task per call, the waits for its folder, its turn and its commit each changed threads twice, and
+/// that was most of what a call cost.
+final class Adder {
+    private var lines = CallLines<AddCall>()
+    /// Who judges the calls of each client; ends by itself.
+    private var judges: [String: Task<Void, Never>] = [:]
+
+    /// Puts a call behind what its sender wanted before.
+    func append(_ call: AddCall, in service: isolated ManagerService) {
+        let client = call.call.sender?.rawValue ?? ""
+        guard lines.append(call, from: client) else { return }
+        judges[client] = Task { await serve(client, in: service) }
+    }
+
+    private func serve(_ client: String, in service: isolated ManagerService) async {
+        var look: FolderLook?
+        while let (number, asked) = lines.takeFirst(of: client) {
+            // Nobody gets an answer that is older than the question.
+            if let last = look?.last, last < number { look = nil }
+            do {
+                try await serve(asked, client, &look, in: service)
+            } catch {
+                asked.answer(.failure(error))
+            }
+            // Others are served meanwhile.
+            if number % Commits.piece == 0 { await Task.yield() }
+        }
+        judges[client] = nil
+    }
+
+    private func serve(
+        _ asked: AddCall,
+        _ client: String,
+        _ look: inout FolderLook?,
+        in service: isolated ManagerService
+    ) async throws {
+        let owner = await service.callers.caller(of: asked.call).owner
+        var rules = service.rules
+        if owner != nil { rules.enclosingFolder = service.directory }
+        var wishes = Wishes(
+            engine: service.engine,
+            downloadDirectory: service.directory,
+            rules: rules,
+            retryFor: Int64(service.settings.retryFor),
+            owner: owner
+        )
+        let options = asked.options
+        // A token means one thing to one application.
+        let token = options.token.map { token in owner.map { "\($0) \(token)" } ?? token }
+        // A blind repeat is answered as the first call was, whatever has changed since.
+        if let token, let ids = try await service.coordinator.ids(forToken: token) {
+            return asked.answer(.success(ids))
+        }
+        let path = options.directory ?? service.directory
+        if let look, look.path.utf8.elementsEqual(path.utf8), look.rules == wishes.rules {
+            wishes.look = look
+        }
+        let last = lines.last(of: client)
+        let tasks =
+            switch asked.wish {
+            case .urls(let urls, let isList):
+                try await wishes.judge(urls, options, isList: isList)
+            case .metalink(let path): try await wishes.judge(metalinkAt: path, options)
+            case .opened(let uris): try await wishes.judge(opened: uris)
+            }
+        if wishes.look == nil, let directory = tasks.first?.request.directory {
+            look = FolderLook(path: path, rules: wishes.rules, directory: directory, last: last)
+        }
+        await service.coordinator.add(tasks, token: token, answer: asked.answer)
+    }
+}
