@@ -7,18 +7,13 @@ package import DBus
 /// Secrets cross the session bus unencrypted (the algorithm `plain`), which every keyring offers. A
 /// program that can read the traffic on the bus could also ask the keyring itself.
 package struct SecretService: Sendable {
-    private let connection: Connection
-    /// Whether the bus may start a keyring that is not running.
-    private let startsService: Bool
-    private let patience: Duration
+    /// The keyring's main object.
+    private let service: Proxy
 
     /// The bus name that every keyring owns.
-    package static let name: BusName = "org.freedesktop.secrets"
-    private static let path: ObjectPath = "/org/freedesktop/secrets"
-    private static let service: InterfaceName = "org.freedesktop.Secret.Service"
+    static let name: BusName = "org.freedesktop.secrets"
     private static let collection: InterfaceName = "org.freedesktop.Secret.Collection"
     private static let item: InterfaceName = "org.freedesktop.Secret.Item"
-    private static let properties: InterfaceName = "org.freedesktop.DBus.Properties"
 
     /// Creates a client.
     ///
@@ -27,9 +22,26 @@ package struct SecretService: Sendable {
     ///   - startsService: Whether the bus may start a keyring, which may then ask for a password.
     ///   - patience: How long each call waits for its answer.
     package init(_ connection: Connection, startsService: Bool, patience: Duration) {
-        self.connection = connection
-        self.startsService = startsService
-        self.patience = patience
+        service = Proxy(
+            connection,
+            Self.name,
+            "/org/freedesktop/secrets",
+            "org.freedesktop.Secret.Service",
+            startsService: startsService,
+            timeout: patience
+        )
+    }
+
+    /// Tells which process is the keyring, at once and each time that changes, and that a property
+    /// of any of its objects changed, such as the lock of a collection.
+    package func events() async throws(BusError) -> SignalSequence<Proxy.Event> {
+        try await service.at(nil, "org.freedesktop.DBus.Properties")
+            .events("PropertiesChanged", ofAllObjects: true)
+    }
+
+    /// Whether a keyring runs; asking does not start it.
+    package var isRunning: Bool {
+        get async { (try? await service.owner ?? nil) != nil }
     }
 
     // MARK: Reading
@@ -44,7 +56,8 @@ package struct SecretService: Sendable {
     /// Returns the secret of an item.
     package func secret(of item: ObjectPath) async throws(BusError) -> [UInt8] {
         let answer = try await withSession { (session) async throws(BusError) in
-            try await call(item, Self.item, "GetSecret", [.objectPath(session)])
+            try await service.at(item, Self.item)
+                .call("GetSecret", values: [.objectPath(session)])
         }
         guard case .structure(let members) = answer.first, members.count == 4,
             case .array(_, let bytes) = members[2]
@@ -54,12 +67,7 @@ package struct SecretService: Sendable {
 
     /// Returns the attributes of an item.
     package func attributes(of item: ObjectPath) async throws(BusError) -> [String: String] {
-        let arguments = [Value.string(Self.item.rawValue), .string("Attributes")]
-        let answer = try await call(item, Self.properties, "Get", arguments)
-        guard case .variant(let value) = answer.first,
-            let attributes = try? [String: String](busValue: value)
-        else { throw .inconsistentMessage("An item of the keyring has no attributes.") }
-        return attributes
+        try await service.at(item, Self.item).get("Attributes")
     }
 
     // MARK: Changing
@@ -86,12 +94,8 @@ package struct SecretService: Sendable {
             let content = Value.structure([
                 .objectPath(session), [UInt8]().busValue, secret.busValue, .string("text/plain"),
             ])
-            return try await call(
-                collection,
-                Self.collection,
-                "CreateItem",
-                [properties.busValue, content, .boolean(true)]
-            )
+            return try await service.at(collection, Self.collection)
+                .call("CreateItem", values: [properties.busValue, content, .boolean(true)])
         }
         // Another path than `/` in the second place is a prompt: nothing is stored yet.
         return answer.last == .objectPath(.root)
@@ -110,7 +114,8 @@ package struct SecretService: Sendable {
 
     /// Deletes an item.
     package func delete(_ item: ObjectPath) async throws(BusError) {
-        _ = try await call(item, Self.item, "Delete", [])
+        // It may return a prompt, which nobody shows.
+        try await service.at(item, Self.item).call("Delete", values: [])
     }
 
     // MARK: Calls
@@ -118,16 +123,12 @@ package struct SecretService: Sendable {
     private func search(
         _ attributes: [String: String]
     ) async throws(BusError) -> (unlocked: [ObjectPath], locked: [ObjectPath]) {
-        let answer = try await call(
-            Self.path,
-            Self.service,
+        try await service.call(
             "SearchItems",
-            [attributes.busValue]
+            attributes,
+            returning: [ObjectPath].self,
+            [ObjectPath].self
         )
-        guard answer.count == 2 else {
-            throw .inconsistentMessage("The keyring answered SearchItems without lists.")
-        }
-        return (Self.paths(answer[0]), Self.paths(answer[1]))
     }
 
     /// Makes a call in a session, and closes the session in every case.
@@ -151,46 +152,24 @@ package struct SecretService: Sendable {
     }
 
     private func openSession() async throws(BusError) -> ObjectPath {
-        let arguments = [Value.string("plain"), .variant(.string(""))]
-        let answer = try await call(Self.path, Self.service, "OpenSession", arguments)
-        guard case .objectPath(let session) = answer.last else {
-            throw .inconsistentMessage("The keyring answered OpenSession without a session.")
-        }
-        return session
+        try await service.call(
+            "OpenSession",
+            "plain",
+            Value.string(""),
+            returning: Value.self,
+            ObjectPath.self
+        ).1
     }
 
     private func close(_ session: ObjectPath) async {
-        _ = try? await call(session, "org.freedesktop.Secret.Session", "Close", [])
+        try? await service.at(session, "org.freedesktop.Secret.Session").call("Close")
     }
 
     /// Returns the default collection; nil if there is none or it is locked.
     private func openCollection() async throws(BusError) -> ObjectPath? {
-        let alias = try await call(Self.path, Self.service, "ReadAlias", [.string("default")])
-        guard case .objectPath(let path) = alias.first, path != .root else { return nil }
-        let arguments = [Value.string(Self.collection.rawValue), .string("Locked")]
-        let locked = try await call(path, Self.properties, "Get", arguments)
-        return locked.first == .variant(.boolean(false)) ? path : nil
-    }
-
-    private func call(
-        _ path: ObjectPath,
-        _ interface: InterfaceName,
-        _ member: MemberName,
-        _ arguments: [Value]
-    ) async throws(BusError) -> [Value] {
-        try await connection.call(
-            Self.name,
-            path,
-            interface,
-            member,
-            arguments,
-            timeout: patience,
-            startService: startsService
-        )
-    }
-
-    private static func paths(_ value: Value) -> [ObjectPath] {
-        guard case .array(_, let elements) = value else { return [] }
-        return elements.compactMap { if case .objectPath(let path) = $0 { path } else { nil } }
+        let path = try await service.call("ReadAlias", "default", returning: ObjectPath.self)
+        guard path != .root else { return nil }
+        let isLocked = try await service.at(path, Self.collection).get("Locked", as: Bool.self)
+        return isLocked ? nil : path
     }
 }

@@ -144,12 +144,24 @@ extension Contract {
 
     /// The signals of the manager's interface.
     public enum Signal {
-        /// A task was added.
-        public static let taskAdded: MemberName = "TaskAdded"
-        /// A task changed.
-        public static let taskChanged: MemberName = "TaskChanged"
-        /// A task was removed.
-        public static let taskRemoved: MemberName = "TaskRemoved"
+        /// A task was added: its id and its properties.
+        public static let taskAdded = DBus.Signal<String, TaskProperties>(
+            managerInterface,
+            "TaskAdded",
+            arguments: ["id", "properties"]
+        )
+        /// A task changed: its id, its state, and the properties that changed.
+        public static let taskChanged = DBus.Signal<String, TaskProperties.State, [String: Value]>(
+            managerInterface,
+            "TaskChanged",
+            arguments: ["id", "state", "changed"]
+        )
+        /// A task was removed: its id.
+        public static let taskRemoved = DBus.Signal<String>(
+            managerInterface,
+            "TaskRemoved",
+            arguments: ["id"]
+        )
     }
 
     /// The properties of the manager's interface.

@@ -22,7 +22,7 @@ extension ManagerClient {
             return try await askingOnce(body)
         } catch {
             guard outlivesService, error.code == .stopping,
-                let changes = try? await presenceSignals()
+                let changes = try? await ownerChanges()
             else { throw error }
             return try await askingNext(changes, body)
         }
@@ -43,10 +43,10 @@ extension ManagerClient {
     /// `Stopping` says that nothing was changed and that the next call starts the service. But
     /// while the ending service still owns the name, a call goes to that service.
     private func askingNext<Output>(
-        _ changes: SignalSequence,
+        _ changes: SignalSequence<Bool>,
         _ body: () async throws(BusError) -> Output
     ) async throws(ManagerError) -> Output {
-        let end = ContinuousClock.now + patience
+        let end = ContinuousClock.now + manager.timeout
         while true {
             do throws(ManagerError) {
                 // At once the first time: the service may have left before the signals began.
@@ -59,25 +59,19 @@ extension ManagerClient {
         }
     }
 
-    /// Returns the signals by which the bus announces that the service comes or goes.
-    func presenceSignals() async throws(BusError) -> SignalSequence {
-        try await manager.connection.signals(
-            MatchRule(
-                sender: .bus,
-                interface: "org.freedesktop.DBus",
-                member: "NameOwnerChanged",
-                arguments: [0: Contract.busName.rawValue]
-            )
-        )
+    /// Returns a sequence that tells when the service comes (true) and goes (false).
+    func ownerChanges() async throws(BusError) -> SignalSequence<Bool> {
+        try await manager.connection.ownerChanges(of: Contract.busName).map { $0.newOwner != nil }
     }
 
     /// Returns whether another signal arrives within a time.
-    private static func isNext(in signals: SignalSequence, within time: Duration) async -> Bool {
+    private static func isNext(in changes: SignalSequence<Bool>, within time: Duration) async
+        -> Bool
+    {
         await withTaskGroup(of: Bool.self) { group in
             group.addTask {
-                var iterator = signals.makeAsyncIterator()
-                let signal = try? await iterator.next()
-                return signal != nil
+                var iterator = changes.makeAsyncIterator()
+                return (try? await iterator.next() ?? nil) != nil
             }
             group.addTask {
                 try? await Task.sleep(for: time)

@@ -5,15 +5,7 @@ internal import DBus
 extension ManagerClient {
     /// Returns whether the service is running; asking does not start it.
     public func isRunning() async throws(ManagerError) -> Bool {
-        do {
-            _ = try await asking { () throws(BusError) in
-                try await manager.connection.owner(of: Contract.busName)
-            }
-            return true
-        } catch {
-            guard error.name == "org.freedesktop.DBus.Error.NameHasNoOwner" else { throw error }
-            return false
-        }
+        try await asking { () throws(BusError) in try await manager.owner } != nil
     }
 
     /// Returns the service's process number, for people; nil where the service does not run.

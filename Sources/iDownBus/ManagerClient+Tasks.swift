@@ -178,15 +178,10 @@ extension ManagerClient {
         guard let path = TaskPath(id: TaskPath.id(meantBy: id)) else {
             throw ManagerError(.noSuchTask, "There is no task \(QuotedText(id)).")
         }
-        let task = Proxy(
-            manager.connection,
-            Contract.busName,
-            path.objectPath,
-            Contract.taskInterface
-        )
+        let task = manager.at(path.objectPath, Contract.taskInterface)
         do {
             try await asking { () throws(BusError) in
-                try await task.set(property.memberName, to: value, timeout: patience)
+                try await task.set(property.memberName, to: value)
             }
         } catch  where error.code == .unknownObject {
             throw ManagerError(.noSuchTask, "There is no task \(path.id).")

@@ -36,8 +36,8 @@ public import DBus
 /// ``ManagerError/message`` for people, and ``ManagerError/isUnreachable`` tells whether the
 /// service could be reached at all.
 public struct ManagerClient: Sendable {
+    /// The manager's interface, with how long its calls wait and whether they start the service.
     let manager: Proxy
-    let patience: Duration
 
     /// Creates a client on an existing connection, which its owner closes.
     ///
@@ -51,13 +51,13 @@ public struct ManagerClient: Sendable {
         patience: Duration = Self.patience,
         startsService: Bool = true
     ) {
-        self.patience = patience
         manager = Proxy(
             connection,
             Contract.busName,
             Contract.managerPath,
             Contract.managerInterface,
-            startsService: startsService
+            startsService: startsService,
+            timeout: patience
         )
     }
 
@@ -94,7 +94,9 @@ public struct ManagerClient: Sendable {
     ///
     /// - Returns: A sequence for one task to iterate over.
     public func events() async throws(ManagerError) -> ManagerEvents {
-        try await asking { () throws(BusError) in ManagerEvents(try await manager.signals()) }
+        try await asking { () throws(BusError) in
+            ManagerEvents(try await manager.signals().map { ManagerEvent($0) })
+        }
     }
 
     /// Returns a sequence that tells when the service comes and goes, beginning when this method
@@ -102,7 +104,7 @@ public struct ManagerClient: Sendable {
     ///
     /// - Returns: A sequence for one task to iterate over.
     public func presence() async throws(ManagerError) -> ManagerPresence {
-        try await asking { () throws(BusError) in ManagerPresence(try await presenceSignals()) }
+        try await asking { () throws(BusError) in ManagerPresence(try await ownerChanges()) }
     }
 
     func call<each Input: BusType, each Output: BusType>(
@@ -117,7 +119,7 @@ public struct ManagerClient: Sendable {
                 member,
                 repeat each arguments,
                 returning: repeat each types,
-                timeout: patience ?? self.patience
+                timeout: patience
             )
         }
     }
@@ -130,7 +132,7 @@ public struct ManagerClient: Sendable {
         _ body: (inout WireReader) throws(DecodingFailure) -> Output
     ) async throws(ManagerError) -> Output {
         try await asking { () throws(BusError) in
-            try await manager.read(member, arguments, as: signature, timeout: patience, body)
+            try await manager.read(member, arguments, as: signature, body)
         }
     }
 
@@ -139,15 +141,9 @@ public struct ManagerClient: Sendable {
         _ member: MemberName,
         _ arguments: repeat each Input
     ) async throws(ManagerError) {
-        let application = Proxy(
-            manager.connection,
-            Contract.busName,
-            Contract.managerPath,
-            Contract.applicationInterface,
-            startsService: manager.startsService
-        )
+        let application = manager.at(nil, Contract.applicationInterface)
         try await asking { () throws(BusError) in
-            try await application.call(member, repeat each arguments, timeout: patience)
+            try await application.call(member, repeat each arguments)
         }
     }
 
@@ -156,13 +152,13 @@ public struct ManagerClient: Sendable {
         as type: Content.Type = Content.self
     ) async throws(ManagerError) -> Content {
         try await asking { () throws(BusError) in
-            try await manager.get(property, timeout: patience)
+            try await manager.get(property)
         }
     }
 
     func set(_ property: MemberName, to content: some BusType) async throws(ManagerError) {
         try await asking { () throws(BusError) in
-            try await manager.set(property, to: content, timeout: patience)
+            try await manager.set(property, to: content)
         }
     }
 

@@ -24,42 +24,18 @@ public enum ManagerEvent: Hashable, Sendable {
 }
 
 extension ManagerEvent {
-    /// The name of the signal.
-    public var member: MemberName {
-        switch self {
-        case .added: Contract.Signal.taskAdded
-        case .changed: Contract.Signal.taskChanged
-        case .removed: Contract.Signal.taskRemoved
-        }
-    }
-
-    /// The arguments of the signal.
-    public var arguments: [Value] {
-        switch self {
-        case .added(let task): [.string(task.id), task.busValue]
-        case .changed(let id, let state, let changed):
-            [.string(id), state.busValue, changed.busValue]
-        case .removed(let id): [.string(id)]
-        }
-    }
-
-    /// Decodes a signal; nil for one that this version does not know.
-    public init?(_ member: MemberName, _ arguments: [Value]) {
-        guard case .string(let id) = arguments.first else { return nil }
-        switch member {
-        case Contract.Signal.taskAdded:
-            guard arguments.count == 2, var task = try? TaskProperties(busValue: arguments[1])
-            else { return nil }
+    /// Reads a signal; nil for one that this version does not know.
+    package init?(_ signal: SignalMessage) {
+        typealias Known = Contract.Signal
+        if let (id, state, changed) = Known.taskChanged.contents(of: signal) {
+            self = .changed(id: id, state: state, changed: changed)
+        } else if let (id, properties) = Known.taskAdded.contents(of: signal) {
+            var task = properties
             task.id = id
             self = .added(task)
-        case Contract.Signal.taskChanged:
-            guard arguments.count == 3, case .string(let state) = arguments[1],
-                let changed = try? [String: Value](busValue: arguments[2])
-            else { return nil }
-            self = .changed(id: id, state: .init(rawValue: state), changed: changed)
-        case Contract.Signal.taskRemoved:
+        } else if let id = Known.taskRemoved.contents(of: signal) {
             self = .removed(id: id)
-        default:
+        } else {
             return nil
         }
     }

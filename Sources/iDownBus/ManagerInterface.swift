@@ -178,17 +178,8 @@ extension ManagerInterface {
     }
 
     private static let signals: [Member] = [
-        .signal(
-            Contract.Signal.taskAdded,
-            arguments: [("id", String.self), ("properties", [String: Value].self)]
-        ),
-        .signal(
-            Contract.Signal.taskChanged,
-            arguments: [
-                ("id", String.self), ("state", String.self), ("changed", [String: Value].self),
-            ]
-        ),
-        .signal(Contract.Signal.taskRemoved, arguments: [("id", String.self)]),
+        .signal(Contract.Signal.taskAdded), .signal(Contract.Signal.taskChanged),
+        .signal(Contract.Signal.taskRemoved),
     ]
 }
 

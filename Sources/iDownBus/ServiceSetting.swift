@@ -51,7 +51,7 @@ extension ManagerClient {
         setting: ServiceSetting, content: ServiceSetting.Content
     )] {
         let properties = try await asking { () throws(BusError) in
-            try await manager.getAll(timeout: patience)
+            try await manager.getAll()
         }
         return ServiceSetting.allCases.compactMap { setting in
             properties[setting.rawValue].flatMap(ServiceSetting.Content.init).map { (setting, $0) }

@@ -16,29 +16,28 @@ package actor Desktop {
     package static let grace: Duration = .seconds(30)
     /// How long no notifications are sent to a server that did not answer.
     package static let backOff: Duration = .seconds(60)
-    /// How long the open job views may take to close before the connection is closed anyway.
-    private static let disconnectTimeout: Duration = .seconds(1)
 
     private let feed: DesktopFeed
     private let host: any DesktopHost
     private var settings: DesktopSettings
     private let settingsChanges: AsyncStream<DesktopSettings>
     private let settingsChange: AsyncStream<DesktopSettings>.Continuation
-    private let session: BusAddress
+    private let sessions: AsyncStream<Connection>
+    private let newSession: AsyncStream<Connection>.Continuation
     private let system: BusAddress
     private let updateInterval: Duration
     private let grace: Duration
     private let backOff: Duration
-    /// The time between two attempts to connect to a bus that went away.
+    /// The time between two attempts to connect to a system bus that went away.
     private var reconnectInterval: Duration { updateInterval * 4 }
     private let log: Logger
     private let monitor: ConditionMonitor
     private let command: CompletionCommand
     private let idleInhibitor = IdleInhibitor()
     private var clients: SessionClients?
-    /// Whether a connection to the session bus was tried once; updates wait until then.
-    private var hasTriedSessionBus = false
-    private var sessionBusWaiters: [CheckedContinuation<Void, Never>] = []
+    /// Whether nothing waits for the clients of the session bus any more; updates wait until then.
+    private var hasBegun: Bool
+    private var beginWaiters: [CheckedContinuation<Void, Never>] = []
     /// The system bus, and the connection on which ``powerWatch`` follows the power services.
     private var systemConnection: Connection?
     private var watchedConnection: Connection?
@@ -52,7 +51,7 @@ package actor Desktop {
     ///   - feed: collects what happens to the tasks.
     ///   - host: receives the computer's conditions and carries out what the user asks for.
     ///   - settings: the current settings.
-    ///   - session: the session bus.
+    ///   - session: the connection to the session bus, which its owner closes; nil for none.
     ///   - system: the system bus.
     ///   - updateInterval: the time between two updates of what the desktop shows.
     ///   - grace: how long a service's last report stays valid after the service has stopped.
@@ -62,7 +61,7 @@ package actor Desktop {
         feed: DesktopFeed,
         host: any DesktopHost,
         settings: DesktopSettings,
-        session: BusAddress = .session,
+        session: Connection?,
         system: BusAddress = .system,
         updateInterval: Duration = Desktop.updateInterval,
         grace: Duration = Desktop.grace,
@@ -72,7 +71,7 @@ package actor Desktop {
         self.feed = feed
         self.host = host
         self.settings = settings
-        self.session = session
+        hasBegun = session == nil
         self.system = system
         self.updateInterval = updateInterval
         self.grace = grace
@@ -84,7 +83,12 @@ package actor Desktop {
             bufferingPolicy: .bufferingNewest(1)
         )
         settingsChange.yield(settings)
+        (sessions, newSession) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
+        if let session { newSession.yield(session) }
     }
+
+    /// Uses the services of another session bus, once the connection to the last one has ended.
+    package nonisolated func use(_ session: Connection) { newSession.yield(session) }
 
     /// Applies changed settings.
     package nonisolated func apply(_ settings: DesktopSettings) { settingsChange.yield(settings) }
@@ -180,51 +184,33 @@ package actor Desktop {
     }
 
     private func followSessionBus() async {
-        var address = session
-        while !Task.isCancelled {
-            if let connection = try? await Connection.open(address) {
-                let clients = SessionClients(
-                    connection,
-                    host: host,
-                    monitor: monitor,
-                    grace: grace,
-                    backOff: backOff,
-                    log: log
-                )
-                self.clients = clients
-                await command.update(ProgramLauncher(connection: connection))
-                await idleInhibitor.setSessionBus(connection)
-                markSessionBusTried()
-                await clients.follow()
-                await disconnect(clients, on: connection)
-                self.clients = nil
-                await command.update(ProgramLauncher(connection: nil))
-                await idleInhibitor.setSessionBus(nil)
-            }
-            markSessionBusTried()
-            address = session.ofAnyRun
-            guard (try? await Task.sleep(for: reconnectInterval)) != nil else { return }
+        for await connection in sessions {
+            let clients = SessionClients(
+                connection,
+                host: host,
+                monitor: monitor,
+                grace: grace,
+                backOff: backOff,
+                log: log
+            )
+            self.clients = clients
+            await command.update(ProgramLauncher(connection: connection))
+            await idleInhibitor.setSessionBus(connection)
+            begin()
+            await clients.follow()
+            // A new task, because this one may be cancelled, and a cancelled task gets no answers.
+            await Task { await clients.end() }.value
+            self.clients = nil
+            await command.update(ProgramLauncher(connection: nil))
+            await idleInhibitor.setSessionBus(nil)
         }
-        markSessionBusTried()
+        begin()
     }
 
-    /// Closes what is shown on the desktop, then the connection, which ends calls to services that
-    /// do not answer.
-    private func disconnect(_ clients: SessionClients, on connection: Connection) async {
-        let limit = Task {
-            guard (try? await Task.sleep(for: Self.disconnectTimeout)) != nil else { return }
-            await connection.close()
-        }
-        // A new task, because this one may be cancelled, and a cancelled task gets no answers.
-        await Task { await clients.end() }.value
-        limit.cancel()
-        await connection.close()
-    }
-
-    private func markSessionBusTried() {
-        hasTriedSessionBus = true
-        for waiter in sessionBusWaiters { waiter.resume() }
-        sessionBusWaiters = []
+    private func begin() {
+        hasBegun = true
+        for waiter in beginWaiters { waiter.resume() }
+        beginWaiters = []
     }
 
     // MARK: News
@@ -232,7 +218,7 @@ package actor Desktop {
     private func deliverNews() async {
         // The call that started the service may already have brought news; wait for the session
         // bus.
-        if !hasTriedSessionBus { await withCheckedContinuation { sessionBusWaiters.append($0) } }
+        if !hasBegun { await withCheckedContinuation { beginWaiters.append($0) } }
         for await _ in feed.wakeUps {
             let news = feed.take()
             await command.receive(news)

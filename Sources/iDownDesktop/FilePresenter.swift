@@ -10,20 +10,20 @@ struct FilePresenter: Sendable {
     /// the user.
     private static let maxFiles = 100
 
-    private let fileManager: BusService
-    private let portal: BusService
+    private let fileManager: Proxy
+    private let portal: Proxy
     private let programs: ProgramLauncher
     private let log: Logger
 
     init(_ connection: Connection, programs: ProgramLauncher, log: Logger) {
-        fileManager = BusService(
-            connection,
+        fileManager = Proxy(
+            optional: connection,
             "org.freedesktop.FileManager1",
             "/org/freedesktop/FileManager1",
             "org.freedesktop.FileManager1"
         )
-        portal = BusService(
-            connection,
+        portal = Proxy(
+            optional: connection,
             "org.freedesktop.portal.Desktop",
             "/org/freedesktop/portal/desktop",
             "org.freedesktop.portal.OpenURI"
@@ -118,13 +118,18 @@ struct FilePresenter: Sendable {
     /// - Returns: whether the service has done it or may still do it. A service that only answers
     ///   late still does it, and asking another one would open the file twice.
     private func present(
-        _ service: BusService,
+        _ service: Proxy,
         _ member: MemberName,
         _ arguments: [Value]
     ) async -> Bool {
         guard await service.isAvailable else { return false }
         do throws(BusError) {
-            try await service.call(member, arguments, startsService: true, timeout: Self.timeout)
+            try await service.call(
+                member,
+                values: arguments,
+                timeout: Self.timeout,
+                startsService: true
+            )
             return true
         } catch {
             // A service that has stopped will not do it any more.

@@ -24,7 +24,7 @@ actor IdleInhibitor {
     private struct Inhibition {
         /// The granting service by its unique name: a process that takes over its well-known name
         /// does not know the inhibition.
-        let service: BusService
+        let service: Proxy
         let release: MemberName
         let cookie: UInt32
     }
@@ -97,9 +97,15 @@ actor IdleInhibitor {
     private func follow(_ session: Connection) async {
         await withTaskGroup { group in
             for known in Self.sessionServices {
-                let service = BusService(session, known.name, known.path, known.interface)
+                let service = Proxy(optional: session, known.name, known.path, known.interface)
                 group.addTask { [self] in
-                    await service.followOwner { _ in await self.servicesChanged() }
+                    guard let owners = try? await service.owners() else { return }
+                    do {
+                        for try await _ in owners { await servicesChanged() }
+                    } catch {
+                        // The signal queue overflowed: a service that restarts this often is of no
+                        // use.
+                    }
                 }
             }
         }
@@ -131,7 +137,7 @@ actor IdleInhibitor {
     private func inhibit() async {
         await release()
         if let system {
-            logindLock = await BusService.logind(on: system)
+            logindLock = await Proxy.logind(on: system)
                 .inhibit("idle", why: Self.reason, mode: "block")
         }
         await askSessionServices()
@@ -142,12 +148,12 @@ actor IdleInhibitor {
         guard let session else { return }
         for known in Self.sessionServices {
             let owner = try? await session.owner(of: known.name)
-            guard inhibitions[known.name]?.service.name != owner else { continue }
+            guard inhibitions[known.name]?.service.destination != owner else { continue }
             // The process that granted the inhibition is gone, and the inhibition with it.
             inhibitions[known.name] = nil
             guard let owner else { continue }
-            let service = BusService(session, owner, known.path, known.interface)
-            let answer = try? await service.call("Inhibit", known.arguments)
+            let service = Proxy(optional: session, owner, known.path, known.interface)
+            let answer = try? await service.call("Inhibit", values: known.arguments)
             // If the session bus was replaced during the call, its inhibitions are gone.
             guard self.session === session else { return }
             guard case .uint32(let cookie)? = answer?.first else { continue }
@@ -164,10 +170,7 @@ actor IdleInhibitor {
         let granted = inhibitions.values
         inhibitions = [:]
         for inhibition in granted {
-            _ = try? await inhibition.service.call(
-                inhibition.release,
-                [.uint32(inhibition.cookie)]
-            )
+            try? await inhibition.service.call(inhibition.release, inhibition.cookie)
         }
     }
 }

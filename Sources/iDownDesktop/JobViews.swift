@@ -14,7 +14,8 @@ actor JobViews {
     private static let capabilities: Int32 = 1 | 2
     private static let view: InterfaceName = "org.kde.JobViewV3"
 
-    private let server: BusService
+    private let server: Proxy
+    private let buttons: Proxy
     private let host: any DesktopHost
     private var isServerRunning = false
     /// The tasks that should have a view, by id.
@@ -29,23 +30,23 @@ actor JobViews {
     private var worker: Task<Void, Never>?
 
     init(_ connection: Connection, host: any DesktopHost) {
-        server = BusService(
-            connection,
+        server = Proxy(
+            optional: connection,
             "org.kde.JobViewServer",
             "/JobViewServer",
             "org.kde.JobViewServerV2"
         )
+        buttons = server.at(nil, Self.view)
         self.host = host
     }
 
     /// Returns when the connection ends or the task is cancelled.
     func follow() async {
-        let buttons = BusService(server.connection, server.name, server.path, Self.view)
-        await withTaskGroup { group in
-            group.addTask { [self] in
-                await server.followOwner { await self.serverChanged(isRunning: $0) }
+        await buttons.follow { [self] event in
+            switch event {
+            case .owner(let owner): await serverChanged(isRunning: owner != nil)
+            case .signal(let signal): await pressed(signal)
             }
-            group.addTask { [self] in await buttons.followSignals { await self.pressed($0) } }
         }
     }
 
@@ -120,20 +121,21 @@ actor JobViews {
 
     private func request(_ task: DesktopTask) async -> Bool {
         let hints: [String: Value] = ["immediate": .boolean(true)]
-        let answer = try? await server.call(
+        let path = try? await server.call(
             "requestView",
-            [.string("org.idown.Manager1"), .int32(Self.capabilities), hints.busValue]
+            "org.idown.Manager1",
+            Self.capabilities,
+            hints,
+            returning: ObjectPath.self
         )
-        guard case .objectPath(let path)? = answer?.first else {
-            // No view: the next news tries again.
-            return false
-        }
+        // Without a view the next news tries again.
+        guard let path else { return false }
         views[task.id] = View(path: path, sent: [:])
         return true
     }
 
     private func update(_ path: ObjectPath, _ properties: [String: Value]) async -> Bool {
-        (try? await server.call("update", [properties.busValue], at: path, of: Self.view)) != nil
+        (try? await buttons.at(path).call("update", properties)) != nil
     }
 
     private func terminate(_ view: View, of task: DesktopTask?) async -> Bool {
@@ -145,11 +147,8 @@ actor JobViews {
             case .failed: (100, task?.failure ?? "")
             case .waiting, .downloading, .paused, .cancelled, nil: (1, "")
             }
-        let arguments: [Value] = [
-            .uint32(code), .string(NotificationText.escape(message)), [String: Value]().busValue,
-        ]
-        return
-            (try? await server.call("terminate", arguments, at: view.path, of: Self.view)) != nil
+        let (text, hints) = (NotificationText.escape(message), [String: Value]())
+        return (try? await buttons.at(view.path).call("terminate", code, text, hints)) != nil
     }
 
     /// Returns the view's properties, with the names that KUiServerV2JobTracker gives them.
@@ -171,7 +170,7 @@ actor JobViews {
         return properties
     }
 
-    private func pressed(_ signal: Signal) async {
+    private func pressed(_ signal: SignalMessage) async {
         guard let id = views.first(where: { $0.value.path == signal.path })?.key else { return }
         switch signal.member {
         case "suspendRequested": await host.carryOut(.pause, on: [id])

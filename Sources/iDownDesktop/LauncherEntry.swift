@@ -26,21 +26,24 @@ actor LauncherEntry {
             percent = total > 0 ? Int(bytes / total * 100) : nil
         }
 
-        /// The arguments of the signal `Update`.
-        var arguments: [Value] {
-            let properties: [String: Value] = [
+        /// The properties in the signal `Update`.
+        var properties: [String: Value] {
+            [
                 "progress": .double(Double(percent ?? 0) / 100),
                 "progress-visible": .boolean(percent != nil),
                 "count": .int64(count),
                 "count-visible": .boolean(count > 0),
             ]
-            return [.string(LauncherEntry.application), properties.busValue]
         }
     }
 
     static let application = "application://org.idown.Manager1.desktop"
     static let path: ObjectPath = "/org/idown/LauncherEntry"
-    static let interface: InterfaceName = "com.canonical.Unity.LauncherEntry"
+    static let update = Signal<String, [String: Value]>(
+        "com.canonical.Unity.LauncherEntry",
+        "Update",
+        arguments: ["app_uri", "properties"]
+    )
 
     private let connection: Connection
     private var lastSent = Content()
@@ -55,6 +58,11 @@ actor LauncherEntry {
         // A bus that does not read must not make the outgoing queue grow without limit.
         guard content != lastSent, await connection.outgoingBytes < 64 << 10 else { return }
         lastSent = content
-        try? await connection.emit(Self.interface, "Update", at: Self.path, content.arguments)
+        try? await connection.emit(
+            Self.update,
+            at: Self.path,
+            Self.application,
+            content.properties
+        )
     }
 }

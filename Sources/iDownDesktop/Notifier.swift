@@ -24,7 +24,7 @@ actor Notifier {
     /// How many clicks may wait for the answer to a `Notify`; no user clicks faster.
     private static let maxClicks = 64
 
-    private let server: BusService
+    private let server: Proxy
     private let host: any DesktopHost
     private let presenter: FilePresenter
     private let log: Logger
@@ -62,8 +62,8 @@ actor Notifier {
         backOff: Duration,
         log: Logger
     ) {
-        server = BusService(
-            connection,
+        server = Proxy(
+            optional: connection,
             "org.freedesktop.Notifications",
             "/org/freedesktop/Notifications",
             "org.freedesktop.Notifications"
@@ -76,11 +76,11 @@ actor Notifier {
 
     /// Returns when the connection ends or the task is cancelled.
     func follow() async {
-        await withTaskGroup { group in
-            group.addTask { [self] in
-                await server.followOwner { await self.serverChanged(isRunning: $0) }
+        await server.follow { [self] event in
+            switch event {
+            case .owner(let owner): await serverChanged(isRunning: owner != nil)
+            case .signal(let signal): await received(signal)
             }
-            group.addTask { [self] in await server.followSignals { await self.received($0) } }
         }
         backOffTimer?.cancel()
     }
@@ -121,12 +121,7 @@ actor Notifier {
                 capabilities: try await serverCapabilities(),
                 canShowList: presenter.canShowList
             )
-            let answer = try await server.call(
-                "Notify",
-                Self.arguments(text, "transfer", replacing: list?.number ?? 0),
-                startsService: true
-            )
-            guard case .uint32(let number) = answer.first else { return false }
+            let number = try await show(text, "transfer", replacing: list?.number ?? 0)
             list = (number, summary.folder)
             return true
         } catch {
@@ -220,12 +215,7 @@ actor Notifier {
             // A server that answers too late still shows it in this place.
             if replaced != 0 { shown[kind] = Shown(number: replaced, group: group) }
             let text = NotificationText(kind, group, capabilities: capabilities)
-            let answer = try await server.call(
-                "Notify",
-                Self.arguments(text, kind.category, replacing: replaced),
-                startsService: true
-            )
-            guard case .uint32(let number) = answer.first else { return }
+            let number = try await show(text, kind.category, replacing: replaced)
             shown[kind] = Shown(number: number, group: group)
             try await closeOutdated(by: group, of: kind)
         } catch {
@@ -243,40 +233,52 @@ actor Notifier {
         for (other, open) in shown where other != kind {
             guard kind != .added, ids.isSuperset(of: open.group.tasks.map(\.id)) else { continue }
             shown[other] = nil
-            try await server.call("CloseNotification", [.uint32(open.number)])
+            try await server.call("CloseNotification", open.number)
         }
     }
 
     private func serverCapabilities() async throws(BusError) -> Set<String> {
         if let capabilities { return capabilities }
-        let answer = try await server.call("GetCapabilities", startsService: true)
-        let words = answer.first.flatMap { try? [String](busValue: $0) } ?? []
+        let words = try await server.call(
+            "GetCapabilities",
+            returning: [String].self,
+            startsService: true
+        )
         let capabilities = Set(words)
         self.capabilities = capabilities
         return capabilities
     }
 
-    private static func arguments(
+    /// Shows a notification in the place of another one, and returns its number.
+    private func show(
         _ text: NotificationText,
         _ category: String,
         replacing replaced: UInt32
-    ) -> [Value] {
+    ) async throws(BusError) -> UInt32 {
         let hints: [String: Value] = [
             "desktop-entry": .string("org.idown.Manager1"),
             "category": .string(category),
             "urgency": .byte(category == "transfer" ? 0 : 1),
         ]
-        return [
-            .string("idown"), .uint32(replaced), .string("org.idown.Manager1"),
-            .string(text.summary), .string(text.body), text.actions.busValue, hints.busValue,
+        return try await server.call(
+            "Notify",
+            "idown",
+            replaced,
+            "org.idown.Manager1",
+            text.summary,
+            text.body,
+            text.actions,
+            hints,
             // The server decides how long it is shown.
-            .int32(-1),
-        ]
+            Int32(-1),
+            returning: UInt32.self,
+            startsService: true
+        )
     }
 
     // MARK: Listening
 
-    private func received(_ signal: Signal) {
+    private func received(_ signal: SignalMessage) {
         guard clicks.count < Self.maxClicks,
             case .uint32(let number) = signal.arguments.first
         else { return }

@@ -6,7 +6,7 @@ import DBus
 /// `org.freedesktop.portal.NetworkMonitor`.
 struct PortalNetwork: Sendable {
     private let monitor: ConditionMonitor
-    private let portal: BusService
+    private let portal: Proxy
     private let grace: Duration
 
     /// - Parameters:
@@ -16,8 +16,8 @@ struct PortalNetwork: Sendable {
     init(_ connection: Connection, monitor: ConditionMonitor, grace: Duration) {
         self.monitor = monitor
         self.grace = grace
-        portal = BusService(
-            connection,
+        portal = Proxy(
+            optional: connection,
             "org.freedesktop.portal.Desktop",
             "/org/freedesktop/portal/desktop",
             "org.freedesktop.portal.NetworkMonitor"
@@ -26,23 +26,18 @@ struct PortalNetwork: Sendable {
 
     /// Returns when the connection ends or the task is cancelled.
     func follow() async {
-        let rule = MatchRule(
-            sender: portal.name,
-            interface: portal.interface,
-            member: "changed"
-        )
-        await portal.follow(rule, grace: grace, query: { await status() }) { [monitor] status in
-            await monitor.update(portal: status)
+        if let changes = try? await portal.events("changed", ofAllObjects: true) {
+            await ServiceAnswer.follow(changes, grace: grace, query: { await status() }) {
+                [monitor] status in
+                await monitor.update(portal: status)
+            }
         }
         await monitor.update(portal: nil)
     }
 
     private func status() async -> ServiceAnswer<NetworkStatus> {
         do throws(BusError) {
-            _ = try await portal.connection.owner(of: portal.name)
-            guard case .boolean(let isMetered)? = try await portal.call("GetMetered").first else {
-                return .unavailable
-            }
+            let isMetered = try await portal.call("GetMetered", returning: Bool.self)
             let isCaptive = try await hasCaptivePortal()
             return .value(NetworkStatus(isCaptive: isCaptive, isMetered: isMetered))
         } catch {
@@ -54,7 +49,7 @@ struct PortalNetwork: Sendable {
     private func hasCaptivePortal() async throws(BusError) -> Bool {
         do throws(BusError) {
             // 3 means a captive portal.
-            return try await portal.call("GetConnectivity").first == .uint32(3)
+            return try await portal.call("GetConnectivity", returning: UInt32.self) == 3
         } catch {
             guard !error.isNoReply else { throw error }
             return false

@@ -22,8 +22,8 @@ struct PowerWatch: Sendable {
     }
 
     private func followPower() async {
-        let power = BusService(
-            connection,
+        let power = Proxy(
+            optional: connection,
             "org.freedesktop.UPower",
             "/org/freedesktop/UPower",
             "org.freedesktop.UPower"
@@ -34,8 +34,8 @@ struct PowerWatch: Sendable {
     }
 
     private func followBattery() async {
-        let battery = BusService(
-            connection,
+        let battery = Proxy(
+            optional: connection,
             "org.freedesktop.UPower",
             "/org/freedesktop/UPower/devices/DisplayDevice",
             "org.freedesktop.UPower.Device"
@@ -59,7 +59,7 @@ struct PowerWatch: Sendable {
         _ path: ObjectPath,
         _ interface: InterfaceName
     ) async {
-        let profiles = BusService(connection, name, path, interface)
+        let profiles = Proxy(optional: connection, name, path, interface)
         await profiles.followProperties(grace: grace) { [monitor] properties in
             await monitor.update(
                 powerSaverService: name.rawValue,

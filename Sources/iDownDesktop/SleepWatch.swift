@@ -7,13 +7,8 @@ import DBus
 /// It holds a *delay* inhibitor, which logind ends by itself after a few seconds, so that it never
 /// prevents sleep (`org.freedesktop.login1`, systemd's "Inhibitor Locks").
 struct SleepWatch: Sendable {
-    private enum Event: Sendable {
-        case ownerChanged(isRunning: Bool)
-        case sleepChanged(isNear: Bool)
-    }
-
     let host: any DesktopHost
-    private let logind: BusService
+    private let logind: Proxy
 
     init(_ connection: Connection, host: any DesktopHost) {
         self.host = host
@@ -22,38 +17,28 @@ struct SleepWatch: Sendable {
 
     /// Returns when the connection ends or the task is cancelled.
     func follow() async {
-        let (events, post) = AsyncStream.makeStream(
-            of: Event.self,
-            bufferingPolicy: .bufferingNewest(64)
-        )
-        await withTaskGroup { group in
-            group.addTask {
-                await logind.followSignals("PrepareForSleep") { signal in
-                    guard case .boolean(let isNear) = signal.arguments.first else { return }
-                    post.yield(.sleepChanged(isNear: isNear))
-                }
-            }
-            group.addTask {
-                await logind.followOwner { post.yield(.ownerChanged(isRunning: $0)) }
-                post.finish()
-            }
-            var lock: OpenDescriptor?
-            for await event in events {
+        var lock: OpenDescriptor?
+        do {
+            for try await event in try await logind.events("PrepareForSleep") {
                 switch event {
-                case .ownerChanged(isRunning: true), .sleepChanged(isNear: false):
-                    await host.didWake()
-                    lock = await delaySleep()
-                case .ownerChanged(isRunning: false):
+                case .owner(let owner):
                     lock = nil
                     await host.didWake()
-                case .sleepChanged(isNear: true):
+                    if owner != nil { lock = await delaySleep() }
+                case .signal(let signal) where signal.arguments == [.boolean(true)]:
                     await host.willSleep()
                     lock = nil
+                case .signal(let signal) where signal.arguments == [.boolean(false)]:
+                    await host.didWake()
+                    lock = await delaySleep()
+                case .signal:
+                    break
                 }
             }
-            withExtendedLifetime(lock) {}
-            group.cancelAll()
+        } catch {
+            // The signal queue overflowed: a service that sends this much is of no use.
         }
+        withExtendedLifetime(lock) {}
         await host.didWake()
     }
 
@@ -63,11 +48,11 @@ struct SleepWatch: Sendable {
     }
 }
 
-extension BusService {
+extension Proxy {
     /// systemd-logind, the service for sessions and sleep.
-    static func logind(on connection: Connection) -> BusService {
-        BusService(
-            connection,
+    static func logind(on connection: Connection) -> Proxy {
+        Proxy(
+            optional: connection,
             "org.freedesktop.login1",
             "/org/freedesktop/login1",
             "org.freedesktop.login1.Manager"
@@ -77,10 +62,11 @@ extension BusService {
     /// Takes one of logind's inhibitor locks, which lasts until its descriptor is closed; nil where
     /// logind gives none.
     func inhibit(_ what: String, why: String, mode: String) async -> OpenDescriptor? {
-        let arguments = [what, "idown", why, mode].map { Value.string($0) }
-        guard case .descriptor(let lock)? = try? await call("Inhibit", arguments).first else {
-            return nil
-        }
+        let answer = try? await call(
+            "Inhibit",
+            values: [what, "idown", why, mode].map(Value.string)
+        )
+        guard case .descriptor(let lock)? = answer?.first else { return nil }
         return lock
     }
 }

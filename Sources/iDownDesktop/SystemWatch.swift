@@ -22,8 +22,8 @@ struct SystemWatch: Sendable {
     }
 
     private func followNetwork() async {
-        let manager = BusService(
-            connection,
+        let manager = Proxy(
+            optional: connection,
             "org.freedesktop.NetworkManager",
             "/org/freedesktop/NetworkManager",
             "org.freedesktop.NetworkManager"

@@ -5,19 +5,23 @@ import Glibc
 
 /// The user's systemd, which runs programs as transient units: org.freedesktop.systemd1(5).
 struct UserManager: Sendable {
-    private static let interface: InterfaceName = "org.freedesktop.systemd1.Manager"
+    private static let jobRemoved = Signal<UInt32, ObjectPath, String, String>(
+        "org.freedesktop.systemd1.Manager",
+        "JobRemoved",
+        arguments: ["id", "job", "unit", "result"]
+    )
     /// systemd's own time limit is this much longer than the caller's; it ends a program that was
     /// not ended by then.
     private static let grace: Duration = .seconds(10)
 
-    private let manager: BusService
+    private let manager: Proxy
 
     init(_ connection: Connection) {
-        manager = BusService(
-            connection,
+        manager = Proxy(
+            optional: connection,
             "org.freedesktop.systemd1",
             "/org/freedesktop/systemd1",
-            Self.interface
+            Self.jobRemoved.interface
         )
     }
 
@@ -39,22 +43,24 @@ struct UserManager: Sendable {
         let unit = "app-idown-\(name)-\(UInt64.random(in: .min ... .max)).service"
         do throws(BusError) {
             // Subscribed before the job starts, so that its end is not missed.
-            let ends = try await manager.connection.signals(
-                MatchRule(sender: manager.name, interface: Self.interface, member: "JobRemoved")
-            )
+            let ends = try await manager.signals(Self.jobRemoved)
             if limit != nil { try await subscribe() }
-            let answer = try await manager.call(
+            let job = try await manager.call(
                 "StartTransientUnit",
-                Self.startArguments(unit, arguments, within: limit)
+                unit,
+                "fail",
+                Self.properties(arguments, within: limit),
+                [Pair<String, [Pair<String, Value>]>](),
+                returning: ObjectPath.self
             )
-            guard let limit, case .objectPath(let job) = answer.first else { return }
+            guard let limit else { return }
             let clock = Task {
                 guard (try? await Task.sleep(for: limit)) != nil else { return }
                 await end(unit)
             }
             defer { clock.cancel() }
-            for try await end in ends where end.arguments.dropFirst().first == .objectPath(job) {
-                guard case .string("done") = end.arguments.last else { break }
+            for try await (_, ended, _, result) in ends where ended == job {
+                guard result == "done" else { break }
                 return
             }
         } catch {
@@ -66,7 +72,7 @@ struct UserManager: Sendable {
     /// Asks all processes of a unit to end.
     private func end(_ unit: String) async {
         // If this call fails, systemd's own time limit ends the program.
-        _ = try? await manager.call("KillUnit", [.string(unit), .string("all"), .int32(SIGTERM)])
+        try? await manager.call("KillUnit", unit, "all", SIGTERM)
     }
 
     /// Has systemd send signals to this connection.
@@ -80,12 +86,11 @@ struct UserManager: Sendable {
         }
     }
 
-    /// The arguments of `StartTransientUnit`: `ssa(sv)a(sa(sv))`.
-    static func startArguments(
-        _ unit: String,
+    /// The properties of a transient unit.
+    private static func properties(
         _ arguments: [String],
         within limit: Duration?
-    ) -> [Value] {
+    ) -> [Pair<String, Value>] {
         // systemd replaces variables after `$` unless it is doubled (systemd.service(5), "Command
         // lines").
         let literal = arguments.map { $0.replacing("$", with: "$$") }
@@ -94,24 +99,20 @@ struct UserManager: Sendable {
             // A failure of the program is a failure of the unit.
             .boolean(false),
         ])
-        var properties: [(String, Value)] = [
-            ("Description", .string("Started by idown")),
-            ("ExecStart", .array(of: "(sasb)", [command])),
+        var properties: [Pair<String, Value>] = [
+            Pair("Description", .string("Started by idown")),
+            Pair("ExecStart", .array(of: "(sasb)", [command])),
             // The job of a "oneshot" unit is done when the program has ended.
-            ("Type", .string(limit == nil ? "exec" : "oneshot")),
-            ("CollectMode", .string("inactive-or-failed")),
+            Pair("Type", .string(limit == nil ? "exec" : "oneshot")),
+            Pair("CollectMode", .string("inactive-or-failed")),
             // Processes that the program leaves in the background go on, such as the viewer that
             // xdg-open starts.
-            ("KillMode", .string("process")),
+            Pair("KillMode", .string("process")),
         ]
         if let limit {
             let seconds = UInt64(clamping: (limit + grace).components.seconds)
-            properties.append(("TimeoutStartUSec", .uint64(seconds * 1_000_000)))
+            properties.append(Pair("TimeoutStartUSec", .uint64(seconds * 1_000_000)))
         }
-        let list = properties.map { Value.structure([.string($0), .variant($1)]) }
-        return [
-            .string(unit), .string("fail"), .array(of: "(sv)", list),
-            .array(of: "(sa(sv))", []),
-        ]
+        return properties
     }
 }

@@ -40,7 +40,7 @@ extension BusAnnouncer {
     private func tellAddition(of task: TaskProperties) {
         // Both signals tell the same, which is put together once.
         let properties = task.marshalled
-        emit(Contract.Signal.taskAdded, [.string(task.id), properties])
+        emit(Contract.Signal.taskAdded, values: [.string(task.id), properties])
         guard let path = TaskPath(id: task.id)?.objectPath else { return }
         send { connection throws(BusError) in
             try connection.emitInterfacesAdded(
@@ -51,7 +51,7 @@ extension BusAnnouncer {
     }
 
     private func tellRemoval(of id: TaskID) {
-        emit(.removed(id: id.description))
+        emit(Contract.Signal.taskRemoved, id.description)
         guard let path = TaskPath(id: id.description)?.objectPath else { return }
         send { connection throws(BusError) in
             try connection.emitInterfacesRemoved(
@@ -103,7 +103,7 @@ extension BusAnnouncer {
         if before?.connections != live.connections {
             changes[TaskProperty.connections.rawValue] = .uint32(live.connections)
         }
-        emit(.changed(id: id.description, state: .downloading, changed: changes))
+        emit(Contract.Signal.taskChanged, id.description, .downloading, changes)
         guard let activity = changes[TaskProperty.activity.rawValue] else { return }
         tellProperties([TaskProperty.activity.rawValue: activity].busValue, of: id.description)
     }
@@ -112,7 +112,7 @@ extension BusAnnouncer {
     private func tell(_ changes: [TaskProperty], of task: TaskProperties) {
         emit(
             Contract.Signal.taskChanged,
-            [.string(task.id), task.state.busValue, task.marshalled(changes)]
+            values: [.string(task.id), task.state.busValue, task.marshalled(changes)]
         )
     }
 
@@ -130,16 +130,22 @@ extension BusAnnouncer {
         }
     }
 
-    private func emit(_ event: ManagerEvent) { emit(event.member, event.arguments) }
-
-    private func emit(_ member: MemberName, _ arguments: [Value]) {
+    private func emit<each Content: BusType>(
+        _ signal: Signal<repeat each Content>,
+        _ contents: repeat each Content
+    ) {
         send { connection throws(BusError) in
-            try connection.emit(
-                Contract.managerInterface,
-                member,
-                at: Contract.managerPath,
-                arguments
-            )
+            try connection.emit(signal, at: Contract.managerPath, repeat each contents)
+        }
+    }
+
+    /// Sends a signal with properties that were put together once for several signals.
+    private func emit<each Content: BusType>(
+        _ signal: Signal<repeat each Content>,
+        values: [Value]
+    ) {
+        send { connection throws(BusError) in
+            try connection.emit(signal, at: Contract.managerPath, values: values)
         }
     }
 }

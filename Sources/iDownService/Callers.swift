@@ -86,16 +86,10 @@ package actor Callers {
         busID = try await connection.busID()
         let own = try await credentials(of: connection.uniqueName, over: connection)
         let givesDescriptors = own[.processDescriptor] != nil
-        var signals: SignalSequence?
+        var changes: SignalSequence<NameOwnerChange>?
         if !givesDescriptors {
             // One short wake-up for each connection that comes to the bus.
-            signals = try await connection.signals(
-                MatchRule(
-                    sender: .bus,
-                    interface: "org.freedesktop.DBus",
-                    member: "NameOwnerChanged"
-                )
-            )
+            changes = try await connection.ownerChanges()
         }
         bus = Bus(
             connection: connection,
@@ -104,10 +98,10 @@ package actor Callers {
             // Not earlier: connections that came before the bus knew the rule were not heard.
             unheardUntil: .now
         )
-        guard let signals else { return }
+        guard let changes else { return }
         listening = Task {
             do {
-                for try await signal in signals { hear(signal) }
+                for try await change in changes { hear(change) }
             } catch {
                 // More signals came than the connection keeps: some connections were not heard.
                 guard bus?.connection === connection else { return }
@@ -130,12 +124,9 @@ package actor Callers {
         }
     }
 
-    private func hear(_ signal: Signal) {
-        guard signal.arguments.count == 3, case .string(let text) = signal.arguments[0],
-            let name = try? BusName(validating: text), name.isUnique,
-            case .string(let owner) = signal.arguments[2]
-        else { return }
-        if owner.isEmpty { hasLeft(name) } else { hasCome(name) }
+    private func hear(_ change: NameOwnerChange) {
+        guard change.name.isUnique else { return }
+        if change.newOwner == nil { hasLeft(change.name) } else { hasCome(change.name) }
     }
 
     private func hasCome(_ name: BusName) {

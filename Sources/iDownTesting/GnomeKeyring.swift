@@ -50,11 +50,7 @@ package struct GnomeKeyring: Sendable {
     ) async throws -> R {
         let connection = try await Connection.open(.address(bus.address))
         let owners = try await SignalLog(
-            MatchRule(
-                sender: .bus,
-                member: "NameOwnerChanged",
-                arguments: [0: busName.rawValue]
-            ),
+            .ownerChanges(of: busName),
             on: connection
         )
         let home = folder + "/keyring"

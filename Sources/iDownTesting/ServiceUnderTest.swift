@@ -65,11 +65,7 @@ package final class ServiceUnderTest: Sendable {
                     on: connection
                 ),
                 owners: try await SignalLog(
-                    MatchRule(
-                        sender: .bus,
-                        member: "NameOwnerChanged",
-                        arguments: [0: busName.rawValue]
-                    ),
+                    .ownerChanges(of: busName),
                     on: connection
                 ),
                 program: program
@@ -215,7 +211,7 @@ extension ServiceUnderTest {
         }
     }
 
-    private static func hasOwner(_ signal: Signal) -> Bool {
+    private static func hasOwner(_ signal: SignalMessage) -> Bool {
         signal.arguments.last != .string("")
     }
 

@@ -10,12 +10,12 @@ import Synchronization
 package final class SignalLog: Sendable {
     private struct Waiter {
         let id: Int
-        let matches: @Sendable (Signal) -> Bool
-        let continuation: CheckedContinuation<Signal?, Never>
+        let matches: @Sendable (SignalMessage) -> Bool
+        let continuation: CheckedContinuation<SignalMessage?, Never>
     }
 
     private struct State {
-        var signals: [Signal] = []
+        var signals: [SignalMessage] = []
         var waiters: [Waiter] = []
         var nextWaiter = 0
         var hasEnded = false
@@ -42,7 +42,7 @@ package final class SignalLog: Sendable {
     deinit { reader.cancel() }
 
     /// What has arrived so far.
-    package var signals: [Signal] { state.signals }
+    package var signals: [SignalMessage] { state.signals }
 
     /// How many have arrived: the mark of this moment.
     package var count: Int { state.signals.count }
@@ -61,8 +61,8 @@ package final class SignalLog: Sendable {
         after mark: Int = 0,
         _ what: String,
         limit: Duration = .seconds(60),
-        where matches: @escaping @Sendable (Signal) -> Bool
-    ) async throws -> Signal {
+        where matches: @escaping @Sendable (SignalMessage) -> Bool
+    ) async throws -> SignalMessage {
         let state = state
         let signal = try await within(what, limit: limit) { await state.first(from: mark, matches) }
         guard let signal else {
@@ -78,9 +78,9 @@ extension SignalLog {
         /// Nobody is resumed under the lock, which the end of a wait by cancellation takes as well.
         private let state = Mutex(State())
 
-        var signals: [Signal] { state.withLock(\.signals) }
+        var signals: [SignalMessage] { state.withLock(\.signals) }
 
-        func add(_ signal: Signal) {
+        func add(_ signal: SignalMessage) {
             let waiters = state.withLock { state in
                 state.signals.append(signal)
                 let waiters = state.waiters.filter { $0.matches(signal) }
@@ -101,8 +101,8 @@ extension SignalLog {
 
         func first(
             from mark: Int,
-            _ matches: @escaping @Sendable (Signal) -> Bool
-        ) async -> Signal? {
+            _ matches: @escaping @Sendable (SignalMessage) -> Bool
+        ) async -> SignalMessage? {
             let id = state.withLock { state in
                 state.nextWaiter += 1
                 return state.nextWaiter
@@ -110,7 +110,7 @@ extension SignalLog {
             return await withTaskCancellationHandler {
                 await withCheckedContinuation { continuation in
                     let waiter = Waiter(id: id, matches: matches, continuation: continuation)
-                    let known = state.withLock { state -> Signal?? in
+                    let known = state.withLock { state -> SignalMessage?? in
                         if let signal = state.signals.dropFirst(mark).first(where: matches) {
                             return signal
                         }

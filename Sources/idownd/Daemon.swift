@@ -53,6 +53,7 @@ struct Daemon {
         let pool = try makePool()
         let filePool = try makePool()
         let keyring = Keyring(list: folders.state)
+        await keyring.use(connection)
         let engine = Engine(
             pool: pool,
             filePool: filePool,
@@ -117,6 +118,7 @@ struct Daemon {
                 (try? await manager.downloadDirectory) ?? ""
             },
             settings: DesktopSettings(settings),
+            session: connection,
             log: log
         )
         let desktopRun = Task { await desktop.run() }
@@ -143,15 +145,16 @@ struct Daemon {
         }
         defer { networkUpdates.cancel() }
         let loginUpdates = Task {
-            async let following: Void = keyring.follow()
             for await _ in keyring.unlocks { await coordinator.keepLogins(in: keyring) }
-            await following
         }
         defer { loginUpdates.cancel() }
         log.notice("ready as \(Contract.busName)")
 
         let busConnection = Task {
-            await bus.keepConnected(manager, announcer, coordinator) { [folders] in
+            await bus.keepConnected(manager, announcer, coordinator) {
+                desktop.use($0)
+                await keyring.use($0)
+            } isLockRequested: { [folders] in
                 LockRequest.exists(folder: folders.state)
             }
             end.send()

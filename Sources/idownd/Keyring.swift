@@ -13,13 +13,22 @@ import iDownloader
 /// keyring to unlock, and does not wait for one that is locked or does not answer.
 actor Keyring: StoredLogins, LoginVault {
     private struct Link {
-        let connection: Connection
+        let service: SecretService
         let logins: KeptLogins
         let urlLogins: KeptURLLogins
         /// Like `urlLogins`, but starts a keyring if none runs.
         let startedURLLogins: KeptURLLogins
-        /// Follows whether a keyring runs and is unlocked; ends with the connection.
-        let following: Task<Void, Never>
+
+        init(_ connection: Connection, list: String) {
+            let patient = SecretService(connection, startsService: false, patience: longTimeout)
+            let starting = SecretService(connection, startsService: true, patience: longTimeout)
+            service = patient
+            logins = KeptLogins(
+                SecretService(connection, startsService: false, patience: timeout)
+            )
+            urlLogins = KeptURLLogins(patient, list: list)
+            startedURLLogins = KeptURLLogins(starting, list: list)
+        }
     }
 
     /// How long to wait for an answer; a keyring normally answers in milliseconds.
@@ -28,8 +37,6 @@ actor Keyring: StoredLogins, LoginVault {
     private static let longTimeout: Duration = .seconds(10)
     /// How long a keyring that did not answer is not called; downloads go on without its logins.
     private static let backOff: Duration = .seconds(60)
-    /// The time between two attempts to connect to a bus that went away.
-    private static let reconnectInterval: Duration = .seconds(2)
     /// How many logins are cached; when there are more, the cache is emptied.
     private static let maxCached = 1_000
 
@@ -39,7 +46,10 @@ actor Keyring: StoredLogins, LoginVault {
     private let unlock: AsyncStream<Void>.Continuation
     private let list: String
 
+    /// Nil while there is no session bus.
     private var link: Link?
+    /// Follows whether a keyring runs and is unlocked; ends with the connection.
+    private var following: Task<Void, Never>?
     private var isRunning = false
     private var wasOpen = false
     private var backOffEnd: ContinuousClock.Instant = .now
@@ -52,30 +62,38 @@ actor Keyring: StoredLogins, LoginVault {
         (unlocks, unlock) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
     }
 
-    /// Follows the keyring until the task is cancelled.
-    func follow() async {
-        while !Task.isCancelled {
-            if let link = await connect() {
-                await checkWhetherOpen()
-                await link.following.value
+    /// Uses the keyring of a session bus, until the connection to it ends.
+    func use(_ connection: Connection) async {
+        following?.cancel()
+        self.link = nil
+        let link = Link(connection, list: list)
+        guard let events = try? await link.service.events() else { return }
+        isRunning = await link.service.isRunning
+        self.link = link
+        following = Task {
+            do {
+                for try await event in events { await take(event) }
+            } catch {
+                // More signals came than the connection keeps: the keyring is of no use.
             }
-            guard (try? await Task.sleep(for: Self.reconnectInterval)) != nil else { return }
+            guard !Task.isCancelled else { return }
+            self.link = nil
+            isRunning = false
+            wasOpen = false
         }
     }
 
-    /// Closes the connection to the bus.
-    func close() async {
+    /// Ends the following of the keyring.
+    func close() {
         unlock.finish()
-        guard let link else { return }
-        self.link = nil
-        link.following.cancel()
-        await link.connection.close()
+        following?.cancel()
+        link = nil
     }
 
     // MARK: Logins of servers
 
     func login(for origin: URLReference.Origin) async -> TransferRequest.Credentials? {
-        guard let port = origin.port, let link = await reachableLink() else { return nil }
+        guard let port = origin.port, let link = reachableLink else { return nil }
         let server = KeptLogins.Server(scheme: origin.scheme, host: origin.host, port: port)
         let login = await attempt { () throws(BusError) in
             try await link.logins.login(for: server)
@@ -87,13 +105,13 @@ actor Keyring: StoredLogins, LoginVault {
 
     var isOpen: Bool {
         get async {
-            guard let link = await reachableLink() else { return false }
+            guard let link = reachableLink else { return false }
             return await attempt { () throws(BusError) in try await link.urlLogins.isOpen } ?? false
         }
     }
 
     func keep(_ logins: URLLogins, at id: String) async -> Bool {
-        guard let link = await reachableLink() else { return false }
+        guard let link = reachableLink else { return false }
         let isKept = await attempt { () throws(BusError) in
             try await link.urlLogins.keep(logins.text, at: id)
         }
@@ -103,7 +121,7 @@ actor Keyring: StoredLogins, LoginVault {
 
     func urlLogins(keptAt id: String) async -> URLLogins? {
         if let logins = cache[id] { return logins }
-        guard let link = await connect(), ContinuousClock.now >= backOffEnd else { return nil }
+        guard let link, ContinuousClock.now >= backOffEnd else { return nil }
         let logins = isRunning ? link.urlLogins : link.startedURLLogins
         let text = await attempt { () throws(BusError) in try await logins.text(at: id) }
         guard let text = text ?? nil, let logins = URLLogins(text: text) else { return nil }
@@ -113,14 +131,14 @@ actor Keyring: StoredLogins, LoginVault {
 
     var ids: [String] {
         get async {
-            guard let link = await reachableLink() else { return [] }
+            guard let link = reachableLink else { return [] }
             return await attempt { () throws(BusError) in try await link.urlLogins.ids } ?? []
         }
     }
 
     func forget(_ id: String) async {
         cache[id] = nil
-        guard let link = await reachableLink() else { return }
+        guard let link = reachableLink else { return }
         _ = await attempt { () throws(BusError) in try await link.urlLogins.forget(id) }
     }
 
@@ -131,12 +149,9 @@ actor Keyring: StoredLogins, LoginVault {
 
     // MARK: The keyring
 
-    /// Returns the connection if a keyring runs and answers.
-    private func reachableLink() async -> Link? {
-        guard let link = await connect(), isRunning, ContinuousClock.now >= backOffEnd else {
-            return nil
-        }
-        return link
+    /// The keyring if one runs and answers.
+    private var reachableLink: Link? {
+        isRunning && ContinuousClock.now >= backOffEnd ? link : nil
     }
 
     private func attempt<Value>(
@@ -152,93 +167,14 @@ actor Keyring: StoredLogins, LoginVault {
         }
     }
 
-    private func connect() async -> Link? {
-        if let link { return link }
-        guard let connection = try? await Connection.open(BusAddress.session.ofAnyRun) else {
-            return nil
-        }
-        guard let signals = try? await connection.signals(Self.ownerChanges) else {
-            await connection.close()
-            return nil
+    private func take(_ event: Proxy.Event) async {
+        if case .owner(let owner) = event {
+            isRunning = owner != nil
+            backOffEnd = .now
         }
         // Which object was unlocked does not matter: one check tells.
-        let changes = try? await connection.signals(
-            MatchRule(
-                sender: SecretService.name,
-                interface: "org.freedesktop.DBus.Properties",
-                member: "PropertiesChanged"
-            )
-        )
-        let isRunning = (try? await connection.owner(of: SecretService.name)) != nil
-        // Another call may have connected in the meantime.
-        if let link {
-            await connection.close()
-            return link
-        }
-        self.isRunning = isRunning
-        let made = Link(
-            connection: connection,
-            logins: KeptLogins(Self.service(connection, patience: Self.timeout)),
-            urlLogins: KeptURLLogins(
-                Self.service(connection, patience: Self.longTimeout),
-                list: list
-            ),
-            startedURLLogins: KeptURLLogins(
-                Self.service(connection, patience: Self.longTimeout, startsService: true),
-                list: list
-            ),
-            following: Task {
-                await withTaskGroup { group in
-                    group.addTask { [self] in
-                        do {
-                            for try await change in signals { await ownerChanged(change) }
-                        } catch {}
-                    }
-                    group.addTask { [self] in
-                        guard let changes else { return }
-                        do {
-                            for try await _ in changes { await checkWhetherOpen() }
-                        } catch {}
-                    }
-                }
-                discard(connection)
-            }
-        )
-        link = made
-        return made
-    }
-
-    private static let ownerChanges = MatchRule(
-        sender: .bus,
-        interface: "org.freedesktop.DBus",
-        member: "NameOwnerChanged",
-        arguments: [0: SecretService.name.rawValue]
-    )
-
-    private static func service(
-        _ connection: Connection,
-        patience: Duration,
-        startsService: Bool = false
-    ) -> SecretService {
-        SecretService(connection, startsService: startsService, patience: patience)
-    }
-
-    private func ownerChanged(_ change: Signal) async {
-        isRunning = change.arguments.last != .string("")
-        backOffEnd = .now
-        await checkWhetherOpen()
-    }
-
-    private func checkWhetherOpen() async {
         let isOpen = await isOpen
         defer { wasOpen = isOpen }
         if isOpen, !wasOpen { unlock.yield() }
-    }
-
-    private func discard(_ connection: Connection) {
-        guard link?.connection === connection else { return }
-        link = nil
-        isRunning = false
-        wasOpen = false
     }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import DBus
+import Executors
 import Logging
 import iDownBus
 import iDownService
@@ -46,12 +47,14 @@ actor SessionBus {
     ///   - manager: the object that is exported on the new bus.
     ///   - announcer: sends its signals to the new bus.
     ///   - coordinator: tells whether there is anything to do.
+    ///   - users: take the connection to each new bus.
     ///   - isLockRequested: whether the service of another bus waits for the list; it is called
     ///     only while there is no bus.
     func keepConnected(
         _ manager: ManagerService,
         _ announcer: BusAnnouncer,
         _ coordinator: Coordinator,
+        users: @Sendable (Connection) async -> Void,
         isLockRequested: @Sendable () -> Bool
     ) async {
         while true {
@@ -74,6 +77,7 @@ actor SessionBus {
                 guard (try? await Task.sleep(for: Self.reconnectInterval)) != nil else { return }
             }
             log.notice("reconnected to the session bus as \(Contract.busName)")
+            await users(connection)
         }
     }
 
@@ -108,9 +112,10 @@ actor SessionBus {
         await connection.refuseCalls(with: error)
     }
 
-    /// Closes the connection after everything is sent.
+    /// Closes the connection after everything is sent; a bus that takes nothing for a second loses
+    /// the rest.
     func disconnect() async {
-        await connection.flush()
+        await promptly(within: .seconds(1)) { [connection] in await connection.flush() }
         await connection.close()
     }
 }

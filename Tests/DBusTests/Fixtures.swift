@@ -28,6 +28,13 @@ let sampleInterface: InterfaceName = "org.example.Sample1"
 /// Where it is exported.
 let samplePath: ObjectPath = "/org/example/Sample1"
 
+/// Its signal.
+let sampleChanged = Signal<String, [String: Value]>(
+    sampleInterface,
+    "Changed",
+    arguments: ["id", "values"]
+)
+
 /// The table of the sample.
 func sample() -> Interface {
     Interface(
@@ -49,7 +56,7 @@ func sample() -> Interface {
             .property("Size", get: { UInt32(7) }, set: { (_: UInt32) in }),
             .property("Rate", .never, get: { Int64(-1) }),
             .property("Names", .invalidates, get: { ["a", "b"] }),
-            .signal("Changed", arguments: [("id", String.self), ("values", [String: Value].self)]),
+            .signal(sampleChanged),
         ]
     )
 }

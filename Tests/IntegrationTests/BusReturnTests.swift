@@ -21,11 +21,7 @@ struct BusReturnTests {
         do {
             let connection = try await Connection.open(.address(bus.address))
             let owners = try await SignalLog(
-                MatchRule(
-                    sender: .bus,
-                    member: "NameOwnerChanged",
-                    arguments: [0: ServiceUnderTest.busName.rawValue]
-                ),
+                .ownerChanges(of: ServiceUnderTest.busName),
                 on: connection
             )
             if (try? await connection.owner(of: ServiceUnderTest.busName)) == nil {
@@ -85,6 +81,30 @@ struct BusReturnTests {
             let path = service.home.download("file.bin")
             #expect(try content.firstDifference(fromFile: path) == nil)
             try await service.waitForLog("the session bus is gone")
+        }
+    }
+
+    @Test func `a bus that takes nothing does not hold up the end`() async throws {
+        try await withService { service in
+            let urls = (0..<20_000).map { "http://127.0.0.1:9/\($0)" }
+            var options = AddOptions()
+            options.paused = true
+            let ids = try await service.client.addURLs(urls, options: options)
+            let process = try await service.processID()
+            let mark = service.signals.count
+            let call = Task { try await service.client.cancelTasks(ids) }
+            try await service.signals.first(after: mark, "the first of the signals") { _ in true }
+            // Megabytes of signals are still to come.
+            #expect(kill(service.bus.processID, SIGSTOP) == 0)
+            defer { kill(service.bus.processID, SIGCONT) }
+            #expect(kill(process, SIGTERM) == 0)
+            let status = try await within("the service to end", limit: .seconds(20)) {
+                try await service.waitForEnd()
+            }
+            #expect(status == .exited(0))
+            #expect(service.signals.count < mark + 20_000)
+            kill(service.bus.processID, SIGCONT)
+            _ = await call.result
         }
     }
 

@@ -154,10 +154,7 @@ struct MetalinkDownloadTests {
         var told: [String] = []
         for signal in service.signals.signals {
             guard
-                case .changed(id, let state, let changed) = ManagerEvent(
-                    signal.member,
-                    signal.arguments
-                )
+                case .changed(id, let state, let changed) = ManagerEvent(signal)
             else { continue }
             if let value = changed["ListedTasks"] { told = try [String](busValue: value) }
             if state == .completed { break }

@@ -117,9 +117,9 @@ import iDownTesting
                 .removed(id: "1"),
             ]
             for event in sent {
-                try await emit(event.member, event.arguments, scene)
+                let member = try await emit(event, scene)
                 try await emit("FromTheFuture", [.string("1")], scene)
-                try await emit(event.member, [.byte(1)], scene)
+                try await emit(member, [.byte(1)], scene)
             }
             var received: [ManagerEvent] = []
             for try await event in events {
@@ -127,6 +127,23 @@ import iDownTesting
                 if received.count == sent.count { break }
             }
             #expect(received == sent)
+        }
+    }
+
+    /// Sends the signal of an event, and returns its name.
+    private func emit(_ event: ManagerEvent, _ scene: BusScene) async throws -> MemberName {
+        typealias Known = Contract.Signal
+        let (service, path) = (scene.service, Contract.managerPath)
+        switch event {
+        case .added(let task):
+            try await service.emit(Known.taskAdded, at: path, task.id, task)
+            return Known.taskAdded.member
+        case .changed(let id, let state, let changed):
+            try await service.emit(Known.taskChanged, at: path, id, state, changed)
+            return Known.taskChanged.member
+        case .removed(let id):
+            try await service.emit(Known.taskRemoved, at: path, id)
+            return Known.taskRemoved.member
         }
     }
 
@@ -177,7 +194,7 @@ import iDownTesting
     @Test func `what happens after the subscription is not missed`() async throws {
         try await withFakeManager { scene in
             let events = try await scene.client.events()
-            try await emit(Contract.Signal.taskRemoved, [.string("8")], scene)
+            _ = try await emit(.removed(id: "8"), scene)
             _ = try await scene.client.listTasks()
             var iterator = events.makeAsyncIterator()
             #expect(try await iterator.next() == .removed(id: "8"))

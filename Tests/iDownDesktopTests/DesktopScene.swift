@@ -111,13 +111,14 @@ func withDesktop(
 ) async throws {
     try await withPrivateBus { bus in
         let connection = try await Connection.open(.address(bus.address))
+        let session = try await Connection.open(.address(bus.address))
         let host = RecordingHost()
         let feed = DesktopFeed()
         let desktop = Desktop(
             feed: feed,
             host: host,
             settings: settings,
-            session: .address(bus.address),
+            session: session,
             system: .address(bus.address),
             updateInterval: .milliseconds(20),
             grace: grace,
@@ -136,6 +137,7 @@ func withDesktop(
         do { result = .success(try await body(scene)) } catch { result = .failure(error) }
         running.cancel()
         try await within("the desktop to end") { await running.value }
+        await session.close()
         await connection.close()
         try result.get()
     }

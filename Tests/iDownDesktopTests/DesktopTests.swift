@@ -11,23 +11,23 @@ import iDownTesting
     @Test func `updates go on when the session bus returns`() async throws {
         try await withTemporaryFolder { folder in
             let socket = folder + "/bus"
-            let first = try await PrivateBus.start(socket: socket)
             let feed = DesktopFeed()
             let desktop = Desktop(
                 feed: feed,
                 host: RecordingHost(),
                 settings: DesktopSettings(),
-                session: .address(first.address),
+                session: nil,
                 system: .address("unix:path=/nonexistent"),
                 updateInterval: .milliseconds(20),
                 log: .quiet
             )
             let running = Task { await desktop.run() }
-            for number in 0..<2 {
-                let bus = number == 0 ? first : try await PrivateBus.start(socket: socket)
+            for _ in 0..<2 {
+                let bus = try await PrivateBus.start(socket: socket)
+                desktop.use(try await Connection.open(.address(bus.address)))
                 let connection = try await Connection.open(.address(bus.address))
                 let log = try await SignalLog(
-                    MatchRule(interface: LauncherEntry.interface, member: "Update"),
+                    MatchRule(interface: LauncherEntry.update.interface, member: "Update"),
                     on: connection
                 )
                 try await soon("the desktop to be on the bus") {

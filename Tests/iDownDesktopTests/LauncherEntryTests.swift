@@ -27,7 +27,7 @@ import iDownTesting
         try await withDesktop { scene in
             try await scene.ready()
             let log = try await SignalLog(
-                MatchRule(interface: LauncherEntry.interface, member: "Update"),
+                MatchRule(interface: LauncherEntry.update.interface, member: "Update"),
                 on: scene.connection
             )
             scene.feed.changed(.sample("1", .downloading, bytes: 25, total: 100))

@@ -349,7 +349,7 @@ extension DesktopScene {
     /// Returns once the desktop is on the bus; it does not get news from before.
     func ready() async throws {
         let log = try await SignalLog(
-            MatchRule(interface: LauncherEntry.interface, member: "Update"),
+            MatchRule(interface: LauncherEntry.update.interface, member: "Update"),
             on: connection
         )
         let id = "ready"

@@ -94,7 +94,7 @@ import iDownTesting
                     feed: DesktopFeed(),
                     host: host,
                     settings: DesktopSettings(),
-                    session: .address("unix:path=/nonexistent"),
+                    session: nil,
                     system: .address(bus.address),
                     log: .quiet
                 )
@@ -137,7 +137,7 @@ import iDownTesting
                 feed: DesktopFeed(),
                 host: RecordingHost(),
                 settings: DesktopSettings(),
-                session: .address(bus.address),
+                session: nil,
                 system: .address(bus.address),
                 log: .quiet
             )
@@ -189,7 +189,8 @@ import iDownTesting
             try await scene.connection.emitPropertiesChanged(
                 manager,
                 at: path,
-                changed: ["Metered": .uint32(1)]
+                changed: [:],
+                invalidated: ["Metered"]
             )
             // Only the missing answer leads to another query; no signal does.
             try await soon("it to be asked again") { asked.all.count >= 3 }
@@ -208,7 +209,7 @@ import iDownTesting
             feed: DesktopFeed(),
             host: RecordingHost(),
             settings: DesktopSettings(),
-            session: .address("unix:path=/nonexistent"),
+            session: nil,
             system: .address("unix:path=/nonexistent"),
             log: .quiet
         )

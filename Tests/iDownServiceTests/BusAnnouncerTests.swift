@@ -24,7 +24,7 @@ import iDownTesting
                 let mark = signals.count
                 let events = signals.signals.prefix(mark)
                     .filter { $0.interface == Contract.managerInterface }
-                    .compactMap { ManagerEvent($0.member, $0.arguments) }
+                    .compactMap { ManagerEvent($0) }
                 if events.count >= count { return events }
                 try await signals.first(after: mark, "\(count) signals") { _ in true }
             }
@@ -340,10 +340,7 @@ import iDownTesting
             var count = 0
             for signal in scene.signals.signals {
                 guard
-                    case .changed(let id, _, let changed)? = ManagerEvent(
-                        signal.member,
-                        signal.arguments
-                    )
+                    case .changed(let id, _, let changed)? = ManagerEvent(signal)
                 else { continue }
                 if case .int32(let priority) = changed["Priority"] { priorities[id] = priority }
                 count += 1

@@ -39,7 +39,7 @@ import iDownloader
             let id = try await scene.client.addURL("http://127.0.0.1:9/", options: options)
             // One connection receives both, in the order of their sending.
             let added = scene.signals.signals.contains { signal in
-                signal.member == Contract.Signal.taskAdded && signal.arguments.first == .string(id)
+                Contract.Signal.taskAdded.contents(of: signal)?.0 == id
             }
             #expect(added)
         }

@@ -26,7 +26,7 @@ struct ServiceScene {
     /// Returns once a task was told to be in a state.
     func wait(for id: String, _ state: TaskProperties.State) async throws {
         try await signals.first("task \(id) to be \(state)") { signal in
-            guard case .changed(id, state, _) = ManagerEvent(signal.member, signal.arguments)
+            guard case .changed(id, state, _) = ManagerEvent(signal)
             else { return false }
             return true
         }

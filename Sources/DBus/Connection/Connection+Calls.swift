@@ -3,7 +3,7 @@
 internal import CDBus
 
 extension Connection {
-    /// Calls a method and waits for its reply.
+    /// Calls a method and waits for its reply; ``Proxy`` is how programs call.
     ///
     /// Cancelling the task gives the call up; the callee is not told.
     ///
@@ -13,7 +13,7 @@ extension Connection {
     /// - Returns: The arguments of the reply.
     /// - Throws: The error reply; `Disconnected`, `NoReply` or `NoMemory` of this side; and
     ///   `InvalidArgs` or `LimitsExceeded` for arguments that cannot be sent.
-    public func call(
+    package func call(
         _ destination: BusName,
         _ path: ObjectPath,
         _ interface: InterfaceName,

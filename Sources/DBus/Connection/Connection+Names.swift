@@ -10,7 +10,85 @@ public enum NameReply: Hashable, Sendable {
     case alreadyOwner
 }
 
+/// A name on the bus has another owner: D-Bus specification, "NameOwnerChanged".
+public struct NameOwnerChange: Hashable, Sendable {
+    /// A well-known name, or the unique name of a connection that came or left.
+    public let name: BusName
+    /// Whose it was; nil if nobody's.
+    public let oldOwner: BusName?
+    /// Whose it is; nil if nobody's.
+    public let newOwner: BusName?
+
+    private static let signal = Signal<String, String, String>(
+        "org.freedesktop.DBus",
+        "NameOwnerChanged",
+        arguments: ["name", "old_owner", "new_owner"]
+    )
+
+    /// Nil for any other signal.
+    init?(_ message: SignalMessage) {
+        guard message.sender == .bus,
+            let (name, oldOwner, newOwner) = Self.signal.contents(of: message),
+            let name = try? BusName(validating: name)
+        else { return nil }
+        self.name = name
+        self.oldOwner = try? BusName(validating: oldOwner)
+        self.newOwner = try? BusName(validating: newOwner)
+    }
+
+    /// The signal as the bus would send it for a name that had no owner.
+    static func message(_ name: BusName, newOwner: BusName?) -> SignalMessage {
+        SignalMessage(
+            sender: .bus,
+            path: "/org/freedesktop/DBus",
+            interface: signal.interface,
+            member: signal.member,
+            arguments: [
+                .string(name.rawValue), .string(""), .string(newOwner?.rawValue ?? ""),
+            ]
+        )
+    }
+}
+
+extension MatchRule {
+    /// The bus's own signals of who owns a name, or all names; ``NameOwnerChange`` says what they
+    /// carry.
+    public static func ownerChanges(of name: BusName?) -> MatchRule {
+        MatchRule(
+            sender: .bus,
+            interface: "org.freedesktop.DBus",
+            member: "NameOwnerChanged",
+            arguments: name.map { [0: $0.rawValue] } ?? [:]
+        )
+    }
+}
+
 extension Connection {
+    /// Receives the changes of who owns a name, from now on.
+    ///
+    /// Of all names these wake this process up each time any program comes to the bus or leaves it.
+    ///
+    /// - Parameter name: The name; nil for all names.
+    /// - Returns: The changes; a name's owner of now is not among them, see ``Proxy/events(_:ofAllObjects:)``.
+    /// - Throws: What ``signals(_:)`` throws.
+    public func ownerChanges(
+        of name: BusName? = nil
+    ) async throws(BusError) -> SignalSequence<NameOwnerChange> {
+        try await subscribe(to: .ownerChanges(of: name)) { NameOwnerChange($0) }
+    }
+
+    /// Returns once a connection, known by its unique name, has left the bus.
+    ///
+    /// It also returns when this connection ends, or when the task is cancelled.
+    ///
+    /// - Throws: What ``signals(_:)`` throws.
+    public func waitForDeparture(of name: BusName) async throws(BusError) {
+        let changes = try await ownerChanges(of: name)
+        // It may have left before the bus knew the rule.
+        guard (try? await owner(of: name)) != nil else { return }
+        for try await change in changes where change.newOwner == nil { return }
+    }
+
     /// Asks for a well-known name; never waits in the queue for it.
     ///
     /// `replaceExisting` takes it from an owner who allows that; `allowReplacement` lets another

@@ -37,13 +37,38 @@ extension Connection {
         objects.remove(at: path)
     }
 
-    /// Sends a signal to whoever listens.
+    /// Sends a signal to every connection that listens.
     ///
     /// Look at ``outgoingBytes`` first if the signal could be left out or merged.
     ///
+    /// - Parameters:
+    ///   - signal: The signal.
+    ///   - path: The object that sends it.
+    ///   - contents: What it carries.
     /// - Throws: `Disconnected`, `NoMemory`; `InvalidArgs` and `LimitsExceeded` for arguments that
     ///   cannot be sent.
-    public func emit(
+    public func emit<each Content: BusType>(
+        _ signal: Signal<repeat each Content>,
+        at path: ObjectPath,
+        _ contents: repeat each Content
+    ) throws(BusError) {
+        var values: [Value] = []
+        repeat values.append((each contents).busValue)
+        try emit(signal, at: path, values: values)
+    }
+
+    /// Sends a signal whose contents are encoded already, as the declared types are.
+    package func emit<each Content: BusType>(
+        _ signal: Signal<repeat each Content>,
+        at path: ObjectPath,
+        values: [Value]
+    ) throws(BusError) {
+        assert(values.map(\.signature) == signal.arguments.map(\.type), "\(signal.member)")
+        try emit(signal.interface, signal.member, at: path, values)
+    }
+
+    /// Sends a signal that is declared nowhere.
+    package func emit(
         _ interface: InterfaceName,
         _ member: MemberName,
         at path: ObjectPath,
@@ -57,7 +82,7 @@ extension Connection {
     /// Announces that properties have changed: "org.freedesktop.DBus.Properties.PropertiesChanged".
     ///
     /// The changed values come without a variant around them; the invalidated names are those of
-    /// properties that have changed to a value not told. Throws what ``emit(_:_:at:_:)`` does.
+    /// properties that have changed to a value not told. Throws what ``emit(_:at:_:)`` does.
     public func emitPropertiesChanged(
         _ interface: InterfaceName,
         at path: ObjectPath,
@@ -80,10 +105,9 @@ extension Connection {
         invalidated: [String] = []
     ) throws(BusError) {
         try emit(
-            "org.freedesktop.DBus.Properties",
-            "PropertiesChanged",
+            Interface.propertiesChanged,
             at: path,
-            [.string(interface.rawValue), changed, invalidated.busValue]
+            values: [.string(interface.rawValue), changed, invalidated.busValue]
         )
     }
 }

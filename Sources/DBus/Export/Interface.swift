@@ -8,7 +8,7 @@
 ///     [
 ///         .method("Add", in: ["a", "b"], out: ["sum"]) { (_, a: Int64, b: Int64) in a &+ b },
 ///         .property("Version", .constant, get: { "1" }),
-///         .signal("Overflowed", arguments: [("sum", Int64.self)]),
+///         .signal(overflowed),
 ///     ]
 /// )
 /// ```
@@ -48,8 +48,8 @@ public struct Interface: Sendable {
             case .property(let property):
                 let old = properties.updateValue(property, forKey: member.name.rawValue)
                 precondition(old == nil, "\(name).\(member.name) is there twice")
-            case .signal:
-                break
+            case .signal(let interface, _):
+                precondition(interface == name, "\(member.name) is a signal of \(interface)")
             }
         }
         self.methods = methods
@@ -62,22 +62,18 @@ public struct Member: Sendable {
     enum Content: Sendable {
         case method(Method)
         case property(Property)
-        case signal([Argument])
+        case signal(InterfaceName, [Argument])
     }
 
     /// The member's name.
     public let name: MemberName
     let content: Content
 
-    /// A signal; the table only announces it, ``Connection/emit(_:_:at:_:)`` sends it.
-    public static func signal(
-        _ name: MemberName,
-        arguments: [(name: String, type: any BusType.Type)] = []
+    /// A signal; the table announces it, ``Connection/emit(_:at:_:)`` sends it.
+    public static func signal<each Content: BusType>(
+        _ signal: Signal<repeat each Content>
     ) -> Member {
-        Member(
-            name: name,
-            content: .signal(arguments.map { Argument(name: $0.name, type: $0.type.signature) })
-        )
+        Member(name: signal.member, content: .signal(signal.interface, signal.arguments))
     }
 }
 
@@ -85,4 +81,9 @@ public struct Member: Sendable {
 struct Argument: Hashable, Sendable {
     let name: String
     let type: Signature
+
+    static func list(_ names: [String], _ types: [Signature], of member: MemberName) -> [Argument] {
+        precondition(names.count == types.count, "\(member) names not all of its arguments")
+        return zip(names, types).map { Argument(name: $0, type: $1) }
+    }
 }

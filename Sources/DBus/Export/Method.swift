@@ -46,8 +46,8 @@ extension Member {
         var outputTypes: [Signature] = []
         repeat outputTypes.append((each Output).signature)
         let method = Method(
-            inputs: arguments(inputs, inputTypes, of: name),
-            outputs: arguments(outputs, outputTypes, of: name),
+            inputs: Argument.list(inputs, inputTypes, of: name),
+            outputs: Argument.list(outputs, outputTypes, of: name),
             body: .task { call, values in
                 var reader = ArgumentReader(values)
                 let output = try await handler(call, repeat try reader.next((each Input).self))
@@ -72,7 +72,7 @@ extension Member {
         var inputTypes: [Signature] = []
         repeat inputTypes.append((each Input).signature)
         let method = Method(
-            inputs: arguments(inputs, inputTypes, of: name),
+            inputs: Argument.list(inputs, inputTypes, of: name),
             outputs: [Argument(name: output, type: Output.signature)],
             body: .answering { call, values, answer in
                 do throws(BusError) {
@@ -85,15 +85,6 @@ extension Member {
             }
         )
         return Member(name: name, content: .method(method))
-    }
-
-    private static func arguments(
-        _ names: [String],
-        _ types: [Signature],
-        of member: MemberName
-    ) -> [Argument] {
-        precondition(names.count == types.count, "\(member) names not all of its arguments")
-        return zip(names, types).map { Argument(name: $0, type: $1) }
     }
 }
 

@@ -1,6 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// One interface of one object of another connection.
+/// One interface of one object of another connection: calls, properties and signals.
+///
+/// A proxy is a value; to make one sends nothing to the bus, and to keep one costs nothing.
+///
+/// ```swift
+/// let calculator = Proxy(
+///     connection, "org.example.Calculator", "/org/example/Calculator", "org.example.Calculator1")
+/// let sum = try await calculator.call("Add", Int64(1), Int64(2), returning: Int64.self)
+/// ```
 public struct Proxy: Sendable {
     /// The connection that calls go over.
     public let connection: Connection
@@ -10,51 +18,110 @@ public struct Proxy: Sendable {
     public let path: ObjectPath
     /// The interface.
     public let interface: InterfaceName
-    /// Whether the bus may start a service for a name that has no owner yet.
+    /// Whether a call lets the bus start a service for a name that has no owner, unless the call
+    /// says otherwise.
     public let startsService: Bool
+    /// How long a call waits for its reply, unless the call says otherwise; 24 days or more is
+    /// without limit.
+    public let timeout: Duration
 
     /// Names an interface; nothing is sent to the bus.
+    ///
+    /// - Parameters:
+    ///   - connection: The connection that calls go over.
+    ///   - destination: Who owns the object.
+    ///   - path: The object.
+    ///   - interface: The interface.
+    ///   - startsService: Whether the bus may start a service for a name that has no owner.
+    ///   - timeout: How long a call waits for its reply.
     public init(
         _ connection: Connection,
         _ destination: BusName,
         _ path: ObjectPath,
         _ interface: InterfaceName,
-        startsService: Bool = true
+        startsService: Bool = true,
+        timeout: Duration = .seconds(25)
     ) {
         self.connection = connection
         self.destination = destination
         self.path = path
         self.interface = interface
         self.startsService = startsService
+        self.timeout = timeout
     }
 
+    /// Returns another object or interface of the same owner, called in the same way.
+    public func at(_ path: ObjectPath? = nil, _ interface: InterfaceName? = nil) -> Proxy {
+        Proxy(
+            connection,
+            destination,
+            path ?? self.path,
+            interface ?? self.interface,
+            startsService: startsService,
+            timeout: timeout
+        )
+    }
+
+    // MARK: Calls
+
     /// Calls a method.
+    ///
+    /// Cancelling the task gives the call up; the callee is not told.
     ///
     /// ```swift
     /// let sum = try await calculator.call("Add", Int64(1), Int64(2), returning: Int64.self)
     /// ```
     ///
+    /// - Parameters:
+    ///   - member: The method.
+    ///   - arguments: What it is given.
+    ///   - types: The types of its results; none for a method without results.
+    ///   - timeout: How long to wait for the reply; nil waits as long as ``timeout`` says.
+    ///   - startsService: Whether the bus may start the service; nil does as ``startsService`` says.
+    /// - Returns: The results.
     /// - Throws: The error reply; `InconsistentMessage` if the reply is not of the types asked for;
-    ///   and what ``Connection/call(_:_:_:_:_:timeout:startService:)`` throws.
+    ///   `NoReply` if none came in time or the task was cancelled; `Disconnected`, `NoMemory`; and
+    ///   `InvalidArgs` or `LimitsExceeded` for arguments that cannot be sent.
     public func call<each Input: BusType, each Output: BusType>(
         _ member: MemberName,
         _ arguments: repeat each Input,
         returning types: repeat (each Output).Type,
-        timeout: Duration = .seconds(25)
+        timeout: Duration? = nil,
+        startsService: Bool? = nil
     ) async throws(BusError) -> (repeat each Output) {
         var values: [Value] = []
         repeat values.append((each arguments).busValue)
-        let results = try await connection.call(
+        let results = try await call(
+            member,
+            values: values,
+            timeout: timeout,
+            startsService: startsService
+        )
+        var reader = ReplyReader(member: member, values: results)
+        return (repeat try reader.next(each types))
+    }
+
+    /// Calls a method whose types are known only when the program runs.
+    ///
+    /// - Returns: The results, whatever their types.
+    /// - Throws: What ``call(_:_:returning:timeout:startsService:)`` throws, except that every reply
+    ///   is taken.
+    @discardableResult
+    public func call(
+        _ member: MemberName,
+        values: [Value],
+        timeout: Duration? = nil,
+        startsService: Bool? = nil
+    ) async throws(BusError) -> [Value] {
+        try await connection.call(
             destination,
             path,
             interface,
             member,
             values,
-            timeout: timeout,
-            startService: startsService
+            timeout: timeout ?? self.timeout,
+            startService: startsService ?? self.startsService
         )
-        var reader = ReplyReader(member: member, values: results)
-        return (repeat try reader.next(each types))
     }
 
     /// Calls a method whose results are taken apart one by one, where they are a long list.
@@ -63,7 +130,6 @@ public struct Proxy: Sendable {
     ///   - member: The method.
     ///   - arguments: What it is given.
     ///   - signature: The types of its results.
-    ///   - timeout: How long to wait.
     ///   - body: Takes the results, away from the connection's thread.
     /// - Returns: What the body made of them.
     /// - Throws: The error reply; `InconsistentMessage` if the reply is not of these types.
@@ -71,7 +137,6 @@ public struct Proxy: Sendable {
         _ member: MemberName,
         _ arguments: [Value],
         as signature: Signature,
-        timeout: Duration,
         _ body: (inout WireReader) throws(DecodingFailure) -> Output
     ) async throws(BusError) -> Output {
         var reader = try await connection.read(
@@ -91,63 +156,136 @@ public struct Proxy: Sendable {
         }
     }
 
-    /// The value of a property.
-    public func get<Content: BusType>(
-        _ property: MemberName,
-        as type: Content.Type = Content.self,
-        timeout: Duration = .seconds(25)
-    ) async throws(BusError) -> Content {
-        let names = [Value.string(interface.rawValue), .string(property.rawValue)]
-        let results = try await properties("Get", names, timeout)
-        var reader = ReplyReader(member: property, values: results)
-        return try reader.decode(try reader.next(Value.self))
+    /// The unique name of the connection that owns the destination; nil if nobody does.
+    public var owner: BusName? {
+        get async throws(BusError) {
+            do throws(BusError) {
+                return try await connection.owner(of: destination)
+            } catch {
+                guard error.name == "org.freedesktop.DBus.Error.NameHasNoOwner" else { throw error }
+                return nil
+            }
+        }
     }
 
-    /// All properties of the interface.
-    public func getAll(
-        timeout: Duration = .seconds(25)
-    ) async throws(BusError) -> [String: Value] {
-        let results = try await properties("GetAll", [.string(interface.rawValue)], timeout)
-        var reader = ReplyReader(member: "GetAll", values: results)
-        return try reader.next([String: Value].self)
+    // MARK: Properties
+
+    /// Asks for the value of a property; ``properties()`` keeps values that were told.
+    public func get<Content: BusType>(
+        _ property: MemberName,
+        as type: Content.Type = Content.self
+    ) async throws(BusError) -> Content {
+        let value = try await at(nil, Interface.propertiesName).call(
+            "Get",
+            interface.rawValue,
+            property.rawValue,
+            returning: Value.self
+        )
+        return try ReplyReader.decode(value, from: property)
+    }
+
+    /// Asks for all properties of the interface.
+    public func getAll() async throws(BusError) -> [String: Value] {
+        try await at(nil, Interface.propertiesName).call(
+            "GetAll",
+            interface.rawValue,
+            returning: [String: Value].self
+        )
     }
 
     /// Sets a property.
-    public func set(
-        _ property: MemberName,
-        to content: some BusType,
-        timeout: Duration = .seconds(25)
-    ) async throws(BusError) {
-        _ = try await properties(
+    public func set(_ property: MemberName, to content: some BusType) async throws(BusError) {
+        try await at(nil, Interface.propertiesName).call(
             "Set",
-            [
-                .string(interface.rawValue), .string(property.rawValue),
-                .variant(content.busValue),
-            ],
-            timeout
+            interface.rawValue,
+            property.rawValue,
+            content.busValue
         )
     }
 
-    /// The signals of one name of this interface; of all names if none is given.
-    public func signals(_ member: MemberName? = nil) async throws(BusError) -> SignalSequence {
-        try await connection.signals(
-            MatchRule(sender: destination, interface: interface, member: member, path: path)
-        )
+    /// Keeps the properties of the interface as long as they hold.
+    ///
+    /// - Returns: The cache; nothing was asked yet.
+    /// - Throws: What ``Connection/signals(_:)`` throws.
+    public func properties() async throws(BusError) -> PropertyCache {
+        let changes = try await at(nil, Interface.propertiesName).events("PropertiesChanged")
+        return PropertyCache(self, following: changes)
     }
 
-    private func properties(
-        _ member: MemberName,
-        _ arguments: [Value],
-        _ timeout: Duration
-    ) async throws(BusError) -> [Value] {
-        try await connection.call(
-            destination,
-            path,
-            "org.freedesktop.DBus.Properties",
-            member,
-            arguments,
-            timeout: timeout,
-            startService: startsService
+    // MARK: Signals
+
+    /// Receives a signal of the object, from now on.
+    ///
+    /// ```swift
+    /// for try await (sum, reason) in try await calculator.signals(overflowed) { … }
+    /// ```
+    ///
+    /// - Parameter signal: The signal; the proxy's own ``interface`` does not matter.
+    /// - Returns: What the signals carry; those that carry other types are left out. The sequence
+    ///   outlives the owner of ``destination`` and goes on with the next one.
+    /// - Throws: What ``Connection/signals(_:)`` throws.
+    public func signals<each Content: BusType>(
+        _ signal: Signal<repeat each Content>
+    ) async throws(BusError) -> SignalSequence<(repeat each Content)> {
+        try await connection.subscribe(to: at(nil, signal.interface).rule(signal.member)) {
+            signal.contents(of: $0)
+        }
+    }
+
+    /// Receives all signals of the interface, or all of one name, from now on.
+    ///
+    /// - Throws: What ``Connection/signals(_:)`` throws.
+    public func signals(
+        _ member: MemberName? = nil
+    ) async throws(BusError) -> SignalSequence<SignalMessage> {
+        try await connection.signals(rule(member))
+    }
+
+    /// What happens on the other side of a proxy.
+    public enum Event: Sendable {
+        /// This connection owns the destination now; nil if nobody does.
+        case owner(BusName?)
+        /// The owner sent a signal of the interface.
+        case signal(SignalMessage)
+    }
+
+    /// Receives the owner of the destination at once, then its changes and the interface's signals
+    /// in their order.
+    ///
+    /// - Parameters:
+    ///   - member: The signal; nil for all of the interface.
+    ///   - ofAllObjects: Whether the same interface of the owner's other objects counts, too.
+    /// - Returns: The events; the first one is ``Event/owner(_:)``.
+    /// - Throws: What ``Connection/signals(_:)`` throws.
+    public func events(
+        _ member: MemberName? = nil,
+        ofAllObjects: Bool = false
+    ) async throws(BusError) -> SignalSequence<Event> {
+        let rule = rule(member, ofAllObjects: ofAllObjects)
+        return try await connection.subscribe(to: rule, ownersOf: destination) { [destination] in
+            guard let change = NameOwnerChange($0), change.name == destination else {
+                return .signal($0)
+            }
+            return .owner(change.newOwner)
+        }
+    }
+
+    /// Receives the owner of the destination at once, then each time it changes.
+    ///
+    /// - Returns: The unique names of the owners; nil while there is none.
+    /// - Throws: What ``Connection/signals(_:)`` throws.
+    public func owners() async throws(BusError) -> SignalSequence<BusName?> {
+        try await connection.subscribe(to: nil, ownersOf: destination) {
+            NameOwnerChange($0).map(\.newOwner)
+        }
+    }
+
+    private func rule(_ member: MemberName?, ofAllObjects: Bool = false) -> MatchRule {
+        MatchRule(
+            sender: destination,
+            interface: interface,
+            member: member,
+            path: ofAllObjects ? nil : path
         )
     }
 }
@@ -168,10 +306,13 @@ private struct ReplyReader {
             throw .inconsistentMessage("The answer to \(member) has only \(values.count) values.")
         }
         defer { position += 1 }
-        return try decode(values[position])
+        return try Self.decode(values[position], from: member)
     }
 
-    func decode<Content: BusType>(_ value: Value) throws(BusError) -> Content {
+    static func decode<Content: BusType>(
+        _ value: Value,
+        from member: MemberName
+    ) throws(BusError) -> Content {
         do throws(DecodingFailure) {
             return try Content(busValue: value)
         } catch {

@@ -6,88 +6,100 @@ extension Connection {
     /// Receives the signals that match a rule, from now on.
     ///
     /// When this returns the bus knows the rule: between a state that is asked for afterwards and
-    /// the signals of the sequence there is no gap.
+    /// the signals of the sequence there is no gap. For the signals of one object's interface
+    /// ``Proxy/signals(_:)`` makes the rule.
     ///
     /// - Throws: `InvalidArgs` for a rule that cannot be; what the bus answers; `Disconnected`.
-    public func signals(_ rule: MatchRule) async throws(BusError) -> SignalSequence {
-        let text = try rule.text()
+    public func signals(
+        _ rule: MatchRule
+    ) async throws(BusError) -> SignalSequence<SignalMessage> {
+        try await subscribe(to: rule) { $0 }
+    }
+
+    /// Receives the signals that match a rule, and the owners of a name.
+    ///
+    /// - Parameters:
+    ///   - rule: The signals; nil for none.
+    ///   - name: The first element tells its owner, and one more each time it gets another.
+    ///   - read: Makes an element of a signal; nil leaves it out.
+    /// - Returns: The sequence.
+    /// - Throws: What ``signals(_:)`` throws.
+    func subscribe<Element>(
+        to rule: MatchRule?,
+        ownersOf name: BusName? = nil,
+        read: @escaping @Sendable (SignalMessage) -> Element?
+    ) async throws(BusError) -> SignalSequence<Element> {
+        let subscription = Subscription(rule: rule, told: name)
+        let rules = try subscription.rules()
         _ = try openLink()
         let id = makeID()
-        let subscription = Subscription(rule: rule, queue: SignalQueue())
         subscriptions[id] = subscription
+        var added = 0
         do throws(BusError) {
-            if let name = subscription.followedName {
-                try await add(match: Self.ownerRule(name))
-                await follow(name, for: id)
-            }
-            do throws(BusError) {
+            for text in rules {
                 try await add(match: text)
-            } catch {
-                if let name = subscription.followedName { forget(match: Self.ownerRule(name)) }
-                throw error
+                added += 1
+                // The rule for owners is the first one.
+                if added == 1, let name = subscription.followedName { await follow(name, for: id) }
             }
         } catch {
             subscriptions[id] = nil
+            for text in rules.prefix(added) { forget(match: text) }
             throw error
         }
         let subscriber = SignalSubscriber(queue: subscription.queue) {
             self.enqueue { $0.unsubscribe(id) }
         }
-        return SignalSequence(subscriber)
+        return SignalSequence(subscriber, read: read)
     }
 
     private func unsubscribe(_ id: Int) {
         guard let subscription = subscriptions.removeValue(forKey: id) else { return }
         subscription.queue.finish()
-        if let text = try? subscription.rule.text() { forget(match: text) }
-        if let name = subscription.followedName { forget(match: Self.ownerRule(name)) }
+        for text in (try? subscription.rules()) ?? [] { forget(match: text) }
     }
 
-    /// Hands a signal to every rule that it matches.
+    /// Hands a signal to every sequence that it is for.
     func deliver(_ message: OpaquePointer) {
         guard !subscriptions.isEmpty, let header = SignalHeader(message) else { return }
-        if header.member == "NameOwnerChanged", header.sender == .bus { ownerChanged(message) }
-        var decoded: [Value]?
-        for (id, subscription) in subscriptions where subscription.matches(header) {
+        var decoded: SignalMessage?
+        func content() -> SignalMessage? {
             // What cannot be decoded is nothing that a rule of ours asked for.
-            guard let arguments = decoded ?? (try? Decoder.arguments(of: message)) else { return }
-            decoded = arguments
-            guard subscription.matches(arguments) else { continue }
-            let signal = Signal(
+            guard decoded == nil, let arguments = try? Decoder.arguments(of: message) else {
+                return decoded
+            }
+            decoded = SignalMessage(
                 sender: header.sender,
                 path: header.path,
                 interface: header.interface,
                 member: header.member,
                 arguments: arguments
             )
+            return decoded
+        }
+        let isOfOwner = header.member == "NameOwnerChanged" && header.sender == .bus
+        let change = isOfOwner ? content().flatMap(NameOwnerChange.init) : nil
+        for (id, subscription) in subscriptions {
+            var isTold = false
+            if let change, subscription.followedName == change.name {
+                subscriptions[id]?.ownerChanged(to: change.newOwner)
+                isTold = subscription.told != nil
+            }
+            guard isTold || subscription.matches(header), let signal = content(),
+                isTold || subscription.matches(signal.arguments)
+            else { continue }
             if !subscription.queue.put(signal) { unsubscribe(id) }
         }
-    }
-}
-
-// Who owns a well-known name that a rule names as sender.
-extension Connection {
-    private static func ownerRule(_ name: BusName) -> String {
-        "type='signal',sender='org.freedesktop.DBus',interface='org.freedesktop.DBus',"
-            + "member='NameOwnerChanged',arg0='\(name)'"
     }
 
     /// Learns a name's owner, every change of which is told by now.
     private func follow(_ name: BusName, for id: Int) async {
         let found = try? await owner(of: name)
         // An announcement that came meanwhile is newer than this answer.
-        guard subscriptions[id]?.isOwnerKnown == false else { return }
+        guard let subscription = subscriptions[id], !subscription.isOwnerKnown else { return }
         subscriptions[id]?.ownerChanged(to: found)
-    }
-
-    private func ownerChanged(_ message: OpaquePointer) {
-        guard let arguments = try? Decoder.arguments(of: message), arguments.count == 3,
-            case .string(let name) = arguments[0], case .string(let owner) = arguments[2]
-        else { return }
-        for (id, subscription) in subscriptions
-        where subscription.followedName?.rawValue == name {
-            subscriptions[id]?.ownerChanged(to: try? BusName(validating: owner))
-        }
+        guard subscription.told != nil else { return }
+        _ = subscription.queue.put(NameOwnerChange.message(name, newOwner: found))
     }
 
     /// Has the bus know a rule; where nobody has waited for its answer the rule is taken back.

@@ -1,7 +1,51 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A signal that arrived.
-public struct Signal: Hashable, Sendable {
+/// A signal of an interface, declared once with the types of its arguments.
+///
+/// The same value stands in the interface's table (``Member/signal(_:)``), sends the signal
+/// (``Connection/emit(_:at:_:)``) and receives it (``Proxy/signals(_:)``).
+///
+/// ```swift
+/// let overflowed = Signal<Int64, String>(
+///     "org.example.Calculator1", "Overflowed", arguments: ["sum", "reason"])
+/// ```
+public struct Signal<each Content: BusType>: Sendable {
+    /// The interface that the signal belongs to.
+    public let interface: InterfaceName
+    /// The signal's name.
+    public let member: MemberName
+    let arguments: [Argument]
+
+    /// Declares a signal; nothing is sent to the bus.
+    ///
+    /// - Parameters:
+    ///   - interface: The interface that the signal belongs to.
+    ///   - member: The signal's name.
+    ///   - arguments: The arguments' names, for introspection; one per type, else this traps.
+    public init(_ interface: InterfaceName, _ member: MemberName, arguments: [String] = []) {
+        self.interface = interface
+        self.member = member
+        var types: [Signature] = []
+        repeat types.append((each Content).signature)
+        self.arguments = Argument.list(arguments, types, of: member)
+    }
+
+    /// Returns what a signal carries; nil where it is another signal or carries other types.
+    public func contents(of message: SignalMessage) -> (repeat each Content)? {
+        guard message.member == member, message.interface == interface,
+            message.arguments.count == arguments.count
+        else { return nil }
+        var reader = ArgumentReader(message.arguments)
+        do throws(BusError) {
+            return (repeat try reader.next((each Content).self))
+        } catch {
+            return nil
+        }
+    }
+}
+
+/// A signal that arrived, whichever it is.
+public struct SignalMessage: Hashable, Sendable {
     /// The sender's unique name, or the bus itself; nil only without a message bus.
     public let sender: BusName?
     /// The object that sent it.

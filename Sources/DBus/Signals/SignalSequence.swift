@@ -2,41 +2,60 @@
 
 private import Synchronization
 
-/// The signals that match a rule, in the order of arrival.
+/// Signals in the order of arrival, each as an element of the type that was asked for.
 ///
-/// Nothing is lost: what arrives waits here, up to ``maximumWaiting`` signals; one more ends the
-/// sequence with `LimitsExceeded`. The sequence ends when the connection does. The rule is taken
-/// back from the bus once the last copy of the sequence and its iterators is gone.
+/// No signal is lost: those that arrive wait here, up to ``maximumWaiting``; one more ends the
+/// sequence with `LimitsExceeded`. The sequence ends when the connection does. The bus is told that
+/// nobody listens any more once the last copy of the sequence and its iterators is gone.
 ///
 /// One task iterates; of several each signal goes to one of them.
-public struct SignalSequence: AsyncSequence, Sendable {
+public struct SignalSequence<Element>: AsyncSequence, Sendable {
+    /// The error that iterating can throw.
+    public typealias Failure = BusError
+
     /// How many signals may wait to be taken.
-    public static let maximumWaiting = 65_536
+    public static var maximumWaiting: Int { SignalQueue.maximumWaiting }
 
     private let subscriber: SignalSubscriber
+    private let read: @Sendable (SignalMessage) -> Element?
 
-    init(_ subscriber: SignalSubscriber) {
+    /// Signals that are read as nil are left out.
+    init(_ subscriber: SignalSubscriber, read: @escaping @Sendable (SignalMessage) -> Element?) {
         self.subscriber = subscriber
+        self.read = read
+    }
+
+    /// Returns the same signals, each as what a function makes of it; those of nil are left out.
+    ///
+    /// Unlike the standard library's `compactMap` it keeps the type of the sequence and its errors.
+    public func map<Other>(
+        _ transform: @escaping @Sendable (Element) -> Other?
+    ) -> SignalSequence<Other> {
+        SignalSequence<Other>(subscriber) { [read] in read($0).flatMap(transform) }
     }
 
     /// Takes the signals one by one.
     public func makeAsyncIterator() -> Iterator {
-        Iterator(subscriber: subscriber)
+        Iterator(subscriber: subscriber, read: read)
     }
 
     /// Takes the signals one by one.
     public struct Iterator: AsyncIteratorProtocol {
         fileprivate let subscriber: SignalSubscriber
+        fileprivate let read: @Sendable (SignalMessage) -> Element?
 
         /// The next signal; nil at the end, and when the task is cancelled.
         public mutating func next(
             isolation actor: isolated (any Actor)?
-        ) async throws(BusError) -> Signal? {
-            try await subscriber.queue.next(isolation: actor)
+        ) async throws(BusError) -> Element? {
+            while let message = try await subscriber.queue.next(isolation: actor) {
+                if let element = read(message) { return element }
+            }
+            return nil
         }
 
         /// The next signal; nil at the end, and when the task is cancelled.
-        public mutating func next() async throws(BusError) -> Signal? {
+        public mutating func next() async throws(BusError) -> Element? {
             try await next(isolation: nil)
         }
     }
@@ -62,10 +81,12 @@ final class SignalSubscriber: Sendable {
 /// The task is resumed after the lock is given back: where it is being cancelled at that moment the
 /// runtime holds the task, and waits for the lock (see `withTaskCancellationHandler`).
 final class SignalQueue: Sendable {
-    private typealias Taker = CheckedContinuation<Signal?, Never>
+    static let maximumWaiting = 65_536
+
+    private typealias Taker = CheckedContinuation<SignalMessage?, Never>
 
     private struct State {
-        var waiting: ArraySlice<Signal> = []
+        var waiting: ArraySlice<SignalMessage> = []
         var taker: Taker?
         var isFinished = false
         var failure: BusError?
@@ -74,11 +95,11 @@ final class SignalQueue: Sendable {
     private let state = Mutex(State())
 
     /// Adds a signal; answers false if that was one too many and the sequence has ended.
-    func put(_ signal: Signal) -> Bool {
+    func put(_ signal: SignalMessage) -> Bool {
         let (isKept, taker) = state.withLock { state -> (Bool, Taker?) in
             guard !state.isFinished else { return (false, nil) }
             if let taker = state.taker.take() { return (true, taker) }
-            guard state.waiting.count < SignalSequence.maximumWaiting else {
+            guard state.waiting.count < Self.maximumWaiting else {
                 state.isFinished = true
                 state.failure = .limitsExceeded("Too many signals came before they were read.")
                 return (false, nil)
@@ -99,10 +120,10 @@ final class SignalQueue: Sendable {
         taker?.resume(returning: nil)
     }
 
-    func next(isolation actor: isolated (any Actor)?) async throws(BusError) -> Signal? {
+    func next(isolation actor: isolated (any Actor)?) async throws(BusError) -> SignalMessage? {
         let signal = await withTaskCancellationHandler {
             await withCheckedContinuation(isolation: actor) { (taker: Taker) in
-                let known = state.withLock { state -> Signal?? in
+                let known = state.withLock { state -> SignalMessage?? in
                     if let signal = state.waiting.popFirst() { return signal }
                     if state.isFinished || Task.isCancelled || state.taker != nil {
                         return .some(nil)

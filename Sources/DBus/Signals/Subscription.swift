@@ -2,26 +2,38 @@
 
 internal import CDBus
 
-/// One rule that the bus was given, and the queue for what matches it.
+/// What one sequence was promised: signals that match a rule, or the owners of a name, or both.
 ///
-/// The bus sends each message once, however many rules match, so every message is held against
+/// The bus sends each message once, however many rules match, so every message is compared with
 /// every rule again.
 struct Subscription {
-    let rule: MatchRule
-    let queue: SignalQueue
+    /// Nil where only the owner is of interest.
+    let rule: MatchRule?
+    /// The name whose owner the sequence tells: at the start, and each time it changes.
+    let told: BusName?
+    let queue = SignalQueue()
     /// Who owns the rule's well-known sender: messages only tell unique names.
     private(set) var senderOwner: BusName?
     private(set) var isOwnerKnown = false
 
-    init(rule: MatchRule, queue: SignalQueue) {
+    init(rule: MatchRule?, told: BusName?) {
         self.rule = rule
-        self.queue = queue
+        self.told = told
     }
 
-    /// The well-known name whose owner has to be followed; the bus itself sends under its own name.
+    /// The name whose owner has to be known; the bus itself sends under its own name.
     var followedName: BusName? {
-        guard let sender = rule.sender, !sender.isUnique, sender != .bus else { return nil }
+        if let told { return told }
+        guard let sender = rule?.sender, !sender.isUnique, sender != .bus else { return nil }
         return sender
+    }
+
+    /// The rules that the bus has to know.
+    func rules() throws(BusError) -> [String] {
+        var texts: [String] = []
+        if let followedName { texts.append(try MatchRule.ownerChanges(of: followedName).text()) }
+        if let rule { texts.append(try rule.text()) }
+        return texts
     }
 
     /// Takes the owner that the bus announced.
@@ -30,8 +42,9 @@ struct Subscription {
         isOwnerKnown = true
     }
 
-    /// Whether a signal's header matches; arguments are held against the rule later.
+    /// Whether a signal's header matches; arguments are compared with the rule later.
     func matches(_ header: SignalHeader) -> Bool {
+        guard let rule else { return false }
         if let sender = followedName == nil ? rule.sender : senderOwner {
             guard header.sender == sender else { return false }
         } else if followedName != nil {
@@ -46,7 +59,8 @@ struct Subscription {
 
     /// Whether a signal's arguments match.
     func matches(_ arguments: [Value]) -> Bool {
-        rule.arguments.allSatisfy { place, value in
+        guard let rule else { return false }
+        return rule.arguments.allSatisfy { place, value in
             arguments.indices.contains(place) && arguments[place] == .string(value)
         }
     }

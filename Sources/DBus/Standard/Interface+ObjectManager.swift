@@ -63,24 +63,22 @@ extension Interface {
                     (call: Call) async throws -> ManagedObjects in
                     ManagedObjects(try await objects(call))
                 },
-                .signal(
-                    interfacesAdded,
-                    arguments: [
-                        ("object_path", ObjectPath.self),
-                        ("interfaces_and_properties", [String: [String: Value]].self),
-                    ]
-                ),
-                .signal(
-                    interfacesRemoved,
-                    arguments: [("object_path", ObjectPath.self), ("interfaces", [String].self)]
-                ),
+                .signal(interfacesAdded), .signal(interfacesRemoved),
             ]
         )
     }
 
     fileprivate static let objectManagerName: InterfaceName = "org.freedesktop.DBus.ObjectManager"
-    fileprivate static let interfacesAdded: MemberName = "InterfacesAdded"
-    fileprivate static let interfacesRemoved: MemberName = "InterfacesRemoved"
+    fileprivate static let interfacesAdded = Signal<ObjectPath, [String: [String: Value]]>(
+        objectManagerName,
+        "InterfacesAdded",
+        arguments: ["object_path", "interfaces_and_properties"]
+    )
+    fileprivate static let interfacesRemoved = Signal<ObjectPath, [String]>(
+        objectManagerName,
+        "InterfacesRemoved",
+        arguments: ["object_path", "interfaces"]
+    )
 }
 
 extension Connection {
@@ -89,16 +87,15 @@ extension Connection {
     /// - Parameters:
     ///   - object: The object, with all of its properties.
     ///   - manager: Where the ObjectManager stands.
-    /// - Throws: What ``emit(_:_:at:_:)`` does.
+    /// - Throws: What ``emit(_:at:_:)`` does.
     public func emitInterfacesAdded(
         _ object: ManagedObject,
         from manager: ObjectPath
     ) throws(BusError) {
         try emit(
-            Interface.objectManagerName,
             Interface.interfacesAdded,
             at: manager,
-            [.objectPath(object.path), object.interfacesValue]
+            values: [.objectPath(object.path), object.interfacesValue]
         )
     }
 
@@ -108,17 +105,12 @@ extension Connection {
     ///   - interfaces: Those that it had.
     ///   - path: Where it stood.
     ///   - manager: Where the ObjectManager stands.
-    /// - Throws: What ``emit(_:_:at:_:)`` does.
+    /// - Throws: What ``emit(_:at:_:)`` does.
     public func emitInterfacesRemoved(
         _ interfaces: [InterfaceName],
         of path: ObjectPath,
         from manager: ObjectPath
     ) throws(BusError) {
-        try emit(
-            Interface.objectManagerName,
-            Interface.interfacesRemoved,
-            at: manager,
-            [.objectPath(path), interfaces.map(\.rawValue).busValue]
-        )
+        try emit(Interface.interfacesRemoved, at: manager, path, interfaces.map(\.rawValue))
     }
 }

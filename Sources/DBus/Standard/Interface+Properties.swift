@@ -2,6 +2,11 @@
 
 extension Interface {
     static let propertiesName: InterfaceName = "org.freedesktop.DBus.Properties"
+    static let propertiesChanged = Signal<String, [String: Value], [String]>(
+        propertiesName,
+        "PropertiesChanged",
+        arguments: ["interface_name", "changed_properties", "invalidated_properties"]
+    )
 
     /// `org.freedesktop.DBus.Properties` for the properties of some interfaces.
     static func properties(of interfaces: [Interface]) -> Interface {
@@ -21,14 +26,7 @@ extension Interface {
                     (call: Call, interface: String, name: String, value: Value) async throws in
                     try await table.set(interface, name, value, call)
                 },
-                .signal(
-                    "PropertiesChanged",
-                    arguments: [
-                        ("interface_name", String.self),
-                        ("changed_properties", [String: Value].self),
-                        ("invalidated_properties", [String].self),
-                    ]
-                ),
+                .signal(propertiesChanged),
             ]
         )
     }

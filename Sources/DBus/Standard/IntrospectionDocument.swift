@@ -25,7 +25,7 @@ struct IntrospectionDocument {
         switch member.content {
         case .method(let method):
             element("method", member.name, method.inputs, "in", method.outputs)
-        case .signal(let arguments):
+        case .signal(_, let arguments):
             element("signal", member.name, arguments, nil, [])
         case .property(let property):
             append(property, member.name)

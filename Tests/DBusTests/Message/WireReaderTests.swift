@@ -140,7 +140,7 @@ import Testing
             try await service.export([sample()], at: samplePath)
             let proxy = Proxy(client, await service.uniqueName, samplePath, sampleInterface)
             func read(_ member: MemberName, _ arguments: [Value]) async throws(BusError) -> UInt32 {
-                try await proxy.read(member, arguments, as: "u", timeout: .seconds(60)) {
+                try await proxy.read(member, arguments, as: "u") {
                     reader throws(DecodingFailure) in try reader.uint32()
                 }
             }

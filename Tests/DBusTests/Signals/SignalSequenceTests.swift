@@ -36,7 +36,7 @@ private final class LookingExecutor: TaskExecutor {
         case signal, end, cancellation
     }
 
-    private static let signal = Signal(
+    private static let signal = SignalMessage(
         sender: nil,
         path: "/a",
         interface: "a.b",

@@ -115,7 +115,7 @@ import iDownTesting
         try await withServiceAndClient { service, client, _ in
             let signals = try await client.signals(MatchRule(interface: sampleInterface))
             let marker = try await client.signals(MatchRule(interface: "org.example.Marker"))
-            for number in 0...SignalSequence.maximumWaiting {
+            for number in 0...SignalSequence<SignalMessage>.maximumWaiting {
                 try await service.emit(sampleInterface, "Changed", at: "/", [])
                 // The bus must not hold more than it wants to.
                 if number % 1024 == 0 { await service.flush() }
@@ -127,7 +127,7 @@ import iDownTesting
             let error = await #expect(throws: BusError.self) {
                 for try await _ in signals { count += 1 }
             }
-            #expect(count == SignalSequence.maximumWaiting)
+            #expect(count == SignalSequence<SignalMessage>.maximumWaiting)
             #expect(error?.name == "org.freedesktop.DBus.Error.LimitsExceeded")
         }
     }
@@ -160,9 +160,9 @@ import iDownTesting
     }
 }
 
-extension SignalSequence {
+extension SignalSequence<SignalMessage> {
     /// What the next step of a cancelled task gives.
-    fileprivate func makeAsyncIteratorAfterCancellation() async throws -> Signal? {
+    fileprivate func makeAsyncIteratorAfterCancellation() async throws -> SignalMessage? {
         let task = Task {
             withUnsafeCurrentTask { $0?.cancel() }
             var iterator = makeAsyncIterator()

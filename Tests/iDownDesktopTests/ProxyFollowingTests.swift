@@ -7,7 +7,7 @@ import iDownTesting
 @testable import iDownDesktop
 
 /// What `follow` reports of a service that stops, and may start again, on a real bus.
-@Suite(.timeLimit(.minutes(2))) struct BusServiceTests {
+@Suite(.timeLimit(.minutes(2))) struct ProxyFollowingTests {
     private static let name: BusName = "org.example.Service"
 
     /// A followed service, whose value is the unique name of its owner.
@@ -37,7 +37,8 @@ import iDownTesting
             )
             _ = try await scene.first.requestName(Self.name)
             let connection = try await Connection.open(.address(bus.address))
-            let service = BusService(connection, Self.name, "/", "org.example.Service")
+            let service = Proxy(optional: connection, Self.name, "/", "org.example.Service")
+            let changes = try await service.owners()
             let query: @Sendable () async -> ServiceAnswer<String> = {
                 guard let owner = try? await connection.owner(of: Self.name) else {
                     answers.keep("unavailable")
@@ -47,7 +48,7 @@ import iDownTesting
                 return .value(owner.rawValue)
             }
             let running = Task {
-                await service.follow(MatchRule(sender: Self.name), grace: grace, query: query) {
+                await ServiceAnswer.follow(changes, grace: grace, query: query) {
                     reports.keep($0 ?? "unavailable")
                 }
             }
