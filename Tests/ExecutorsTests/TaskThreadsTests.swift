@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#if compiler(>=6.3) && compiler(<6.4)
+#if OWN_THREADS
     import Synchronization
     import Testing
     @_spi(ExperimentalScheduling) import _Concurrency
