@@ -95,7 +95,7 @@ extension AddOptions {
     /// The keys that the service accepts.
     ///
     /// A key of the contract that has no effect yet is missing here.
-    enum Key: String, CaseIterable {
+    enum Key: String, OptionKey {
         case directory
         case filename
         case paused

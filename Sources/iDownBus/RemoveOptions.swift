@@ -10,32 +10,22 @@ public struct RemoveOptions: Hashable, Sendable {
     /// Creates options that leave everything to the service.
     public init() {}
 
-    private static let trashFilesKey = "trash-files"
+    private enum Key: String, OptionKey {
+        case trashFiles = "trash-files"
+    }
 
     /// Decodes the options of a call.
     ///
     /// - Throws: `InvalidOption`.
     public init(_ dictionary: [String: Value]) throws(ManagerError) {
         self.init()
-        for (key, value) in dictionary.sorted(by: { $0.key < $1.key }) {
-            guard key == Self.trashFilesKey else {
-                throw ManagerError(
-                    .invalidOption,
-                    "There is no option \(QuotedText(key)). The only option is \(Self.trashFilesKey)."
-                )
-            }
-            guard case .boolean(let choice) = value else {
-                throw ManagerError(
-                    .invalidOption,
-                    "\(key) must be of type b, not \(value.signature)."
-                )
-            }
-            trashFiles = choice
+        try Key.forEach(in: dictionary) { (key, value) throws(ManagerError) in
+            trashFiles = try key.read(value)
         }
     }
 
     /// The given options as `a{sv}`.
     public var dictionary: [String: Value] {
-        trashFiles.map { [Self.trashFilesKey: .boolean($0)] } ?? [:]
+        trashFiles.map { [Key.trashFiles.rawValue: .boolean($0)] } ?? [:]
     }
 }

@@ -8,79 +8,43 @@ extension TaskQuery {
     /// - Throws: `InvalidOption`; the text names the key and what would be right.
     public init(_ dictionary: [String: Value]) throws(ManagerError) {
         self.init()
-        // Sorted, so that the same one of several mistakes is always reported.
-        for (text, value) in dictionary.sorted(by: { $0.key < $1.key }) {
-            guard let key = Key(rawValue: text) else {
-                let keys = Key.allCases.map(\.rawValue).joined(separator: ", ")
-                throw ManagerError(
-                    .invalidOption,
-                    "There is no key \(QuotedText(text)). The keys are \(keys)."
-                )
-            }
+        try Key.forEach(in: dictionary) { (key, value) throws(ManagerError) in
             switch key {
-            case .states: states = try Self.states(try Self.read(key, value))
-            case .text: self.text = try Self.read(key, value)
-            case .sort: sort = try Self.sort(try Self.read(key, value))
-            case .descending: descending = try Self.read(key, value)
-            case .offset: offset = try Self.read(key, value)
-            case .limit: limit = try Self.read(key, value)
-            case .properties: properties = try Self.properties(try Self.read(key, value))
+            case .states: states = try Self.states(key, try key.read(value))
+            case .text: text = try key.read(value)
+            case .sort: sort = try key.word(value)
+            case .descending: descending = try key.read(value)
+            case .offset: offset = try key.read(value)
+            case .limit: limit = try key.read(value)
+            case .properties: properties = try Self.properties(key, try key.read(value))
             }
-        }
-    }
-
-    private static func read<Content: BusType>(
-        _ key: Key,
-        _ value: Value
-    ) throws(ManagerError) -> Content {
-        do throws(DecodingFailure) {
-            return try Content(busValue: value)
-        } catch {
-            throw ManagerError(
-                .invalidOption,
-                "\(key.rawValue) must be of type \(Content.signature), not \(value.signature)."
-            )
         }
     }
 
     private static func states(
+        _ key: Key,
         _ words: [String]
     ) throws(ManagerError) -> [TaskProperties.State] {
         let known = TaskProperties.State.known
         for word in words where !known.contains(TaskProperties.State(rawValue: word)) {
             let all = known.map(\.rawValue).joined(separator: ", ")
-            throw ManagerError(
-                .invalidOption,
-                "states may hold \(all), not \(QuotedText(word))."
-            )
+            throw key.refusal("may hold \(all), not \(QuotedText(word))")
         }
         return words.map { TaskProperties.State(rawValue: $0) }
     }
 
-    private static func properties(_ words: [String]) throws(ManagerError) -> [TaskProperty] {
-        var properties: [TaskProperty] = []
-        for word in words {
+    private static func properties(
+        _ key: Key,
+        _ words: [String]
+    ) throws(ManagerError) -> [TaskProperty] {
+        try words.map { word throws(ManagerError) in
             guard let property = TaskProperty(rawValue: word) else {
-                throw ManagerError(
-                    .invalidOption,
-                    "properties may hold names of Task1's properties, such as Id, not"
-                        + " \(QuotedText(word))."
+                throw key.refusal(
+                    "may hold names of Task1's properties, such as Id, not \(QuotedText(word))"
                 )
             }
-            properties.append(property)
+            return property
         }
-        return properties
-    }
-
-    private static func sort(_ word: String) throws(ManagerError) -> Sort {
-        guard let sort = Sort(rawValue: word) else {
-            let all = Sort.allCases.map(\.rawValue).joined(separator: ", ")
-            throw ManagerError(
-                .invalidOption,
-                "sort must be one of \(all), not \(QuotedText(word))."
-            )
-        }
-        return sort
     }
 
     /// The given keys as `a{sv}`.

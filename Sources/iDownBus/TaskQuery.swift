@@ -43,7 +43,9 @@ public struct TaskQuery: Hashable, Sendable {
 
 extension TaskQuery {
     /// The keys that the service accepts.
-    enum Key: String, CaseIterable {
+    enum Key: String, OptionKey {
+        static let noun = "key"
+
         case states
         case text
         case sort
