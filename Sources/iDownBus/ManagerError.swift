@@ -45,96 +45,69 @@ extension ManagerError {
 
 extension ManagerError {
     /// The errors that the contract names; they are never renamed.
-    public enum Code: Hashable, Sendable, CaseIterable {
+    ///
+    /// The raw value is the name on the bus.
+    public enum Code: String, Hashable, Sendable, CaseIterable {
         /// The text is not an absolute URL with a host.
-        case invalidURL
+        case invalidURL = "org.idown.Error.InvalidURL"
         /// The scheme is not http, https, ftp, ftps or sftp.
-        case unsupportedScheme
+        case unsupportedScheme = "org.idown.Error.UnsupportedScheme"
         /// A key is unknown, or a value has the wrong type or is out of range.
-        case invalidOption
+        case invalidOption = "org.idown.Error.InvalidOption"
         /// The folder cannot be made, or is not allowed.
-        case invalidDestination
+        case invalidDestination = "org.idown.Error.InvalidDestination"
         /// The name is taken, and `on-existing` is `fail`.
-        case fileExists
+        case fileExists = "org.idown.Error.FileExists"
         /// No task has this id.
-        case noSuchTask
+        case noSuchTask = "org.idown.Error.NoSuchTask"
         /// The task's state does not allow the method.
-        case invalidState
+        case invalidState = "org.idown.Error.InvalidState"
         /// The change could not be written to disk.
-        case storeFailed
+        case storeFailed = "org.idown.Error.StoreFailed"
         /// The request or the answer is larger than the service allows.
-        case limitExceeded
+        case limitExceeded = "org.idown.Error.LimitExceeded"
         /// The service is ending. Nothing was changed, and the next call starts it again.
-        case stopping
+        case stopping = "org.idown.Error.Stopping"
 
         /// An argument has the wrong type, or a property's value is out of range.
-        case invalidArguments
+        case invalidArguments = "org.freedesktop.DBus.Error.InvalidArgs"
         /// The caller is sandboxed and may not do this.
-        case accessDenied
+        case accessDenied = "org.freedesktop.DBus.Error.AccessDenied"
         /// There is no such object.
-        case unknownObject
+        case unknownObject = "org.freedesktop.DBus.Error.UnknownObject"
         /// There is no such interface.
-        case unknownInterface
+        case unknownInterface = "org.freedesktop.DBus.Error.UnknownInterface"
         /// There is no such method.
-        case unknownMethod
+        case unknownMethod = "org.freedesktop.DBus.Error.UnknownMethod"
         /// There is no such property.
-        case unknownProperty
+        case unknownProperty = "org.freedesktop.DBus.Error.UnknownProperty"
         /// The property is read-only.
-        case propertyReadOnly
+        case propertyReadOnly = "org.freedesktop.DBus.Error.PropertyReadOnly"
         /// Another error; the text describes it.
-        case failed
+        case failed = "org.freedesktop.DBus.Error.Failed"
 
         /// The service is not running, and the bus cannot start it.
-        case serviceUnknown
+        case serviceUnknown = "org.freedesktop.DBus.Error.ServiceUnknown"
         /// There is no bus.
-        case noServer
+        case noServer = "org.freedesktop.DBus.Error.NoServer"
         /// No answer arrived in time, or the service ended without one.
-        case noReply
+        case noReply = "org.freedesktop.DBus.Error.NoReply"
         /// The connection to the bus was lost.
-        case disconnected
+        case disconnected = "org.freedesktop.DBus.Error.Disconnected"
         /// The bus or this library refuses a message of this size.
-        case limitsExceeded
+        case limitsExceeded = "org.freedesktop.DBus.Error.LimitsExceeded"
         /// The answer does not match the contract.
-        case inconsistentMessage
+        case inconsistentMessage = "org.freedesktop.DBus.Error.InconsistentMessage"
     }
 }
 
 extension ManagerError.Code {
     /// The name on the bus.
     public var name: ErrorName {
-        switch self {
-        case .invalidURL: "org.idown.Error.InvalidURL"
-        case .unsupportedScheme: "org.idown.Error.UnsupportedScheme"
-        case .invalidOption: "org.idown.Error.InvalidOption"
-        case .invalidDestination: "org.idown.Error.InvalidDestination"
-        case .fileExists: "org.idown.Error.FileExists"
-        case .noSuchTask: "org.idown.Error.NoSuchTask"
-        case .invalidState: "org.idown.Error.InvalidState"
-        case .storeFailed: "org.idown.Error.StoreFailed"
-        case .limitExceeded: "org.idown.Error.LimitExceeded"
-        case .stopping: "org.idown.Error.Stopping"
-        case .invalidArguments: "org.freedesktop.DBus.Error.InvalidArgs"
-        case .accessDenied: "org.freedesktop.DBus.Error.AccessDenied"
-        case .unknownObject: "org.freedesktop.DBus.Error.UnknownObject"
-        case .unknownInterface: "org.freedesktop.DBus.Error.UnknownInterface"
-        case .unknownMethod: "org.freedesktop.DBus.Error.UnknownMethod"
-        case .unknownProperty: "org.freedesktop.DBus.Error.UnknownProperty"
-        case .propertyReadOnly: "org.freedesktop.DBus.Error.PropertyReadOnly"
-        case .failed: "org.freedesktop.DBus.Error.Failed"
-        case .serviceUnknown: "org.freedesktop.DBus.Error.ServiceUnknown"
-        case .noServer: "org.freedesktop.DBus.Error.NoServer"
-        case .noReply: "org.freedesktop.DBus.Error.NoReply"
-        case .disconnected: "org.freedesktop.DBus.Error.Disconnected"
-        case .limitsExceeded: "org.freedesktop.DBus.Error.LimitsExceeded"
-        case .inconsistentMessage: "org.freedesktop.DBus.Error.InconsistentMessage"
-        }
+        // It never fails: a test checks that every name is valid.
+        (try? ErrorName(validating: rawValue)) ?? "org.freedesktop.DBus.Error.Failed"
     }
 
     /// The code with a name; nil for a name that this version does not know.
-    public init?(_ name: ErrorName) {
-        guard let code = Self.codes[name] else { return nil }
-        self = code
-    }
-
-    private static let codes = Dictionary(uniqueKeysWithValues: allCases.map { ($0.name, $0) })
+    public init?(_ name: ErrorName) { self.init(rawValue: name.rawValue) }
 }
