@@ -43,7 +43,7 @@ let package = Package(
     products: [
         .executable(name: "idown", targets: ["idown"]),
         .executable(name: "idownd", targets: ["idownd"]),
-        .library(name: "iDownBus", targets: ["iDownBus"]),
+        .library(name: "iDownBus", targets: ["iDownBus", "iDownSettings"]),
     ],
     dependencies: [
         // The store: one SQLite file, WAL, transactions, migrations.
@@ -100,12 +100,15 @@ let package = Package(
 
         // MARK: The four rooms of the design: state in the middle, the spokes around it.
 
+        // What the user can set, each described once: no other target.
+        .target(name: "iDownSettings", swiftSettings: house),
         // Pure decisions: no clock, no disk, no other target.
         .target(name: "iDownState", swiftSettings: house),
         // The store: records, migrations, checkpoints, settings, folders.
         .target(
             name: "iDownData",
             dependencies: [
+                "iDownSettings",
                 "iDownState",
                 .product(name: "GRDB", package: "GRDB.swift"),
                 // SQLite by itself: GRDB lets go of a connection that it cannot open.
@@ -126,7 +129,7 @@ let package = Package(
             swiftSettings: house
         ),
         // The contract in Swift: names, dictionaries, errors, the typed client.
-        .target(name: "iDownBus", dependencies: ["DBus"], swiftSettings: house),
+        .target(name: "iDownBus", dependencies: ["DBus", "iDownSettings"], swiftSettings: house),
         // The hub: runs the effects that the state machine asks for.
         .target(
             name: "iDownService",
@@ -136,6 +139,7 @@ let package = Package(
                 "Executors",
                 "iDownBus",
                 "iDownData",
+                "iDownSettings",
                 "iDownState",
                 "iDownloader",
                 .product(name: "Logging", package: "swift-log"),
@@ -153,7 +157,11 @@ let package = Package(
             swiftSettings: house
         ),
         // Presentation: values in, text out.
-        .target(name: "iDownView", dependencies: ["iDownBus"], swiftSettings: house),
+        .target(
+            name: "iDownView",
+            dependencies: ["iDownBus", "iDownSettings"],
+            swiftSettings: house
+        ),
 
         // MARK: Programs: composition roots.
 
@@ -169,6 +177,7 @@ let package = Package(
                 "iDownData",
                 "iDownDesktop",
                 "iDownService",
+                "iDownSettings",
                 "iDownState",
                 "iDownloader",
                 "Secrets",
@@ -185,6 +194,7 @@ let package = Package(
                 "CLinux",
                 "DBus",
                 "iDownBus",
+                "iDownSettings",
                 "iDownView",
                 "Secrets",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
@@ -224,7 +234,7 @@ let package = Package(
         ),
         .testTarget(
             name: "iDownDataTests",
-            dependencies: ["iDownData", "iDownState", "iDownTesting"],
+            dependencies: ["iDownData", "iDownSettings", "iDownState", "iDownTesting"],
             swiftSettings: house
         ),
         .testTarget(
@@ -234,7 +244,7 @@ let package = Package(
         ),
         .testTarget(
             name: "iDownBusTests",
-            dependencies: ["CDBus", "DBus", "iDownBus", "iDownTesting"],
+            dependencies: ["CDBus", "DBus", "iDownBus", "iDownSettings", "iDownTesting"],
             swiftSettings: house
         ),
         .testTarget(
@@ -246,6 +256,7 @@ let package = Package(
                 "iDownBus",
                 "iDownData",
                 "iDownService",
+                "iDownSettings",
                 "iDownState",
                 "iDownTesting",
                 "iDownloader",
@@ -265,7 +276,7 @@ let package = Package(
         ),
         .testTarget(
             name: "iDownViewTests",
-            dependencies: ["iDownBus", "iDownView", "iDownTesting"],
+            dependencies: ["iDownBus", "iDownSettings", "iDownView", "iDownTesting"],
             swiftSettings: house
         ),
         .testTarget(
@@ -275,7 +286,7 @@ let package = Package(
         ),
         .testTarget(
             name: "IntegrationTests",
-            dependencies: ["DBus", "iDownBus", "iDownTesting"],
+            dependencies: ["DBus", "iDownBus", "iDownSettings", "iDownTesting"],
             swiftSettings: house + threads
         ),
     ],

@@ -71,8 +71,8 @@ struct ApplicationInterface: Sendable {
         _ call: Call
     ) async throws(ManagerError) {
         switch action {
-        case .startAll: _ = try await handler.startAll(call: call)
-        case .pauseAll: _ = try await handler.pauseAll(call: call)
+        case .startAll: _ = try await handler.carryOutOnAll(.resume, call: call)
+        case .pauseAll: _ = try await handler.carryOutOnAll(.pause, call: call)
         }
     }
 }

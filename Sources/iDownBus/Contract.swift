@@ -4,7 +4,7 @@ public import DBus
 
 /// The names and limits that every client of idown may rely on.
 ///
-/// `dbus/org.idown.Manager1.xml` and `dbus/org.idown.Task1.xml` describe them.
+/// The files `org.idown.*.xml` in the folder `dbus` describe them.
 public enum Contract {
     /// The version of idown that this build is; the value of the property `Version`.
     public static let version = "0.2.0"
@@ -18,6 +18,10 @@ public enum Contract {
     /// The interface of the object at ``managerPath``.
     public static let managerInterface: InterfaceName = "org.idown.Manager1"
 
+    /// The interface of the settings that ``managerInterface`` does not have, also at
+    /// ``managerPath``.
+    public static let settingsInterface: InterfaceName = "org.idown.Settings1"
+
     /// The interface by which desktops hand over links, also at ``managerPath``.
     public static let applicationInterface: InterfaceName = "org.freedesktop.Application"
 
@@ -30,16 +34,13 @@ public enum Contract {
     /// The most URLs in one call of AddURLs.
     public static let maximumURLs = 100_000
 
-    /// The range of MaxConcurrentDownloads.
-    public static let concurrentDownloads: ClosedRange<UInt32> = 1...64
-
-    /// The range of MaxConnectionsPerDownload and of the option `connections`.
+    /// The range of the option `connections`.
     public static let connections: ClosedRange<UInt32> = 1...16
 
     /// The range of a task's MaxConnections, where 0 means MaxConnectionsPerDownload.
     public static let maxConnections: ClosedRange<UInt32> = 0...connections.upperBound
 
-    /// The range of SpeedLimit and of the option `speed-limit`, in bytes per second; 0 is no limit.
+    /// The range of a task's SpeedLimit and of the option `speed-limit`, in bytes per second; 0 is no limit.
     public static let speedLimit: ClosedRange<UInt64> = 0...UInt64(Int64.max)
 
     /// The range of the option `retry-for`, in seconds; 0 is for as long as it takes.
@@ -81,16 +82,6 @@ extension Contract {
         public static let addURLs: MemberName = "AddURLs"
         /// Adds the files that a local metalink lists, or none.
         public static let addMetalink: MemberName = "AddMetalink"
-        /// Stops a task and keeps its bytes.
-        public static let pause: MemberName = "Pause"
-        /// Puts a task back into the queue.
-        public static let resume: MemberName = "Resume"
-        /// Does what Resume does; also ends a back-off, and downloads a completed file again.
-        public static let retry: MemberName = "Retry"
-        /// Stops a task and deletes its partial file.
-        public static let cancel: MemberName = "Cancel"
-        /// Removes a task from the list.
-        public static let remove: MemberName = "Remove"
         /// Puts every paused or failed task back into the queue.
         public static let startAll: MemberName = "StartAll"
         /// Pauses every waiting or downloading task.
@@ -168,20 +159,6 @@ extension Contract {
     public enum Property {
         /// The version of the service, as text for people.
         public static let version: MemberName = "Version"
-        /// How many tasks may download at once.
-        public static let maxConcurrentDownloads: MemberName = "MaxConcurrentDownloads"
-        /// How many connections a task may open unless it has its own limit.
-        public static let maxConnectionsPerDownload: MemberName = "MaxConnectionsPerDownload"
-        /// The most bytes per second of all tasks together; 0 means no limit.
-        public static let speedLimit: MemberName = "SpeedLimit"
-        /// The folder for downloads that name no folder.
-        public static let downloadDirectory: MemberName = "DownloadDirectory"
-        /// Whether downloads wait while the network is metered.
-        public static let holdOnMetered: MemberName = "HoldOnMetered"
-        /// Whether downloads wait while the battery is low.
-        public static let holdOnLowBattery: MemberName = "HoldOnLowBattery"
-        /// How many days a completed task stays in the list; 0 means forever.
-        public static let keepCompleted: MemberName = "KeepCompleted"
         /// How many tasks are in the list.
         public static let taskCount: MemberName = "TaskCount"
         /// How many tasks are waiting.

@@ -1,85 +1,73 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import DBus
+public import iDownSettings
+
 extension ManagerClient {
     private typealias Name = Contract.Property
+
+    /// Returns all settings that this service has, in the order of `Setting`.
+    public func settings() async throws(ManagerError) -> [(
+        setting: Setting, content: Setting.Content
+    )] {
+        var properties = try await properties(of: Contract.managerInterface)
+        do {
+            properties.merge(try await self.properties(of: Contract.settingsInterface)) { $1 }
+        } catch  where error.code == .unknownInterface {
+            // An older service has no such interface.
+        }
+        return Setting.allCases.compactMap { setting in
+            properties[setting.rawValue].flatMap(setting.content).map { (setting, $0) }
+        }
+    }
+
+    /// Returns the value of a setting, with `***` in place of a password.
+    ///
+    /// - Throws: `UnknownProperty` for a setting that this service does not have.
+    public func value(of setting: Setting) async throws(ManagerError) -> Setting.Content {
+        let properties = try await properties(of: setting.interface)
+        guard let content = properties[setting.rawValue].flatMap(setting.content) else {
+            throw ManagerError(.unknownProperty, "The service has no setting \(setting.rawValue).")
+        }
+        return content
+    }
+
+    /// Changes a setting; the change is durable on return.
+    ///
+    /// - Throws: `InvalidArgs` for a value that the setting cannot have; `PropertyReadOnly` for a
+    ///   setting that only the user changes, in the file; `InvalidDestination` for a download folder
+    ///   that is not allowed.
+    public func set(_ setting: Setting, to content: Setting.Content) async throws(ManagerError) {
+        let proxy = manager.at(nil, setting.interface)
+        try await asking { () throws(BusError) in
+            switch setting.value(content) {
+            case .uint32(let number): try await set(setting, to: number, by: proxy)
+            case .uint64(let number): try await set(setting, to: number, by: proxy)
+            case .boolean(let flag): try await set(setting, to: flag, by: proxy)
+            case .string(let text): try await set(setting, to: text, by: proxy)
+            default: try await set(setting, to: [String](), by: proxy)
+            }
+        }
+    }
+
+    private func set(
+        _ setting: Setting,
+        to content: some BusType,
+        by proxy: Proxy
+    ) async throws(BusError) {
+        try await proxy.set(setting.memberName, to: content)
+    }
+
+    private func properties(
+        of interface: InterfaceName
+    ) async throws(ManagerError) -> [String: Value] {
+        let proxy = manager.at(nil, interface)
+        return try await asking { () throws(BusError) in try await proxy.getAll() }
+    }
 
     /// Returns the version of the service; asking for it starts the service.
     public func version() async throws(ManagerError) -> String {
         try await get(Name.version)
-    }
-
-    /// Returns how many tasks may download at once.
-    public func maxConcurrentDownloads() async throws(ManagerError) -> UInt32 {
-        try await get(Name.maxConcurrentDownloads)
-    }
-
-    /// Sets how many tasks may download at once, within ``Contract/concurrentDownloads``.
-    public func setMaxConcurrentDownloads(_ count: UInt32) async throws(ManagerError) {
-        try await set(Name.maxConcurrentDownloads, to: count)
-    }
-
-    /// Returns how many connections a task may open unless it has its own limit.
-    public func maxConnectionsPerDownload() async throws(ManagerError) -> UInt32 {
-        try await get(Name.maxConnectionsPerDownload)
-    }
-
-    /// Sets how many connections a task may open unless it has its own limit, within
-    /// ``Contract/connections``.
-    public func setMaxConnectionsPerDownload(_ count: UInt32) async throws(ManagerError) {
-        try await set(Name.maxConnectionsPerDownload, to: count)
-    }
-
-    /// Returns the speed limit of all tasks together, in bytes per second; 0 means no limit.
-    public func speedLimit() async throws(ManagerError) -> UInt64 {
-        try await get(Name.speedLimit)
-    }
-
-    /// Sets the speed limit of all tasks together, in bytes per second; 0 means no limit.
-    public func setSpeedLimit(_ limit: UInt64) async throws(ManagerError) {
-        try await set(Name.speedLimit, to: limit)
-    }
-
-    /// Returns the folder for downloads that name no folder.
-    public func downloadDirectory() async throws(ManagerError) -> String {
-        try await get(Name.downloadDirectory)
-    }
-
-    /// Sets the folder for downloads that name no folder, as an absolute path.
-    ///
-    /// - Throws: `InvalidArgs` for a relative path; `InvalidDestination` for a folder that is not
-    ///   allowed.
-    public func setDownloadDirectory(_ path: String) async throws(ManagerError) {
-        try await set(Name.downloadDirectory, to: path)
-    }
-
-    /// Returns whether downloads wait while the network is metered.
-    public func holdOnMetered() async throws(ManagerError) -> Bool {
-        try await get(Name.holdOnMetered)
-    }
-
-    /// Sets whether downloads wait while the network is metered.
-    public func setHoldOnMetered(_ holds: Bool) async throws(ManagerError) {
-        try await set(Name.holdOnMetered, to: holds)
-    }
-
-    /// Returns whether downloads wait while the battery is low.
-    public func holdOnLowBattery() async throws(ManagerError) -> Bool {
-        try await get(Name.holdOnLowBattery)
-    }
-
-    /// Sets whether downloads wait while the battery is low.
-    public func setHoldOnLowBattery(_ holds: Bool) async throws(ManagerError) {
-        try await set(Name.holdOnLowBattery, to: holds)
-    }
-
-    /// Returns how many days a completed task stays in the list; 0 means forever.
-    public func keepCompleted() async throws(ManagerError) -> UInt32 {
-        try await get(Name.keepCompleted)
-    }
-
-    /// Sets how many days a completed task stays in the list; 0 means forever.
-    public func setKeepCompleted(_ days: UInt32) async throws(ManagerError) {
-        try await set(Name.keepCompleted, to: days)
     }
 
     /// Returns how many tasks are in the list.

@@ -65,35 +65,35 @@ extension ManagerClient {
     ///
     /// - Throws: `NoSuchTask`; `InvalidState` for a failed, completed or cancelled task.
     public func pause(_ id: String) async throws(ManagerError) {
-        try await call(Name.pause, id)
+        try await call(TaskMethod.pause.memberName, id)
     }
 
     /// Puts a paused, failed or cancelled task back into the queue.
     ///
     /// - Throws: `NoSuchTask`; `InvalidState` for a completed task.
     public func resume(_ id: String) async throws(ManagerError) {
-        try await call(Name.resume, id)
+        try await call(TaskMethod.resume.memberName, id)
     }
 
     /// Does what ``resume(_:)`` does; also ends a back-off, and downloads a completed file again.
     ///
     /// - Throws: `NoSuchTask`.
     public func retry(_ id: String) async throws(ManagerError) {
-        try await call(Name.retry, id)
+        try await call(TaskMethod.retry.memberName, id)
     }
 
     /// Stops a task and deletes its partial file; the task stays in the list.
     ///
     /// - Throws: `NoSuchTask`; `InvalidState` for a completed task.
     public func cancel(_ id: String) async throws(ManagerError) {
-        try await call(Name.cancel, id)
+        try await call(TaskMethod.cancel.memberName, id)
     }
 
     /// Removes a task from the list and deletes its partial file; a finished file stays.
     ///
     /// - Throws: `NoSuchTask`.
     public func remove(_ id: String) async throws(ManagerError) {
-        try await call(Name.remove, id)
+        try await call(TaskMethod.remove.memberName, id)
     }
 
     /// Puts every paused or failed task back into the queue.

@@ -156,12 +156,6 @@ public struct ManagerClient: Sendable {
         }
     }
 
-    func set(_ property: MemberName, to content: some BusType) async throws(ManagerError) {
-        try await asking { () throws(BusError) in
-            try await manager.set(property, to: content)
-        }
-    }
-
     /// How long a call waits for its answer unless told otherwise: 60 seconds.
     ///
     /// A commit on a busy disk takes time, and so do 100,000 URLs.

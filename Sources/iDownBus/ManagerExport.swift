@@ -11,7 +11,8 @@ extension Connection {
         try export(TaskInterface.subtree(for: handler), below: TaskPath.parent)
         try export(
             [
-                ManagerInterface.table(for: handler), ApplicationInterface.table(for: handler),
+                ManagerInterface.table(for: handler), ManagerInterface.settings(for: handler),
+                ApplicationInterface.table(for: handler),
                 ManagerInterface.objectManager(for: handler),
             ],
             at: Contract.managerPath

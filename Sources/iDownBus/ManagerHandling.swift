@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 public import DBus
+public import iDownSettings
 
 /// What the service does behind `org.idown.Manager1` and `org.idown.Task1`.
 ///
@@ -59,37 +60,17 @@ public protocol ManagerHandling: Sendable {
     /// Shows the state of the list to a person who started the program without naming a URL.
     func activate(call: Call) async throws(ManagerError)
 
-    /// Stops a task and keeps its bytes.
-    func pause(_ id: String, call: Call) async throws(ManagerError)
+    /// Carries out a method on a task.
+    func carryOut(_ method: TaskMethod, on id: String, call: Call) async throws(ManagerError)
 
-    /// Puts a task back into the queue.
-    func resume(_ id: String, call: Call) async throws(ManagerError)
-
-    /// Does what resume does; also ends a back-off, and downloads a completed file again.
-    func retry(_ id: String, call: Call) async throws(ManagerError)
-
-    /// Stops a task and deletes its partial file.
-    func cancel(_ id: String, call: Call) async throws(ManagerError)
-
-    /// Removes a task from the list; a finished file stays.
-    func remove(_ id: String, call: Call) async throws(ManagerError)
-
-    /// Puts every paused or failed task back into the queue, and returns how many changed.
-    func startAll(call: Call) async throws(ManagerError) -> UInt32
-
-    /// Pauses every waiting or downloading task, and returns how many changed.
-    func pauseAll(call: Call) async throws(ManagerError) -> UInt32
-
-    /// Resumes several tasks in one commit, and returns how many changed.
+    /// Carries out a method on several tasks in one commit, and returns how many changed.
     ///
     /// - Throws: `NoSuchTask` if an id is unknown; nothing may have changed then.
-    func startTasks(_ ids: [String], call: Call) async throws(ManagerError) -> UInt32
-
-    /// Pauses several tasks as ``startTasks(_:call:)`` resumes them.
-    func pauseTasks(_ ids: [String], call: Call) async throws(ManagerError) -> UInt32
-
-    /// Cancels several tasks as ``startTasks(_:call:)`` resumes them.
-    func cancelTasks(_ ids: [String], call: Call) async throws(ManagerError) -> UInt32
+    func carryOut(
+        _ method: TaskMethod,
+        onEach ids: [String],
+        call: Call
+    ) async throws(ManagerError) -> UInt32
 
     /// Removes several tasks from the list; finished files stay or go to the trash.
     func removeTasks(
@@ -98,23 +79,21 @@ public protocol ManagerHandling: Sendable {
         call: Call
     ) async throws(ManagerError) -> UInt32
 
-    /// Removes all completed tasks from the list, and returns how many.
-    func clearCompleted(call: Call) async throws(ManagerError) -> UInt32
+    /// Carries out a method on all tasks that it is meant for, in one commit, and returns how many
+    /// changed.
+    ///
+    /// Resume is meant for all paused and failed tasks, pause for all waiting and downloading ones,
+    /// remove for all completed ones, and each other method for none.
+    func carryOutOnAll(_ method: TaskMethod, call: Call) async throws(ManagerError) -> UInt32
 
     /// Gives a task a fresh link; its bytes are kept if the link leads to the same file.
     func setURL(_ id: String, to url: String, call: Call) async throws(ManagerError)
 
-    /// Sets the speed limit of a task, in bytes per second, within ``Contract/speedLimit``.
-    func setSpeedLimit(
-        _ limit: UInt64,
+    /// Sets a property of a task that can be written, to a value of its type and within its range.
+    func set(
+        _ property: TaskProperty,
         of id: String,
-        call: Call
-    ) async throws(ManagerError)
-
-    /// Sets how many connections a task may open, within ``Contract/maxConnections``.
-    func setMaxConnections(
-        _ count: UInt32,
-        of id: String,
+        to value: Value,
         call: Call
     ) async throws(ManagerError)
 
@@ -166,51 +145,21 @@ public protocol ManagerHandling: Sendable {
     /// The version of the service, as text for people.
     var version: String { get }
 
-    /// How many tasks may download at once.
-    var maxConcurrentDownloads: UInt32 { get async throws(ManagerError) }
-
-    /// Sets how many tasks may download at once, within ``Contract/concurrentDownloads``.
-    func setMaxConcurrentDownloads(_ count: UInt32, call: Call) async throws(ManagerError)
-
-    /// How many connections a task may open unless it has its own limit.
-    var maxConnectionsPerDownload: UInt32 { get async throws(ManagerError) }
-
-    /// Sets how many connections a task may open unless it has its own limit, within
-    /// ``Contract/connections``.
-    func setMaxConnectionsPerDownload(_ count: UInt32, call: Call) async throws(ManagerError)
-
-    /// The most bytes per second of all tasks together; 0 means no limit.
-    var speedLimit: UInt64 { get async throws(ManagerError) }
-
-    /// Sets the most bytes per second of all tasks together, within ``Contract/speedLimit``.
-    func setSpeedLimit(_ limit: UInt64, call: Call) async throws(ManagerError)
-
-    /// The folder for downloads that name no folder.
-    var downloadDirectory: String { get async throws(ManagerError) }
-
-    /// Sets the folder for downloads that name no folder.
+    /// Returns the value of a setting, without a password.
     ///
-    /// - Throws: `InvalidArgs` for a relative path; `InvalidDestination` for a folder that the
-    ///   option `directory` would refuse.
-    func setDownloadDirectory(_ path: String, call: Call) async throws(ManagerError)
+    /// - Throws: `AccessDenied` for a sandboxed caller and a setting of `org.idown.Settings1`.
+    func value(of setting: Setting, call: Call) async throws(ManagerError) -> Setting.Content
 
-    /// Whether downloads wait while the network is metered.
-    var holdOnMetered: Bool { get async throws(ManagerError) }
-
-    /// Sets whether downloads wait while the network is metered.
-    func setHoldOnMetered(_ holds: Bool, call: Call) async throws(ManagerError)
-
-    /// Whether downloads wait while the battery is low.
-    var holdOnLowBattery: Bool { get async throws(ManagerError) }
-
-    /// Sets whether downloads wait while the battery is low.
-    func setHoldOnLowBattery(_ holds: Bool, call: Call) async throws(ManagerError)
-
-    /// How many days a completed task stays in the list; 0 means forever.
-    var keepCompleted: UInt32 { get async throws(ManagerError) }
-
-    /// Sets how many days a completed task stays in the list; 0 means forever.
-    func setKeepCompleted(_ days: UInt32, call: Call) async throws(ManagerError)
+    /// Changes a setting to a value that the setting allows; only settings that are not read-only
+    /// come here.
+    ///
+    /// - Throws: `AccessDenied` for a sandboxed caller; `InvalidDestination` for a download folder
+    ///   that the option `directory` would refuse; `StoreFailed`.
+    func set(
+        _ setting: Setting,
+        to content: Setting.Content,
+        call: Call
+    ) async throws(ManagerError)
 
     /// How many tasks are in the list.
     var taskCount: UInt32 { get async throws(ManagerError) }

@@ -1,105 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import DBus
+internal import iDownSettings
 
 extension ManagerInterface {
     private typealias Name = Contract.Property
 
+    /// Returns `org.idown.Settings1`, the settings that `org.idown.Manager1` does not have.
+    static func settings(for handler: any ManagerHandling) -> Interface {
+        let adapter = ManagerInterface(handler: handler)
+        return Interface(Contract.settingsInterface, adapter.settings(of: .settings))
+    }
+
     var properties: [Member] {
-        [
-            .property(Name.version, .constant, get: { handler.version }),
-            .property(
-                Name.maxConcurrentDownloads,
-                get: { (_: Call) async throws -> UInt32 in
-                    try await answer { () throws(ManagerError) in
-                        try await handler.maxConcurrentDownloads
-                    }
-                },
-                set: { (call: Call, count: UInt32) async throws in
-                    try check(
-                        count,
-                        within: Contract.concurrentDownloads,
-                        Name.maxConcurrentDownloads
-                    )
-                    try await answer { () throws(ManagerError) in
-                        try await handler.setMaxConcurrentDownloads(count, call: call)
-                    }
-                }
-            ),
-            .property(
-                Name.maxConnectionsPerDownload,
-                get: { (_: Call) async throws -> UInt32 in
-                    try await answer { () throws(ManagerError) in
-                        try await handler.maxConnectionsPerDownload
-                    }
-                },
-                set: { (call: Call, count: UInt32) async throws in
-                    try check(count, within: Contract.connections, Name.maxConnectionsPerDownload)
-                    try await answer { () throws(ManagerError) in
-                        try await handler.setMaxConnectionsPerDownload(count, call: call)
-                    }
-                }
-            ),
-            .property(
-                Name.speedLimit,
-                get: { (_: Call) async throws -> UInt64 in
-                    try await answer { () throws(ManagerError) in try await handler.speedLimit }
-                },
-                set: { (call: Call, limit: UInt64) async throws in
-                    try check(limit, within: Contract.speedLimit, Name.speedLimit)
-                    try await answer { () throws(ManagerError) in
-                        try await handler.setSpeedLimit(limit, call: call)
-                    }
-                }
-            ),
-            .property(
-                Name.downloadDirectory,
-                get: { (_: Call) async throws -> String in
-                    try await answer { () throws(ManagerError) in
-                        try await handler.downloadDirectory
-                    }
-                },
-                set: { (call: Call, path: String) async throws in
-                    try await answer { () throws(ManagerError) in
-                        try await handler.setDownloadDirectory(path, call: call)
-                    }
-                }
-            ),
-            .property(
-                Name.holdOnMetered,
-                get: { (_: Call) async throws -> Bool in
-                    try await answer { () throws(ManagerError) in try await handler.holdOnMetered }
-                },
-                set: { (call: Call, holds: Bool) async throws in
-                    try await answer { () throws(ManagerError) in
-                        try await handler.setHoldOnMetered(holds, call: call)
-                    }
-                }
-            ),
-            .property(
-                Name.holdOnLowBattery,
-                get: { (_: Call) async throws -> Bool in
-                    try await answer { () throws(ManagerError) in
-                        try await handler.holdOnLowBattery
-                    }
-                },
-                set: { (call: Call, holds: Bool) async throws in
-                    try await answer { () throws(ManagerError) in
-                        try await handler.setHoldOnLowBattery(holds, call: call)
-                    }
-                }
-            ),
-            .property(
-                Name.keepCompleted,
-                get: { (_: Call) async throws -> UInt32 in
-                    try await answer { () throws(ManagerError) in try await handler.keepCompleted }
-                },
-                set: { (call: Call, days: UInt32) async throws in
-                    try await answer { () throws(ManagerError) in
-                        try await handler.setKeepCompleted(days, call: call)
-                    }
-                }
-            ),
+        [.property(Name.version, .constant, get: { handler.version })] + settings(of: .manager) + [
             count(Name.taskCount) { () throws(ManagerError) in try await handler.taskCount },
             count(Name.waitingCount) { () throws(ManagerError) in try await handler.waitingCount },
             count(Name.activeCount) { () throws(ManagerError) in try await handler.activeCount },
@@ -113,21 +27,43 @@ extension ManagerInterface {
         ]
     }
 
+    private func settings(of place: Setting.Place) -> [Member] {
+        Setting.allCases.filter { $0.place == place }.map(property(of:))
+    }
+
+    private func property(of setting: Setting) -> Member {
+        var setter: (@Sendable (Call, Value) async throws -> Void)?
+        if !setting.isReadOnly { setter = { try await set(setting, to: $1, $0) } }
+        return .property(
+            setting.memberName,
+            type: setting.signature,
+            setting.isPrivate ? .invalidates : .changes,
+            get: { (call: Call) async throws -> Value in
+                let content = try await answer { () throws(ManagerError) in
+                    try await handler.value(of: setting, call: call)
+                }
+                return setting.value(content)
+            },
+            set: setter
+        )
+    }
+
+    private func set(_ setting: Setting, to value: Value, _ call: Call) async throws(BusError) {
+        try await answer { () throws(ManagerError) in
+            guard let content = setting.content(value), setting.allows(content) else {
+                throw ManagerError(
+                    .invalidArguments,
+                    "\(setting.rawValue) must be \(setting.form)."
+                )
+            }
+            try await handler.set(setting, to: content, call: call)
+        }
+    }
+
     private func count(
         _ name: MemberName,
         _ body: @escaping @Sendable () async throws(ManagerError) -> UInt32
     ) -> Member {
         .property(name, get: { (_: Call) async throws -> UInt32 in try await answer(body) })
-    }
-
-    private func check<Number: Comparable>(
-        _ number: Number,
-        within range: ClosedRange<Number>,
-        _ name: MemberName
-    ) throws(BusError) {
-        guard !range.contains(number) else { return }
-        throw .invalidArguments(
-            "\(name) must be \(range.lowerBound) to \(range.upperBound), not \(number)."
-        )
     }
 }

@@ -67,37 +67,16 @@ extension ManagerInterface {
     }
 
     private var verbs: [Member] {
-        [
-            verb(Name.pause) { (id, call) throws(ManagerError) in
-                try await handler.pause(id, call: call)
-            },
-            verb(Name.resume) { (id, call) throws(ManagerError) in
-                try await handler.resume(id, call: call)
-            },
-            verb(Name.retry) { (id, call) throws(ManagerError) in
-                try await handler.retry(id, call: call)
-            },
-            verb(Name.cancel) { (id, call) throws(ManagerError) in
-                try await handler.cancel(id, call: call)
-            },
-            verb(Name.remove) { (id, call) throws(ManagerError) in
-                try await handler.remove(id, call: call)
-            },
-            sweep(Name.startAll) { call throws(ManagerError) in
-                try await handler.startAll(call: call)
-            },
-            sweep(Name.pauseAll) { call throws(ManagerError) in
-                try await handler.pauseAll(call: call)
-            },
-            selection(Name.startTasks) { (ids, call) throws(ManagerError) in
-                try await handler.startTasks(ids, call: call)
-            },
-            selection(Name.pauseTasks) { (ids, call) throws(ManagerError) in
-                try await handler.pauseTasks(ids, call: call)
-            },
-            selection(Name.cancelTasks) { (ids, call) throws(ManagerError) in
-                try await handler.cancelTasks(ids, call: call)
-            },
+        TaskMethod.allCases.map { method in
+            .method(method.memberName, in: ["id"]) { (call: Call, id: String) async throws in
+                try await answer { () throws(ManagerError) in
+                    try await handler.carryOut(method, on: TaskPath.id(meantBy: id), call: call)
+                }
+            }
+        } + [
+            sweep(Name.startAll, .resume), sweep(Name.pauseAll, .pause),
+            selection(Name.startTasks, .resume), selection(Name.pauseTasks, .pause),
+            selection(Name.cancelTasks, .cancel),
             .method(Name.removeTasks, in: ["ids", "options"], out: ["count"]) {
                 (call: Call, ids: [String], options: [String: Value]) async throws -> UInt32 in
                 try await answer { () throws(ManagerError) in
@@ -108,9 +87,7 @@ extension ManagerInterface {
                     )
                 }
             },
-            sweep(Name.clearCompleted) { call throws(ManagerError) in
-                try await handler.clearCompleted(call: call)
-            },
+            sweep(Name.clearCompleted, .remove),
             .method(Name.setURL, in: ["id", "url"]) {
                 (call: Call, id: String, url: String) async throws in
                 try await answer { () throws(ManagerError) in
@@ -185,35 +162,21 @@ extension ManagerInterface {
 
 // Rows of the same kind.
 extension ManagerInterface {
-    private func verb(
-        _ name: MemberName,
-        _ body: @escaping @Sendable (String, Call) async throws(ManagerError) -> Void
-    ) -> Member {
-        .method(name, in: ["id"]) { (call: Call, id: String) async throws in
-            try await answer { () throws(ManagerError) in
-                try await body(TaskPath.id(meantBy: id), call)
-            }
-        }
-    }
-
-    private func selection(
-        _ name: MemberName,
-        _ body: @escaping @Sendable ([String], Call) async throws(ManagerError) -> UInt32
-    ) -> Member {
+    private func selection(_ name: MemberName, _ method: TaskMethod) -> Member {
         .method(name, in: ["ids"], out: ["count"]) {
             (call: Call, ids: [String]) async throws -> UInt32 in
             try await answer { () throws(ManagerError) in
-                try await body(ids.map(TaskPath.id(meantBy:)), call)
+                let ids = ids.map(TaskPath.id(meantBy:))
+                return try await handler.carryOut(method, onEach: ids, call: call)
             }
         }
     }
 
-    private func sweep(
-        _ name: MemberName,
-        _ body: @escaping @Sendable (Call) async throws(ManagerError) -> UInt32
-    ) -> Member {
+    private func sweep(_ name: MemberName, _ method: TaskMethod) -> Member {
         .method(name, out: ["count"]) { (call: Call) async throws -> UInt32 in
-            try await answer { () throws(ManagerError) in try await body(call) }
+            try await answer { () throws(ManagerError) in
+                try await handler.carryOutOnAll(method, call: call)
+            }
         }
     }
 

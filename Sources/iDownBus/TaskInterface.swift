@@ -16,7 +16,7 @@ struct TaskInterface: Sendable {
             [
                 Interface(
                     Contract.taskInterface,
-                    adapter.verbs + adapter.properties,
+                    adapter.methods + adapter.properties,
                     snapshot: { try await adapter.task($0).dictionary }
                 )
             ],
@@ -28,25 +28,14 @@ struct TaskInterface: Sendable {
         )
     }
 
-    private var verbs: [Member] {
-        typealias Name = Contract.Method
-        return [
-            verb(Name.pause) { (id, call) throws(ManagerError) in
-                try await handler.pause(id, call: call)
-            },
-            verb(Name.resume) { (id, call) throws(ManagerError) in
-                try await handler.resume(id, call: call)
-            },
-            verb(Name.retry) { (id, call) throws(ManagerError) in
-                try await handler.retry(id, call: call)
-            },
-            verb(Name.cancel) { (id, call) throws(ManagerError) in
-                try await handler.cancel(id, call: call)
-            },
-            verb(Name.remove) { (id, call) throws(ManagerError) in
-                try await handler.remove(id, call: call)
-            },
-        ]
+    private var methods: [Member] {
+        TaskMethod.allCases.map { method in
+            .method(method.memberName) { (call: Call) async throws in
+                try await answer(call) { id throws(ManagerError) in
+                    try await handler.carryOut(method, on: id, call: call)
+                }
+            }
+        }
     }
 
     private var properties: [Member] {
@@ -65,61 +54,18 @@ struct TaskInterface: Sendable {
     private func setter(
         of property: TaskProperty
     ) -> (@Sendable (Call, Value) async throws -> Void)? {
-        if property == .priority { return setPriority }
-        if property == .speedLimit { return setSpeedLimit }
-        return property == .maxConnections ? setMaxConnections : nil
-    }
-
-    private func setPriority(_ call: Call, to value: Value) async throws {
-        guard case .int32(let priority) = value else {
-            throw BusError.invalidArguments("Priority must be of type i.")
-        }
-        try await answer(call) { id throws(ManagerError) in
-            try await handler.setPriority(priority, of: id, call: call)
-        }
-    }
-
-    private func setSpeedLimit(_ call: Call, to value: Value) async throws {
-        guard case .uint64(let limit) = value else {
-            throw BusError.invalidArguments("SpeedLimit must be of type t.")
-        }
-        guard Contract.speedLimit.contains(limit) else {
-            throw BusError.invalidArguments(
-                "SpeedLimit must be at most \(Contract.speedLimit.upperBound), not \(limit)."
-            )
-        }
-        try await answer(call) { id throws(ManagerError) in
-            try await handler.setSpeedLimit(limit, of: id, call: call)
-        }
-    }
-
-    private func setMaxConnections(_ call: Call, to value: Value) async throws {
-        guard case .uint32(let count) = value else {
-            throw BusError.invalidArguments("MaxConnections must be of type u.")
-        }
-        let range = Contract.maxConnections
-        guard range.contains(count) else {
-            throw BusError.invalidArguments(
-                "MaxConnections must be \(range.lowerBound) to \(range.upperBound), not \(count)."
-            )
-        }
-        try await answer(call) { id throws(ManagerError) in
-            try await handler.setMaxConnections(count, of: id, call: call)
+        guard property.isWritable else { return nil }
+        return { call, value in
+            try property.judge(value)
+            try await answer(call) { id throws(ManagerError) in
+                try await handler.set(property, of: id, to: value, call: call)
+            }
         }
     }
 
     private func task(_ call: Call) async throws(BusError) -> TaskProperties {
         try await answer(call) { id throws(ManagerError) in
             try await handler.getTask(id, call: call)
-        }
-    }
-
-    private func verb(
-        _ name: MemberName,
-        _ body: @escaping @Sendable (String, Call) async throws(ManagerError) -> Void
-    ) -> Member {
-        .method(name) { (call: Call) async throws in
-            try await answer(call) { id throws(ManagerError) in try await body(id, call) }
         }
     }
 

@@ -91,6 +91,26 @@ public enum TaskProperty: String, CaseIterable, Hashable, Sendable {
         }
     }
 
+    /// Whether the user's own programs may set the property.
+    public var isWritable: Bool {
+        [.priority, .speedLimit, .maxConnections].contains(self)
+    }
+
+    /// Throws `InvalidArgs` for a value out of the property's range.
+    func judge(_ value: Value) throws(BusError) {
+        let (number, range): (UInt64, ClosedRange<UInt64>)
+        switch (self, value) {
+        case (.speedLimit, .uint64(let limit)): (number, range) = (limit, Contract.speedLimit)
+        case (.maxConnections, .uint32(let count)):
+            (number, range) = (UInt64(count), 0...UInt64(Contract.maxConnections.upperBound))
+        default: return
+        }
+        guard !range.contains(number) else { return }
+        throw .invalidArguments(
+            "\(rawValue) must be \(range.lowerBound) to \(range.upperBound), not \(number)."
+        )
+    }
+
     /// The place of the property in ``TaskProperties``.
     ///
     /// Types, encoding and decoding follow from this table.

@@ -2,6 +2,7 @@
 
 import FoundationEssentials
 import Glibc
+package import iDownSettings
 package import iDownState
 
 /// Why the settings could not be read or written.
@@ -107,13 +108,10 @@ package struct SettingsFile: Sendable {
             )
         } catch {
             let last = lastGood ?? copy
-            let proxy = object.flatMap { try? self.proxy(in: $0) }
-            let isKnown =
-                if let last, let proxy {
-                    proxy.url == last.proxy && proxy.exceptions == last.proxyExceptions
-                } else {
-                    false
-                }
+            let file = object.flatMap { try? self.proxy(in: $0) }
+            let isKnown = [.proxy, .noProxy].allSatisfy { (setting: Setting) in
+                file != nil && file?[setting] == last?[setting]
+            }
             return SettingsReading(
                 settings: last ?? Settings(),
                 failure: error,
@@ -166,18 +164,18 @@ package struct SettingsFile: Sendable {
             throw .file(failure)
         } catch {
             try moveAside(target, now: now)
-            // The keys without a D-Bus property are written as they are in force too.
-            for (key, value) in Self.usersOwn(in: settings) { content[key] = value }
+            // All settings are written as they are in force, those of the user alone too.
+            for setting in Setting.allCases {
+                let isUsual = settings[setting] == setting.usual
+                content[setting.rawValue] = isUsual ? nil : JSONValue(settings[setting])
+            }
         }
-        content[Key.maxConcurrentDownloads] = .integer(Int64(settings.maxConcurrentDownloads))
-        content[Key.maxConnectionsPerDownload] =
-            .integer(Int64(settings.maxConnectionsPerDownload))
-        content[Key.speedLimit] = .integer(settings.speedLimit)
-        content[Key.keepCompleted] = .integer(Int64(settings.keepCompleted))
-        content[Key.holdOnMetered] = .boolean(settings.holdsOnMetered)
-        content[Key.holdOnLowBattery] = .boolean(settings.holdsOnLowBattery)
-        content[Key.downloadDirectory] = settings.downloadDirectory.map { .text($0) }
-        content[Key.allowHiddenFolders] = .boolean(settings.allowsHiddenFolders)
+        let file = try? self.settings(in: content)
+        for setting in Setting.allCases where !setting.isReadOnly {
+            // What holds in the file already stays as the user wrote it.
+            guard setting.place == .manager || file?[setting] != settings[setting] else { continue }
+            content[setting.rawValue] = JSONValue(settings[setting])
+        }
         // Settings that could not be read back must not be written.
         _ = try self.settings(in: content)
         let encoder = JSONEncoder()
@@ -215,7 +213,7 @@ package struct SettingsFile: Sendable {
         on content: [String: JSONValue],
         besides failure: SettingsFailure?
     ) -> [String] {
-        var unknown = Set(content.keys).subtracting(keys)
+        var unknown = Set(content.keys).subtracting(Setting.allCases.map(\.rawValue))
         if case .misspeltKey(_, let key, _) = failure { unknown.remove(key) }
         return unknown.sorted().prefix(100).map { "there is no setting \(shown($0))" }
     }
@@ -231,82 +229,22 @@ package struct SettingsFile: Sendable {
         return String(scalars)
     }
 
-    /// The settings that stand for no property on the bus, as texts by their keys.
+    /// Returns all settings as they may be shown, each with its value as JSON on one line.
     ///
-    /// A setting that is unset has no text. Texts are as in the file; a list of words is a JSON
-    /// array.
-    package static func texts(of settings: Settings) -> [(key: String, text: String)] {
-        func flag(_ value: Bool) -> String { value ? "true" : "false" }
+    /// - Parameters:
+    ///   - settings: those in force.
+    ///   - folders: the user's; they say where downloads go if the settings do not.
+    /// - Returns: the settings in order.
+    package static func lines(
+        of settings: Settings,
+        _ folders: StandardFolders
+    ) -> [(setting: Setting, json: String)] {
         let encoder = JSONEncoder()
         encoder.outputFormatting = .withoutEscapingSlashes
-        let command = settings.whenDoneCommand.flatMap { try? encoder.encode($0) }
-            .map { String(decoding: $0, as: UTF8.self) }
-        let texts: [(Key, String?)] = [
-            (.proxy, settings.proxy),
-            (.noProxy, settings.proxyExceptions.isEmpty ? nil : settings.proxyExceptions),
-            (.cookieFile, settings.cookieFile),
-            (.notifications, flag(settings.notifies)),
-            (.stayAwake, flag(settings.staysAwake)),
-            (.retryFor, "\(settings.retryFor)"),
-            (.whenDoneCommand, command),
-            (.allowHiddenFolders, flag(settings.allowsHiddenFolders)),
-            (.useServerTime, flag(settings.usesServerTime)),
-            (.logLevel, settings.logLevel),
-        ]
-        return texts.compactMap { key, text in text.map { (key.rawValue, $0) } }
-    }
-
-    fileprivate enum Key: String, CaseIterable {
-        case maxConcurrentDownloads = "MaxConcurrentDownloads"
-        case maxConnectionsPerDownload = "MaxConnectionsPerDownload"
-        case speedLimit = "SpeedLimit"
-        case keepCompleted = "KeepCompleted"
-        case downloadDirectory = "DownloadDirectory"
-        case allowHiddenFolders = "AllowHiddenFolders"
-        case holdOnMetered = "HoldOnMetered"
-        case holdOnLowBattery = "HoldOnLowBattery"
-        // Only the user sets these keys: they have no D-Bus property, and are not written, so that
-        // they stay as they are.
-        case proxy = "Proxy"
-        case noProxy = "NoProxy"
-        case cookieFile = "CookieFile"
-        case notifications = "Notifications"
-        case stayAwake = "StayAwake"
-        case retryFor = "RetryFor"
-        case whenDoneCommand = "WhenDoneCommand"
-        case useServerTime = "UseServerTime"
-        case logLevel = "LogLevel"
-    }
-
-    /// Every key that the file may have, as it is written there.
-    package static var keys: [String] { Key.allCases.map(\.rawValue) }
-
-    /// Returns the keys without a D-Bus property; the value is nil where it is the default.
-    private static func usersOwn(in settings: Settings) -> [(Key, JSONValue?)] {
-        let usual = Settings()
-        func flag(_ value: Bool, _ usual: Bool) -> JSONValue? {
-            value == usual ? nil : .boolean(value)
+        return Setting.allCases.compactMap { setting in
+            (try? encoder.encode(folders.shown(setting, of: settings)))
+                .map { (setting, String(decoding: $0, as: UTF8.self)) }
         }
-        func text(_ value: String?, _ usual: String?) -> JSONValue? {
-            value == usual ? nil : value.map { .text($0) }
-        }
-        return [
-            (Key.proxy, text(settings.proxy, usual.proxy)),
-            (Key.noProxy, text(settings.proxyExceptions, usual.proxyExceptions)),
-            (Key.cookieFile, text(settings.cookieFile, usual.cookieFile)),
-            (Key.notifications, flag(settings.notifies, usual.notifies)),
-            (Key.stayAwake, flag(settings.staysAwake, usual.staysAwake)),
-            (
-                Key.retryFor,
-                settings.retryFor == usual.retryFor ? nil : .integer(Int64(settings.retryFor))
-            ),
-            (
-                Key.whenDoneCommand,
-                settings.whenDoneCommand.map { words in .array(words.map { .text($0) }) }
-            ),
-            (Key.useServerTime, flag(settings.usesServerTime, usual.usesServerTime)),
-            (Key.logLevel, text(settings.logLevel, usual.logLevel)),
-        ]
     }
 
     /// Returns the file's content; nil if there is no file.
@@ -327,77 +265,57 @@ package struct SettingsFile: Sendable {
     }
 
     private func settings(in content: [String: JSONValue]) throws(SettingsFailure) -> Settings {
-        var settings = Settings()
-        (settings.proxy, settings.proxyExceptions) = try proxy(in: content)
-        try checkSpelling(of: Key.allCases, in: content)
-        if let value = content[Key.maxConcurrentDownloads] {
-            settings.maxConcurrentDownloads =
-                try count(value, Key.maxConcurrentDownloads, Settings.concurrentDownloads)
-        }
-        if let value = content[Key.maxConnectionsPerDownload] {
-            settings.maxConnectionsPerDownload =
-                try count(value, Key.maxConnectionsPerDownload, Settings.connectionsPerDownload)
-        }
-        if let value = content[Key.speedLimit] {
-            guard case .integer(let limit) = value, limit >= 0 else {
-                throw invalid(Key.speedLimit, "bytes a second, 0 for no limit")
-            }
-            settings.speedLimit = limit
-        }
-        if let value = content[Key.keepCompleted] {
-            settings.keepCompleted =
-                try count(value, Key.keepCompleted, Settings.keepCompleted)
-        }
-        if let value = content[Key.downloadDirectory], value != .null {
-            guard case .text(let path) = value, path.hasPrefix("/"), !path.contains("\0") else {
-                throw invalid(Key.downloadDirectory, "an absolute path")
-            }
-            settings.downloadDirectory = path
-        }
-        settings.allowsHiddenFolders = try flag(content, Key.allowHiddenFolders) ?? false
-        settings.holdsOnMetered = try flag(content, Key.holdOnMetered) ?? false
-        settings.holdsOnLowBattery = try flag(content, Key.holdOnLowBattery) ?? false
-        settings.notifies = try flag(content, Key.notifications) ?? true
-        settings.staysAwake = try flag(content, Key.stayAwake) ?? false
-        settings.usesServerTime = try flag(content, Key.useServerTime) ?? false
-        if let value = content[Key.retryFor] {
-            settings.retryFor = try count(value, Key.retryFor, Settings.retryFor)
-        }
-        settings.whenDoneCommand = try command(content[Key.whenDoneCommand])
-        let levels = ["error", "warning", "notice", "info", "debug"]
-        let level = try text(content[Key.logLevel], Key.logLevel, "a level of the log") ?? "info"
-        guard levels.contains(level) else {
-            throw invalid(Key.logLevel, "one of \(levels.joined(separator: ", "))")
-        }
-        settings.logLevel = level
-        settings.cookieFile = try text(content[Key.cookieFile], Key.cookieFile, "an absolute path")
-        if let path = settings.cookieFile, !path.hasPrefix("/") {
-            throw invalid(Key.cookieFile, "an absolute path")
-        }
+        // The proxy first: its mistakes hold all downloads.
+        var settings = try proxy(in: content)
+        try checkSpelling(of: Setting.allCases, in: content)
+        for setting in Setting.allCases { try read(setting, in: content, into: &settings) }
         return settings
     }
 
-    /// Returns the proxy, and the hosts that are reached without it.
-    private func proxy(
-        in content: [String: JSONValue]
-    ) throws(SettingsFailure) -> (url: String?, exceptions: String) {
+    /// Returns the defaults with the proxy, and the hosts that are reached without it.
+    private func proxy(in content: [String: JSONValue]) throws(SettingsFailure) -> Settings {
+        var settings = Settings()
         try checkSpelling(of: [.proxy, .noProxy], in: content)
-        let exceptions = try text(
-            content[Key.noProxy],
-            Key.noProxy,
-            "a comma-separated list of hosts"
-        )
-        return (try text(content[Key.proxy], Key.proxy, "the URL of a proxy"), exceptions ?? "")
+        try read(.noProxy, in: content, into: &settings)
+        try read(.proxy, in: content, into: &settings)
+        return settings
+    }
+
+    private func read(
+        _ setting: Setting,
+        in content: [String: JSONValue],
+        into settings: inout Settings
+    ) throws(SettingsFailure) {
+        guard let value = content[setting.rawValue] else { return }
+        let read: Setting.Content? =
+            switch (value, setting.usual) {
+            case (.null, .text), (.null, .command): setting.usual
+            case (.boolean(let flag), _): .flag(flag)
+            case (.integer(let number), _): UInt64(exactly: number).map { .number($0) }
+            case (.text(let text), _): .text(text)
+            case (.array(let values), _): Self.words(values).map { .command($0) }
+            case (.null, _), (.number, _), (.object, _): nil
+            }
+        guard let read, value == .null || setting.allows(read) else {
+            throw .invalidValue(path: path, key: setting.rawValue, expected: setting.form)
+        }
+        settings[setting] = read
+    }
+
+    /// Returns the texts of an array; nil if anything else is in it.
+    private static func words(_ values: [JSONValue]) -> [String]? {
+        let words = values.compactMap { if case .text(let word) = $0 { word } else { nil } }
+        return words.count == values.count ? words : nil
     }
 
     /// Throws if a key is almost one of these: two letters away at most, whatever their case.
     private func checkSpelling(
-        of keys: [Key],
+        of settings: [Setting],
         in content: [String: JSONValue]
     ) throws(SettingsFailure) {
-        let unknown = Set(content.keys).subtracting(Self.keys).sorted()
+        let unknown = Set(content.keys).subtracting(Setting.allCases.map(\.rawValue)).sorted()
         for word in unknown {
-            guard let meant = keys.first(where: { Self.isMisspelling(word, of: $0) }) else {
+            guard let meant = settings.first(where: { Self.isMisspelling(word, of: $0) }) else {
                 continue
             }
             throw .misspeltKey(path: path, key: word, meant: meant.rawValue)
@@ -406,8 +324,8 @@ package struct SettingsFile: Sendable {
 
     /// Returns whether two letters at most, in any case, are too many, too few, wrong, or in the
     /// place of their neighbour: the Damerau-Levenshtein distance.
-    private static func isMisspelling(_ word: String, of key: Key) -> Bool {
-        let (one, other) = (Array(word.lowercased()), Array(key.rawValue.lowercased()))
+    private static func isMisspelling(_ word: String, of setting: Setting) -> Bool {
+        let (one, other) = (Array(word.lowercased()), Array(setting.rawValue.lowercased()))
         guard abs(one.count - other.count) <= 2 else { return false }
         var rows = [Array(0...other.count)]
         for i in one.indices {
@@ -425,64 +343,6 @@ package struct SettingsFile: Sendable {
         return rows[one.count][other.count] <= 2
     }
 
-    /// Returns the key's boolean value; nil if the key is missing.
-    private func flag(
-        _ content: [String: JSONValue],
-        _ key: Key
-    ) throws(SettingsFailure) -> Bool? {
-        guard let value = content[key] else { return nil }
-        guard case .boolean(let flag) = value else { throw invalid(key, "true or false") }
-        return flag
-    }
-
-    /// Reads a program and its arguments; no shell is involved.
-    private func command(_ value: JSONValue?) throws(SettingsFailure) -> [String]? {
-        guard let value, value != .null else { return nil }
-        let expected = "an array of strings that begins with a program"
-        guard case .array(let values) = value, (1...256).contains(values.count) else {
-            throw invalid(Key.whenDoneCommand, expected)
-        }
-        var command: [String] = []
-        for value in values {
-            guard let text = try text(value, Key.whenDoneCommand, expected) else {
-                throw invalid(Key.whenDoneCommand, expected)
-            }
-            command.append(text)
-        }
-        guard command.first?.isEmpty == false else { throw invalid(Key.whenDoneCommand, expected) }
-        return command
-    }
-
-    /// Returns the key's text; nil if the key is missing or its value is null.
-    private func text(
-        _ value: JSONValue?,
-        _ key: Key,
-        _ expected: String
-    ) throws(SettingsFailure) -> String? {
-        guard let value, value != .null else { return nil }
-        guard case .text(let text) = value, !text.contains("\0") else {
-            throw invalid(key, expected)
-        }
-        return text
-    }
-
-    private func count(
-        _ value: JSONValue,
-        _ key: Key,
-        _ range: ClosedRange<Int>
-    ) throws(SettingsFailure) -> Int {
-        guard case .integer(let number) = value, let count = Int(exactly: number),
-            range.contains(count)
-        else {
-            throw invalid(key, "a number from \(range.lowerBound) to \(range.upperBound)")
-        }
-        return count
-    }
-
-    private func invalid(_ key: Key, _ expected: String) -> SettingsFailure {
-        .invalidValue(path: path, key: key.rawValue, expected: expected)
-    }
-
     private func moveAside(_ path: String, now: WallTime) throws(SettingsFailure) {
         do {
             try files.rename(path, to: try BrokenFile.path(for: path, at: now, in: files))
@@ -492,9 +352,24 @@ package struct SettingsFile: Sendable {
     }
 }
 
-extension [String: JSONValue] {
-    fileprivate subscript(key: SettingsFile.Key) -> JSONValue? {
-        get { self[key.rawValue] }
-        set { self[key.rawValue] = newValue }
+extension JSONValue {
+    /// The value of a setting as the file holds it; nil where the file does not name the setting.
+    fileprivate init?(_ content: Setting.Content) {
+        switch content {
+        case .number(let number): self = .integer(Int64(clamping: number))
+        case .flag(let flag): self = .boolean(flag)
+        case .text(nil), .command([]): return nil
+        case .text(let text?): self = .text(text)
+        case .command(let words): self = .array(words.map { .text($0) })
+        }
+    }
+}
+
+extension StandardFolders {
+    /// Returns the value of a setting as it may be shown: the download folder is always named, and a
+    /// proxy's password never.
+    package func shown(_ setting: Setting, of settings: Settings) -> Setting.Content {
+        setting == .downloadDirectory
+            ? .text(settings.downloadDirectory ?? download) : setting.shown(settings[setting])
     }
 }

@@ -2,6 +2,7 @@
 
 import FoundationEssentials
 import GRDB
+import iDownSettings
 import iDownState
 
 /// A row of the table `task`, read with suspicion: whatever stands in it, nothing traps.
@@ -86,7 +87,10 @@ struct TaskRow {
 
     private func connections() throws(StoreFailure) -> Int? {
         guard let number: Int = try optional(.connections) else { return nil }
-        guard Settings.connectionsPerDownload.contains(number) else { throw corrupt(.connections) }
+        let range = Setting.maxConnectionsPerDownload.range
+        guard range?.contains(UInt64(clamping: number)) == true else {
+            throw corrupt(.connections)
+        }
         return number
     }
 

@@ -3,6 +3,7 @@
 import DBus
 import iDownBus
 import iDownData
+import iDownSettings
 import iDownState
 import iDownloader
 

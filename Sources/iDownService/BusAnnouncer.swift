@@ -95,12 +95,17 @@ package actor BusAnnouncer: Announcing {
         )
     }
 
-    package func propertiesChanged(_ changed: [String: Value]) {
+    package func propertiesChanged(
+        _ changed: [String: Value],
+        invalidated: [String] = [],
+        of interface: InterfaceName = Contract.managerInterface
+    ) {
         send { connection throws(BusError) in
             try connection.emitPropertiesChanged(
-                Contract.managerInterface,
+                interface,
                 at: Contract.managerPath,
-                changed: changed
+                changed: changed,
+                invalidated: invalidated
             )
         }
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import iDownData
+package import iDownSettings
 package import iDownState
 
 extension HoldWishes {

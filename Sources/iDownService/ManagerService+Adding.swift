@@ -3,6 +3,7 @@
 package import DBus
 package import iDownBus
 import iDownData
+import iDownSettings
 import iDownState
 import iDownloader
 

@@ -9,36 +9,46 @@ extension ManagerService: ManagerHandling {
 
     // MARK: Verbs
 
-    package func pause(_ id: String, call: Call) async throws(ManagerError) {
-        try await carryOut(.pause, id, call)
+    package func carryOut(
+        _ method: TaskMethod,
+        on id: String,
+        call: Call
+    ) async throws(ManagerError) {
+        try await named {
+            let id = try taskID(id)
+            try await permit(call, on: [id])
+            try await coordinator.carryOut(Command(method), on: id)
+        }
     }
 
-    package func resume(_ id: String, call: Call) async throws(ManagerError) {
-        try await carryOut(.resume, id, call)
+    package func carryOut(
+        _ method: TaskMethod,
+        onEach ids: [String],
+        call: Call
+    ) async throws(ManagerError) -> UInt32 {
+        try await named {
+            let ids = try ids.map(taskID)
+            try await permit(call, on: ids)
+            return UInt32(clamping: try await coordinator.carryOut(Command(method), on: ids))
+        }
     }
 
-    package func retry(_ id: String, call: Call) async throws(ManagerError) {
-        try await carryOut(.retry, id, call)
-    }
-
-    package func cancel(_ id: String, call: Call) async throws(ManagerError) {
-        try await carryOut(.cancel, id, call)
-    }
-
-    package func remove(_ id: String, call: Call) async throws(ManagerError) {
-        try await carryOut(.remove, id, call)
-    }
-
-    package func startAll(call: Call) async throws(ManagerError) -> UInt32 {
-        try await carryOut(.resume, [.paused, .failed], call)
-    }
-
-    package func pauseAll(call: Call) async throws(ManagerError) -> UInt32 {
-        try await carryOut(.pause, [.waiting, .downloading], call)
-    }
-
-    package func clearCompleted(call: Call) async throws(ManagerError) -> UInt32 {
-        try await carryOut(.remove, [.completed], call)
+    package func carryOutOnAll(
+        _ method: TaskMethod,
+        call: Call
+    ) async throws(ManagerError) -> UInt32 {
+        let states: Set<TaskState.Kind> =
+            switch method {
+            case .resume: [.paused, .failed]
+            case .pause: [.waiting, .downloading]
+            case .remove: [.completed]
+            case .retry, .cancel: []
+            }
+        return try await named {
+            try await permit(call)
+            let count = try await coordinator.carryOut(Command(method), onAllIn: states)
+            return UInt32(clamping: count)
+        }
     }
 
     package func setURL(
@@ -92,5 +102,17 @@ extension ManagerService: ManagerHandling {
 
     package func taskIDs() async throws(ManagerError) -> [String] {
         try await named { try await coordinator.taskIDs().map(\.description) }
+    }
+}
+
+extension Command {
+    fileprivate init(_ method: TaskMethod) {
+        switch method {
+        case .pause: self = .pause
+        case .resume: self = .resume
+        case .retry: self = .retry
+        case .cancel: self = .cancel
+        case .remove: self = .remove
+        }
     }
 }

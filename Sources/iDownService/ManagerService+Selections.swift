@@ -9,50 +9,19 @@ import iDownloader
 extension ManagerService {
     // MARK: Selections
 
-    package func startTasks(
-        _ ids: [String],
-        call: Call
-    ) async throws(ManagerError) -> UInt32 {
-        try await carryOut(.resume, on: ids, call)
-    }
-
-    package func pauseTasks(
-        _ ids: [String],
-        call: Call
-    ) async throws(ManagerError) -> UInt32 {
-        try await carryOut(.pause, on: ids, call)
-    }
-
-    package func cancelTasks(
-        _ ids: [String],
-        call: Call
-    ) async throws(ManagerError) -> UInt32 {
-        try await carryOut(.cancel, on: ids, call)
-    }
-
     package func removeTasks(
         _ ids: [String],
         options: RemoveOptions,
         call: Call
     ) async throws(ManagerError) -> UInt32 {
-        guard options.trashFiles == true else { return try await carryOut(.remove, on: ids, call) }
+        guard options.trashFiles == true else {
+            return try await carryOut(.remove, onEach: ids, call: call)
+        }
         return try await named {
             let ids = try ids.map(taskID)
             try await permit(call, on: ids)
             let count = try await coordinator.remove(ids, trashingWith: folders.dataHome)
             return UInt32(clamping: count)
-        }
-    }
-
-    private func carryOut(
-        _ command: Command,
-        on ids: [String],
-        _ call: Call
-    ) async throws(ManagerError) -> UInt32 {
-        try await named {
-            let ids = try ids.map(taskID)
-            try await permit(call, on: ids)
-            return UInt32(clamping: try await coordinator.carryOut(command, on: ids))
         }
     }
 
@@ -65,34 +34,30 @@ extension ManagerService {
     ) async throws(ManagerError) {
         try await named {
             let id = try taskID(id)
-            // Properties are for the user's own programs to set, also those of a task.
-            if call.interface == "org.freedesktop.DBus.Properties" { try await permit(call) }
             try await permit(call, on: [id])
             try await coordinator.setPriority(priority, of: id)
         }
     }
 
-    package func setSpeedLimit(
-        _ limit: UInt64,
+    package func set(
+        _ property: TaskProperty,
         of id: String,
+        to value: Value,
         call: Call
     ) async throws(ManagerError) {
         try await named {
             let id = try taskID(id)
+            // Properties are for the user's own programs to set, also those of a task.
             try await permit(call)
-            try await coordinator.setSpeedLimit(of: id, to: Int64(clamping: limit))
-        }
-    }
-
-    package func setMaxConnections(
-        _ count: UInt32,
-        of id: String,
-        call: Call
-    ) async throws(ManagerError) {
-        try await named {
-            let id = try taskID(id)
-            try await permit(call)
-            try await coordinator.setConnections(of: id, to: count == 0 ? nil : Int(count))
+            switch (property, value) {
+            case (.priority, .int32(let priority)):
+                try await coordinator.setPriority(priority, of: id)
+            case (.speedLimit, .uint64(let limit)):
+                try await coordinator.setSpeedLimit(of: id, to: Int64(clamping: limit))
+            case (.maxConnections, .uint32(let count)):
+                try await coordinator.setConnections(of: id, to: count == 0 ? nil : Int(count))
+            default: break
+            }
         }
     }
 

@@ -1,87 +1,79 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import DBus
-package import Logging
-import iDownBus
-package import iDownData
+package import DBus
+package import iDownBus
+import iDownData
+package import iDownSettings
 import iDownState
 import iDownloader
 
-// The settings file, which people may edit while the service runs.
 extension ManagerService {
-    /// Reads the file again, and does what it says now as if a client had said so.
-    ///
-    /// As long as anything in it is wrong the last good settings stay in force. If it also hides
-    /// which proxy the user wants, downloads wait.
-    package func readSettings() async {
-        let reading = file.read(lastGood: unknownProxy == nil ? settings : nil)
-        file.settle(reading, log: log)
-        let before = settings
-        if unknownProxy != nil, reading.failure == nil {
-            log.notice("the settings file is mended, and downloads go on")
-        }
-        settings = reading.settings
-        unknownProxy = reading.unknownProxy
-        guard settings != before else { return await coordinator.setHoldWishes(holdWishes) }
-        log.notice("the settings file has changed")
-        // The new proxy is known to the engine before downloads that waited for it go on.
-        settingsChanged(settings)
-        await act(onChangeFrom: before)
-        await announcer.propertiesChanged(properties(changedFrom: before))
+    package func value(
+        of setting: Setting,
+        call: Call
+    ) async throws(ManagerError) -> Setting.Content {
+        if setting.place == .settings { try await permit(call) }
+        return folders.shown(setting, of: settings)
     }
 
-    /// What downloads wait for.
-    var holdWishes: HoldWishes { HoldWishes(settings, unknownProxy: unknownProxy) }
+    package func set(
+        _ setting: Setting,
+        to content: Setting.Content,
+        call: Call
+    ) async throws(ManagerError) {
+        try await permit(call)
+        var content = content
+        if setting == .downloadDirectory, case .text(let path?) = content {
+            content = .text(try await named { try await engine.prepareFolder(path, rules: rules) })
+        }
+        let (now, failure) = await keeper.change(setting, to: content)
+        await apply(now)
+        if let failure { try named(Result<Void, any Error>.failure(failure)).get() }
+    }
 
-    private func act(onChangeFrom before: Settings) async {
+    /// Reads the settings file again, and does what it says as if a client had said so.
+    ///
+    /// If a mistake in the file hides which proxy the user wants, downloads wait.
+    package func readSettings() async { await apply(await keeper.read()) }
+
+    /// Takes settings into force, unless newer ones are.
+    private func apply(_ now: SettingsKeeper.InForce) async {
+        guard now.version > inForce.version else { return }
+        let before = settings
+        inForce = now
+        let changed = Setting.allCases.filter { settings[$0] != before[$0] }
+        // The new proxy is known to the engine before downloads that waited for it go on.
+        if !changed.isEmpty { settingsChanged(settings) }
         await coordinator.setHoldWishes(holdWishes)
+        guard !changed.isEmpty else { return }
         engine.connectionsPerDownload = settings.maxConnectionsPerDownload
         engine.setSpeedLimit(settings.speedLimit)
         engine.usesServerTime = settings.usesServerTime
-        if before.maxConcurrentDownloads != settings.maxConcurrentDownloads {
+        if changed.contains(.maxConcurrentDownloads) {
             await coordinator.setSlots(settings.maxConcurrentDownloads)
         }
-        if before.keepCompleted != settings.keepCompleted {
+        if changed.contains(.keepCompleted) {
             await coordinator.keepCompleted(days: settings.keepCompleted)
         }
+        await announce(changed.filter { $0.place == .manager }, of: Contract.managerInterface)
+        await announce(changed.filter { $0.place == .settings }, of: Contract.settingsInterface)
     }
 
-    private func properties(changedFrom before: Settings) -> [String: Value] {
-        let (old, new) = (values(of: before), values(of: settings))
-        return new.filter { old[$0.key] != $0.value }
-    }
-
-    /// The properties that show settings, as they tell them.
-    private func values(of settings: Settings) -> [String: Value] {
-        let values: [MemberName: Value] = [
-            Contract.Property.maxConcurrentDownloads:
-                .uint32(UInt32(clamping: settings.maxConcurrentDownloads)),
-            Contract.Property.maxConnectionsPerDownload:
-                .uint32(UInt32(clamping: settings.maxConnectionsPerDownload)),
-            Contract.Property.speedLimit: .uint64(UInt64(clamping: settings.speedLimit)),
-            Contract.Property.downloadDirectory:
-                .string(settings.downloadDirectory ?? folders.download),
-            Contract.Property.holdOnMetered: .boolean(settings.holdsOnMetered),
-            Contract.Property.holdOnLowBattery: .boolean(settings.holdsOnLowBattery),
-            Contract.Property.keepCompleted: .uint32(UInt32(clamping: settings.keepCompleted)),
-        ]
-        return Dictionary(uniqueKeysWithValues: values.map { ($0.key.rawValue, $0.value) })
-    }
-}
-
-extension SettingsFile {
-    /// Logs what is wrong in the file, and keeps good settings as the last good ones.
-    package func settle(_ reading: SettingsReading, log: Logger) {
-        for note in reading.notes { log.warning("\(path): \(note); it has no effect") }
-        if let failure = reading.unknownProxy {
-            log.error("downloads wait until the settings file is mended: \(failure)")
-        } else if let failure = reading.failure {
-            log.error("the last good settings stay in force: \(failure)")
+    private func announce(_ changed: [Setting], of interface: InterfaceName) async {
+        guard !changed.isEmpty else { return }
+        var values: [String: Value] = [:]
+        for setting in changed where !setting.isPrivate {
+            values[setting.rawValue] = setting.value(folders.shown(setting, of: settings))
         }
-        do {
-            try keep(reading)
-        } catch {
-            log.warning("the last good settings could not be kept: \(error)")
-        }
+        await announcer.propertiesChanged(
+            values,
+            invalidated: changed.filter(\.isPrivate).map(\.rawValue),
+            of: interface
+        )
+    }
+
+    /// What downloads wait for.
+    var holdWishes: HoldWishes {
+        HoldWishes(settings, unknownProxy: inForce.unknownProxy)
     }
 }

@@ -4,6 +4,7 @@ import DBus
 package import Logging
 import iDownBus
 package import iDownData
+package import iDownSettings
 import iDownState
 package import iDownloader
 
@@ -16,7 +17,7 @@ package actor ManagerService {
     let coordinator: Coordinator
     let engine: Engine
     let announcer: BusAnnouncer
-    let file: SettingsFile
+    let keeper: SettingsKeeper
     let folders: StandardFolders
     let log: Logger
     let callers: Callers
@@ -24,9 +25,8 @@ package actor ManagerService {
     let handedOver: @Sendable (TaskSnapshot) -> Void
     let activated: @Sendable () -> Void
     let settingsChanged: @Sendable (Settings) -> Void
-    var settings: Settings
-    /// What is wrong in the settings file while that hides which proxy the user wants.
-    var unknownProxy: SettingsFailure?
+    /// The settings as they were last taken into force.
+    var inForce: SettingsKeeper.InForce
     /// For each client with a pending call of Wait: what drops it when the client leaves.
     var departures: [String: Task<Void, Never>] = [:]
     let adder = Adder()
@@ -37,9 +37,7 @@ package actor ManagerService {
     ///   - coordinator: does the work.
     ///   - engine: judges folders.
     ///   - announcer: tells of changed properties.
-    ///   - settings: those in force.
-    ///   - unknownProxy: why nobody knows which proxy the user wants; nil where it is known.
-    ///   - file: where they are kept.
+    ///   - keeper: keeps the settings.
     ///   - folders: the user's.
     ///   - log: where trouble is told.
     ///   - callers: knows who calls; nil makes one that asks the bus.
@@ -51,9 +49,7 @@ package actor ManagerService {
         coordinator: Coordinator,
         engine: Engine,
         announcer: BusAnnouncer,
-        settings: Settings,
-        unknownProxy: SettingsFailure? = nil,
-        file: SettingsFile,
+        keeper: SettingsKeeper,
         folders: StandardFolders,
         log: Logger,
         callers: Callers? = nil,
@@ -65,9 +61,8 @@ package actor ManagerService {
         self.coordinator = coordinator
         self.engine = engine
         self.announcer = announcer
-        self.settings = settings
-        self.unknownProxy = unknownProxy
-        self.file = file
+        self.keeper = keeper
+        inForce = keeper.now
         self.folders = folders
         self.log = log
         self.callers = callers ?? Callers(executor: coordinator.executor)
@@ -77,7 +72,10 @@ package actor ManagerService {
         self.quitting = quitting
     }
 
-    var directory: String { settings.downloadDirectory ?? folders.download }
+    var settings: Settings { inForce.settings }
+
+    /// The folder for downloads that name no folder.
+    package var directory: String { settings.downloadDirectory ?? folders.download }
 
     var rules: FolderRules {
         FolderRules(
@@ -87,46 +85,6 @@ package actor ManagerService {
             ].compactMap(\.self),
             allowsEverywhere: settings.allowsHiddenFolders
         )
-    }
-
-    /// Keeps a changed setting, and tells of it; nothing happens where it is the same as before.
-    ///
-    /// - Parameters:
-    ///   - property: The one that shows the setting.
-    ///   - value: As the property tells it.
-    ///   - change: Makes the change.
-    /// - Returns: Whether there was one.
-    /// - Throws: `StoreFailed`; also while the file hides which proxy the user wants, because the
-    ///   new file would be without that proxy.
-    @discardableResult
-    func change(
-        _ property: MemberName,
-        _ value: Value,
-        _ change: (inout Settings) -> Void
-    ) async throws(ManagerError) -> Bool {
-        // All settings are written: what somebody has put into the file, and nobody has told of
-        // yet, is to stay.
-        await readSettings()
-        if let unknownProxy {
-            throw ManagerError(
-                .storeFailed,
-                "Nothing was changed: the settings file has a mistake (\(unknownProxy)). Mend it first."
-            )
-        }
-        var changed = settings
-        change(&changed)
-        // Two spellings of one text are two folders.
-        let isSameFolder = (changed.downloadDirectory ?? "").utf8.elementsEqual(
-            (settings.downloadDirectory ?? "").utf8
-        )
-        guard changed != settings || !isSameFolder else { return false }
-        try await named {
-            try file.write(changed, now: WallTime.now)
-            settings = changed
-        }
-        settingsChanged(changed)
-        await announcer.propertiesChanged([property.rawValue: value])
-        return true
     }
 
     /// Runs what may fail in any way, and gives the failure its contract name.
@@ -150,29 +108,6 @@ package actor ManagerService {
             let error = ManagerError(failure)
             if error.code == .storeFailed || error.code == .failed { log.error("\(error)") }
             return error
-        }
-    }
-
-    func carryOut(
-        _ command: Command,
-        _ id: String,
-        _ call: Call
-    ) async throws(ManagerError) {
-        try await named {
-            let id = try taskID(id)
-            try await permit(call, on: [id])
-            try await coordinator.carryOut(command, on: id)
-        }
-    }
-
-    func carryOut(
-        _ command: Command,
-        _ states: Set<TaskState.Kind>,
-        _ call: Call
-    ) async throws(ManagerError) -> UInt32 {
-        try await named {
-            try await permit(call)
-            return UInt32(clamping: try await coordinator.carryOut(command, onAllIn: states))
         }
     }
 

@@ -1,84 +1,84 @@
 // SPDX-License-Identifier: Apache-2.0
 
 private import FoundationEssentials
-package import iDownBus
+package import iDownSettings
 
 /// The names and values of settings on the command line, such as `speed-limit` and `10M`.
 package enum SettingName {
     /// Returns the name in lower case with dashes.
-    package static func text(_ setting: ServiceSetting) -> String {
-        switch setting {
-        case .maxConcurrentDownloads: "max-concurrent-downloads"
-        case .maxConnectionsPerDownload: "max-connections-per-download"
-        case .speedLimit: "speed-limit"
-        case .downloadDirectory: "download-directory"
-        case .holdOnMetered: "hold-on-metered"
-        case .holdOnLowBattery: "hold-on-low-battery"
-        case .keepCompleted: "keep-completed"
+    package static func text(_ setting: Setting) -> String {
+        setting.rawValue.reduce(into: "") { name, letter in
+            if letter.isUppercase, !name.isEmpty { name += "-" }
+            name += letter.lowercased()
         }
     }
 
     /// Returns the setting with a name, either with dashes or as on the bus; case is ignored.
-    package static func setting(_ name: String) -> ServiceSetting? {
+    package static func setting(_ name: String) -> Setting? {
         let name = name.lowercased()
-        return ServiceSetting.allCases.first {
-            text($0) == name || $0.rawValue.lowercased() == name
-        }
+        return Setting.allCases.first { text($0) == name || $0.rawValue.lowercased() == name }
     }
 
     /// Returns the valid values of a setting, as in "speed-limit is …".
-    package static func range(of setting: ServiceSetting) -> String {
-        switch setting {
-        case .maxConcurrentDownloads: range(Contract.concurrentDownloads)
-        case .maxConnectionsPerDownload: range(Contract.connections)
-        case .speedLimit: "a rate such as 500k, 10M or 1.5GiB/s, or off"
-        case .downloadDirectory: "a folder"
-        case .holdOnMetered, .holdOnLowBattery: "on or off"
-        case .keepCompleted: "a number of days such as 30d or 4w, or forever"
+    package static func range(of setting: Setting) -> String {
+        switch setting.kind {
+        case .number(let range): "\(range.lowerBound) to \(range.upperBound)"
+        case .rate: "a rate such as 500k, 10M or 1.5GiB/s, or off"
+        case .days: "a number of days such as 30d or 4w, or forever"
+        case .seconds: "a time such as 90s, 2h or 7d, or forever"
+        case .flag: "on or off"
+        case .folder: "a folder"
+        case .file: "a file, or none"
+        case .proxy: "the URL of a proxy, none for no proxy, or '' for that of the environment"
+        case .hosts: "host names with commas between them, or none"
+        case .choice, .command: setting.form
         }
     }
 
     /// Reads a value; nil if it is not valid.
-    package static func content(_ text: String, of setting: ServiceSetting) -> ServiceSetting
-        .Content?
-    {
-        switch setting {
-        case .maxConcurrentDownloads: count(text, within: Contract.concurrentDownloads)
-        case .maxConnectionsPerDownload: count(text, within: Contract.connections)
-        case .speedLimit: Quantity.rate(text).map { .rate($0) }
-        case .downloadDirectory: text.isEmpty ? nil : .path(text)
-        case .holdOnMetered, .holdOnLowBattery: flag(text).map { .flag($0) }
-        case .keepCompleted: Quantity.days(text).map { .count($0) }
+    package static func content(_ text: String, of setting: Setting) -> Setting.Content? {
+        let content: Setting.Content? =
+            switch setting.kind {
+            case .number: UInt64(text).map { .number($0) }
+            case .rate: Quantity.rate(text).map { .number($0) }
+            case .days: Quantity.days(text).map { .number(UInt64($0)) }
+            case .seconds: Quantity.seconds(text).map { .number($0) }
+            case .flag: flag(text).map { .flag($0) }
+            case .folder: .text(text)
+            case .file, .hosts: .text(["", "none"].contains(text) ? nil : text)
+            case .proxy: .text(text == "none" ? "" : text.isEmpty ? nil : text)
+            case .choice: .text(text.lowercased())
+            case .command: nil
+            }
+        return content.flatMap { setting.allows($0) ? $0 : nil }
+    }
+
+    /// Returns a value as text that ``content(_:of:)`` reads back; empty if it is unset.
+    package static func text(of content: Setting.Content, _ setting: Setting) -> String {
+        switch (content, setting.kind) {
+        case (.number(0), .days): "forever"
+        case (.number(let days), .days): "\(days)d"
+        case (.number(let seconds), .seconds): Quantity.text(ofSeconds: seconds)
+        case (.number(let rate), .rate): Quantity.text(ofRate: rate)
+        case (.number(let number), _): "\(number)"
+        case (.flag(let flag), _): flag ? "on" : "off"
+        case (.text(""), .proxy): "none"
+        case (.text(let text), _): CellText(text ?? "").description
+        case (.command([]), _): ""
+        case (.command, _): CellText(json(content)).description
         }
     }
 
-    /// Returns a value as text that ``content(_:of:)`` reads back.
-    package static func text(of content: ServiceSetting.Content, _ setting: ServiceSetting)
-        -> String
-    {
-        switch content {
-        case .count(let count):
-            setting == .keepCompleted ? (count == 0 ? "forever" : "\(count)d") : "\(count)"
-        case .rate(let rate): Quantity.text(ofRate: rate)
-        case .path(let path): CellText(path).description
-        case .flag(let flag): flag ? "on" : "off"
-        }
+    private static func json(_ content: Setting.Content) -> String {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = .withoutEscapingSlashes
+        return (try? encoder.encode(content)).map { String(decoding: $0, as: UTF8.self) } ?? ""
     }
 
-    /// The settings and their values, for the help.
+    /// The settings that can be set and their values, for the help.
     package static var documentation: String {
-        ServiceSetting.allCases.map { "  \(text($0)): \(range(of: $0))" }.joined(separator: "\n")
-    }
-
-    private static func range(_ range: ClosedRange<UInt32>) -> String {
-        "\(range.lowerBound) to \(range.upperBound)"
-    }
-
-    private static func count(
-        _ text: String,
-        within range: ClosedRange<UInt32>
-    ) -> ServiceSetting.Content? {
-        UInt32(text).flatMap { range.contains($0) ? .count($0) : nil }
+        Setting.allCases.filter { !$0.isReadOnly }
+            .map { "  \(text($0)): \(range(of: $0))" }.joined(separator: "\n")
     }
 
     private static func flag(_ text: String) -> Bool? {
@@ -86,44 +86,6 @@ package enum SettingName {
         case "on", "yes", "true", "1": true
         case "off", "no", "false", "0": false
         default: nil
-        }
-    }
-}
-
-/// A setting that only the settings file holds; the raw value is its key there.
-package enum FileSetting: String, CaseIterable, Hashable, Sendable {
-    case proxy = "Proxy"
-    case noProxy = "NoProxy"
-    case cookieFile = "CookieFile"
-    case notifications = "Notifications"
-    case stayAwake = "StayAwake"
-    case retryFor = "RetryFor"
-    case whenDoneCommand = "WhenDoneCommand"
-    case allowHiddenFolders = "AllowHiddenFolders"
-    case useServerTime = "UseServerTime"
-    case logLevel = "LogLevel"
-
-    /// The name in lower case with dashes.
-    package var name: String {
-        rawValue.reduce(into: "") { name, letter in
-            if letter.isUppercase, !name.isEmpty { name += "-" }
-            name += letter.lowercased()
-        }
-    }
-
-    /// Finds the setting with a name, either with dashes or as in the file; case is ignored.
-    package init?(name: String) {
-        let name = name.lowercased()
-        let found = Self.allCases.first { $0.name == name || $0.rawValue.lowercased() == name }
-        guard let found else { return nil }
-        self = found
-    }
-
-    /// Whether the value is on or off.
-    var isFlag: Bool {
-        switch self {
-        case .notifications, .stayAwake, .allowHiddenFolders, .useServerTime: true
-        case .proxy, .noProxy, .cookieFile, .retryFor, .whenDoneCommand, .logLevel: false
         }
     }
 }
@@ -138,14 +100,14 @@ package struct SettingsFileReport: Hashable, Sendable {
     package let notes: [String]
     /// Whether downloads wait until the file is mended.
     package let holdsDownloads: Bool
-    /// The values in force, without passwords; a setting without a value is unset.
-    package let values: [FileSetting: String]
+    /// The values in force, without passwords.
+    package let values: [Setting: Setting.Content]
 
     /// Reads the report; nil if it has no path.
     package init?(_ report: String) {
         var (path, mistakes, notes): (String?, [String], [String]) = (nil, [], [])
         var holdsDownloads = false
-        var values: [FileSetting: String] = [:]
+        var values: [Setting: Setting.Content] = [:]
         for line in report.split(separator: "\n") {
             let parts = line.split(separator: "\t", maxSplits: 1).map(String.init)
             guard parts.count == 2 else { continue }
@@ -154,7 +116,13 @@ package struct SettingsFileReport: Hashable, Sendable {
             case "mistake": mistakes.append(parts[1])
             case "note": notes.append(parts[1])
             case "hold": holdsDownloads = true
-            default: if let key = FileSetting(rawValue: parts[0]) { values[key] = parts[1] }
+            default:
+                guard let setting = Setting(rawValue: parts[0]) else { continue }
+                let json = Data(parts[1].utf8)
+                values[setting] =
+                    parts[1] == "null"
+                    ? setting.usual
+                    : try? JSONDecoder().decode(Setting.Content.self, from: json)
             }
         }
         guard let path else { return nil }
@@ -164,56 +132,21 @@ package struct SettingsFileReport: Hashable, Sendable {
         self.holdsDownloads = holdsDownloads
         self.values = values
     }
-
-    /// Returns a setting's value as text: `on`, `off` or another value; empty if it is unset.
-    package func text(of setting: FileSetting) -> String {
-        let value = values[setting] ?? ""
-        if setting == .retryFor, let seconds = UInt64(value) {
-            return Quantity.text(ofSeconds: seconds)
-        }
-        guard setting.isFlag else { return CellText(value).description }
-        return value == "true" ? "on" : "off"
-    }
 }
 
 /// The settings as a JSON object; its keys are the names on the bus and in the settings file.
 package struct SettingsJSON: Encodable, Sendable {
-    private let settings: [(setting: ServiceSetting, content: ServiceSetting.Content)]
-    private let file: SettingsFileReport?
+    private let settings: [(setting: Setting, content: Setting.Content)]
 
-    /// Creates the object from the settings on the bus and, if it is known, from the file's report.
-    package init(
-        _ settings: [(setting: ServiceSetting, content: ServiceSetting.Content)],
-        _ file: SettingsFileReport? = nil
-    ) {
+    /// Creates the object.
+    package init(_ settings: [(setting: Setting, content: Setting.Content)]) {
         self.settings = settings
-        self.file = file
     }
 
     package func encode(to encoder: any Encoder) throws {
         var object = encoder.container(keyedBy: Key.self)
         for (setting, content) in settings {
-            let key = Key(stringValue: setting.rawValue)
-            switch content {
-            case .count(let count): try object.encode(count, forKey: key)
-            case .rate(let rate): try object.encode(rate, forKey: key)
-            case .path(let path): try object.encode(path, forKey: key)
-            case .flag(let flag): try object.encode(flag, forKey: key)
-            }
-        }
-        for setting in file == nil ? [] : FileSetting.allCases {
-            let key = Key(stringValue: setting.rawValue)
-            let value = file?.values[setting]
-            if setting.isFlag {
-                try object.encode(value == "true", forKey: key)
-            } else if setting == .retryFor {
-                try object.encode(value.flatMap { UInt64($0) }, forKey: key)
-            } else if setting == .whenDoneCommand, let value {
-                let words = try JSONDecoder().decode([String].self, from: Data(value.utf8))
-                try object.encode(words, forKey: key)
-            } else {
-                try object.encode(value, forKey: key)
-            }
+            try object.encode(content, forKey: Key(stringValue: setting.rawValue))
         }
     }
 

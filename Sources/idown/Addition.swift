@@ -3,6 +3,7 @@
 import ArgumentParser
 import Glibc
 import iDownBus
+import iDownSettings
 import iDownView
 
 /// Adds the URLs and metalink files of a command line.
@@ -101,7 +102,9 @@ struct Addition {
         _ client: ManagerClient
     ) async throws(ManagerError) -> String? {
         var folder = options.directory
-        if folder == nil { folder = try await client.downloadDirectory() }
+        if folder == nil, case .text(let usual) = try await client.value(of: .downloadDirectory) {
+            folder = usual
+        }
         guard let parts = URLText(url), let folder = folder.flatMap(resolved) else { return nil }
         var query = TaskQuery()
         query.states = [.completed]

@@ -2,6 +2,7 @@
 
 import ArgumentParser
 import iDownBus
+import iDownSettings
 import iDownView
 
 /// `idown config`: the service's settings.
@@ -27,8 +28,7 @@ struct ConfigCommand: AsyncParsableCommand {
             \(SettingName.documentation)
 
             The others are shown here and changed with idown config edit: \
-            \(FileSetting.allCases.map(\.name).joined(separator: ", ")). idown-settings(5) \
-            explains all of them.
+            \(Setting.allCases.filter(\.isReadOnly).map(SettingName.text).joined(separator: ", ")). idown-settings(5) explains all of them.
 
             Rates are in bytes per second: 500k, 10M, 1.5GiB/s. k, M and G, with or without iB, \
             are powers of 1024; kB, MB and GB are powers of 1000. Days are 30, 30d or 4w.
@@ -47,8 +47,7 @@ struct ConfigCommand: AsyncParsableCommand {
     private static let edit = "edit"
     private static let path = "path"
 
-    private static let names =
-        ServiceSetting.allCases.map(SettingName.text) + FileSetting.allCases.map(\.name)
+    private static let names = Setting.allCases.map(SettingName.text)
 
     @Flag(help: "Print a JSON object; the keys are the names on the bus and in the file.")
     var json = false
@@ -65,16 +64,17 @@ struct ConfigCommand: AsyncParsableCommand {
     func validate() throws {
         guard let name else { return }
         guard let value else {
-            let isKnown = name == Self.edit || name == Self.path || FileSetting(name: name) != nil
-            if !isKnown { _ = try setting(name) }
+            if name != Self.edit, name != Self.path { _ = try setting(name) }
             return
         }
-        if let setting = FileSetting(name: name) {
+        let setting = try setting(name)
+        guard !setting.isReadOnly else {
             throw ValidationError(
-                "\(setting.name) can be changed in the settings file only, with: idown config edit"
+                "\(SettingName.text(setting)) can be changed in the settings file only, with:"
+                    + " idown config edit"
             )
         }
-        _ = try content(value, of: try setting(name))
+        _ = try content(value, of: setting)
     }
 
     func run() async throws {
@@ -82,43 +82,54 @@ struct ConfigCommand: AsyncParsableCommand {
             guard let path = Self.file()?.path else { throw ExitStatus.failed.exit }
             return name == Self.edit ? try SettingsEditor.edit(path) : try Output.data(path)
         }
-        if let setting = name.flatMap({ FileSetting(name: $0) }) { return try show(setting) }
-        try await Service.use { client in
-            guard let name else {
-                return try show(try await client.settings(), Self.file())
-            }
-            let setting = try setting(name)
-            if let value {
-                return try await client.set(setting, to: try content(value, of: setting))
-            }
-            let found = try await client.settings().filter { $0.setting == setting }
-            guard let content = found.first?.content else {
-                throw ManagerError(.unknownProperty, "the running service has no \(name)")
-            }
-            if json { return try show(found, nil) }
-            try Output.data(SettingName.text(of: content, setting))
+        let setting = try name.map { try self.setting($0) }
+        if let setting, let value {
+            let content = try content(value, of: setting)
+            return try await Service.use { try await $0.set(setting, to: content) }
         }
+        let all = try await settings()
+        guard let setting else { return try show(all) }
+        guard let found = all.first(where: { $0.setting == setting }) else {
+            throw ManagerError(.unknownProperty, "the running service has no \(name ?? "")")
+        }
+        if json { return try Output.json(SettingsJSON([found])) }
+        try Output.data(SettingName.text(of: found.content, setting))
     }
 
-    private func show(
-        _ settings: [(setting: ServiceSetting, content: ServiceSetting.Content)],
-        _ file: SettingsFileReport?
-    ) throws {
-        guard !json else { return try Output.json(SettingsJSON(settings, file)) }
-        var lines = settings.map { (SettingName.text($0), SettingName.text(of: $1, $0)) }
-        if let file { lines += FileSetting.allCases.map { ($0.name, file.text(of: $0)) } }
+    /// Returns the settings of the service that runs; without one, those that the next service would
+    /// have.
+    private func settings() async throws -> [(setting: Setting, content: Setting.Content)] {
+        let file = Self.file()
+        var values = file?.values ?? [:]
+        // Without idownd beside idown, the bus may know where it is.
+        var asksService = file == nil
+        if !asksService { asksService = await isServiceRunning() }
+        if asksService {
+            try await Service.use { client in
+                for (setting, content) in try await client.settings() { values[setting] = content }
+            }
+        }
+        return Setting.allCases.compactMap { setting in values[setting].map { (setting, $0) } }
+    }
+
+    private func isServiceRunning() async -> Bool {
+        guard let client = try? await ManagerClient.connect(patience: Service.patience) else {
+            return false
+        }
+        let isRunning = try? await client.isRunning()
+        await client.close()
+        return isRunning ?? false
+    }
+
+    private func show(_ settings: [(setting: Setting, content: Setting.Content)]) throws {
+        guard !json else { return try Output.json(SettingsJSON(settings)) }
+        let lines = settings.map { (SettingName.text($0), SettingName.text(of: $1, $0)) }
         let width = lines.map { $0.0.utf8.count }.max() ?? 0
         try Output.data(
             lines: lines.map { name, value in
                 "\(CellText(name).padded(to: width))  \(value.isEmpty ? "-" : value)"
             }
         )
-    }
-
-    private func show(_ setting: FileSetting) throws {
-        guard let file = Self.file() else { throw ExitStatus.failed.exit }
-        if json { return try Output.json([setting.rawValue: file.values[setting] ?? ""]) }
-        try Output.data(file.text(of: setting))
     }
 
     /// Returns the report on the settings file, and prints the mistakes in it.
@@ -138,7 +149,7 @@ struct ConfigCommand: AsyncParsableCommand {
         return file
     }
 
-    private func setting(_ name: String) throws -> ServiceSetting {
+    private func setting(_ name: String) throws -> Setting {
         guard let setting = SettingName.setting(name) else {
             let suggestion = Spelling.nearest(to: name.lowercased(), among: Self.names)
                 .map { "; did you mean \($0)?" }
@@ -150,11 +161,11 @@ struct ConfigCommand: AsyncParsableCommand {
         return setting
     }
 
-    private func content(
-        _ text: String,
-        of setting: ServiceSetting
-    ) throws -> ServiceSetting.Content {
-        let text = setting == .downloadDirectory ? try WorkingFolder.absolute(text) : text
+    private func content(_ text: String, of setting: Setting) throws -> Setting.Content {
+        var text = text
+        if setting.kind == .folder || setting.kind == .file, !["", "none"].contains(text) {
+            text = try WorkingFolder.absolute(text)
+        }
         guard let content = SettingName.content(text, of: setting) else {
             throw ValidationError(
                 "\(SettingName.text(setting)) is \(SettingName.range(of: setting))"

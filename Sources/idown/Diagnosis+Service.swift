@@ -2,6 +2,7 @@
 
 import Glibc
 import iDownBus
+import iDownSettings
 import iDownView
 
 /// The checks of `idown doctor`.
@@ -26,10 +27,7 @@ enum Diagnosis {
         findings.append(await activation(client))
         do {
             findings.append(version(try await client.version()))
-            for (setting, content) in try await client.settings() {
-                guard setting == .downloadDirectory, case .path(let path) = content else {
-                    continue
-                }
+            if case .text(let path?) = try await client.value(of: .downloadDirectory) {
                 findings += folder(path)
             }
             var counts: [String] = []

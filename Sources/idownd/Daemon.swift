@@ -10,6 +10,7 @@ import iDownBus
 import iDownData
 import iDownDesktop
 import iDownService
+import iDownSettings
 import iDownState
 import iDownloader
 
@@ -45,11 +46,9 @@ struct Daemon {
     ) async throws(Exit) {
         // Watched before it is read, so that no change is missed in between.
         let watch = SettingsWatch(folder: folders.config)
-        let file = SettingsFile(folders)
-        let reading = file.read()
-        let settings = reading.settings
+        let keeper = SettingsKeeper(SettingsFile(folders), log: log)
+        let settings = keeper.now.settings
         threshold.apply(settings)
-        file.settle(reading, log: log)
         let pool = try makePool()
         let filePool = try makePool()
         let keyring = Keyring(list: folders.state)
@@ -69,7 +68,7 @@ struct Daemon {
             store: store,
             engine: engine,
             slots: settings.maxConcurrentDownloads,
-            holdWishes: HoldWishes(settings, unknownProxy: reading.unknownProxy),
+            holdWishes: HoldWishes(settings, unknownProxy: keeper.now.unknownProxy),
             executor: connection.executor,
             log: log
         )
@@ -90,9 +89,7 @@ struct Daemon {
             coordinator: coordinator,
             engine: engine,
             announcer: announcer,
-            settings: settings,
-            unknownProxy: reading.unknownProxy,
-            file: file,
+            keeper: keeper,
             folders: folders,
             log: log,
             handedOver: { feed.handedOver(DesktopTask($0)) },
@@ -115,7 +112,7 @@ struct Daemon {
         let desktop = Desktop(
             feed: feed,
             host: ServiceHost(coordinator: coordinator, engine: engine) {
-                (try? await manager.downloadDirectory) ?? ""
+                await manager.directory
             },
             settings: DesktopSettings(settings),
             session: connection,

@@ -4,6 +4,7 @@ import Curl
 import DBus
 import Glibc
 import iDownData
+import iDownSettings
 import iDownloader
 
 /// Work that `idown` leaves to this program, which has the engine; neither a service nor a bus is
@@ -14,8 +15,8 @@ enum HelperMode: String {
     /// Prints the libraries in use, a line each: name, tab, version.
     case libraries = "--libraries"
     /// Prints the path of the settings file, its mistakes (`mistake`), its keys without effect
-    /// (`note`), whether downloads wait until it is mended (`hold`), and the settings that only the
-    /// file holds, a line each: key, tab, text.
+    /// (`note`), whether downloads wait until it is mended (`hold`), and the settings in force, a
+    /// line each: key, tab, and text or JSON value.
     case settings = "--settings"
     /// Prints what is wrong in the settings on standard input, a line each.
     case checkSettings = "--check-settings"
@@ -49,25 +50,15 @@ enum HelperMode: String {
     }
 
     private static func settings() -> [String] {
-        let file = SettingsFile(StandardFolders.current())
+        let folders = StandardFolders.current()
+        let file = SettingsFile(folders)
         let reading = file.read()
         return ["path\t\(file.path)"] + (reading.failure.map { ["mistake\t\($0)"] } ?? [])
             + reading.notes.map { "note\t\($0)" }
             + (reading.unknownProxy == nil ? [] : ["hold\tsettings"])
-            + SettingsFile.texts(of: reading.settings).map { key, text in
-                // A line breaks nowhere else, and a password in a proxy's URL stays here.
-                let line = String(text.map { $0.isNewline ? " " : $0 })
-                return "\(key)\t\(line.contains("://") ? withoutPassword(line) : line)"
+            + SettingsFile.lines(of: reading.settings, folders).map { setting, json in
+                "\(setting.rawValue)\t\(json)"
             }
-    }
-
-    /// A URL with `***` in place of its user's password.
-    private static func withoutPassword(_ url: String) -> String {
-        guard let start = url.firstRange(of: "://")?.upperBound,
-            let at = url[start...].prefix(while: { $0 != "/" }).lastIndex(of: "@"),
-            let colon = url[start..<at].firstIndex(of: ":")
-        else { return url }
-        return url[...colon] + "***" + url[at...]
     }
 
     /// `accepted`, or `refused` or `unknown` with a tab and a sentence; nil where the input names no

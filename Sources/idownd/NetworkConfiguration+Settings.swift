@@ -3,6 +3,7 @@
 import Curl
 import Glibc
 import iDownData
+import iDownSettings
 import iDownloader
 
 extension NetworkConfiguration {
@@ -22,7 +23,7 @@ extension NetworkConfiguration {
             switch settings.proxy {
             case nil: ProxyRules(environment: Self.variable)
             case "": ProxyRules()
-            case let proxy?: ProxyRules(proxy: proxy, exceptions: settings.proxyExceptions)
+            case let proxy?: ProxyRules(proxy: proxy, exceptions: settings.proxyExceptions ?? "")
             }
         cookieFile = settings.cookieFile
     }

@@ -3,6 +3,7 @@
 import iDownData
 import iDownDesktop
 import iDownService
+import iDownSettings
 import iDownState
 import iDownloader
 

@@ -73,7 +73,7 @@ final class ChangingList: Sendable {
                     (_: Call, id: String) async throws -> TaskProperties in
                     try self.task(id)
                 },
-                .method(Name.retry, in: ["id"]) { (_: Call, id: String) async throws in
+                .method("Retry", in: ["id"]) { (_: Call, id: String) async throws in
                     try self.note("retry", [id])
                 },
                 .method(Name.setPriority, in: ["id", "priority"]) {

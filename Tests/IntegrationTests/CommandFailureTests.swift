@@ -32,7 +32,7 @@ struct CommandFailureTests {
         ["pause-all"],
         ["clear"],
         ["export", "all"],
-        ["config"],
+        ["config", "speed-limit", "1M"],
         ["service", "start"],
     ]
 

@@ -3,6 +3,7 @@
 import DBus
 import Testing
 import iDownBus
+import iDownSettings
 import iDownTesting
 
 /// The completions in real shells at a terminal, and the manual pages.
@@ -115,6 +116,9 @@ struct CompletionTests {
         let entries = page.split(separator: ".TP\n").dropFirst()
         let marked = entries.filter { $0.contains("\n.I idown config\n") }
         let keys = marked.compactMap { $0.split(separator: "\n").first?.dropFirst(3) }
-        #expect(keys.map(String.init).sorted() == ServiceSetting.allCases.map(\.rawValue).sorted())
+        #expect(
+            keys.map(String.init).sorted()
+                == Setting.allCases.filter { !$0.isReadOnly }.map(\.rawValue).sorted()
+        )
     }
 }

@@ -3,6 +3,7 @@
 import DBus
 import Testing
 import iDownBus
+import iDownSettings
 import iDownTesting
 
 /// MaxConcurrentDownloads and the order in which tasks start.
@@ -26,13 +27,13 @@ struct ConcurrencyTests {
             #expect(try await client.getTask(ids[3]).hold == .queue)
 
             // The last-started go back; what ran before them is not touched.
-            try await client.setMaxConcurrentDownloads(1)
+            try await client.set(.maxConcurrentDownloads, to: .number(1))
             try await service.waitForState("waiting", of: ids[1])
             try await service.waitForState("waiting", of: ids[2])
             #expect(try await running(service) == [ids[0]])
             #expect(try await client.getTask(ids[2]).hold == .queue)
 
-            try await client.setMaxConcurrentDownloads(5)
+            try await client.set(.maxConcurrentDownloads, to: .number(5))
             for id in ids[1..<5] { try await service.waitForState("downloading", of: id) }
             #expect(try await running(service) == Array(ids[0..<5]))
 
@@ -42,7 +43,7 @@ struct ConcurrencyTests {
             #expect(told == [.uint32(1), .uint32(5)])
 
             try await service.restart()
-            #expect(try await client.maxConcurrentDownloads() == 5)
+            #expect(try await client.value(of: .maxConcurrentDownloads) == .number(5))
             for id in ids[0..<5] { try await service.waitForState("downloading", of: id) }
             #expect(try await client.getTask(ids[5]).state == .waiting)
         }
@@ -55,10 +56,10 @@ struct ConcurrencyTests {
             let low = try await service.addHeld(on: host, "/low") { $0.priority = -1 }
             let middle = try await service.addHeld(on: host, "/middle")
             let high = try await service.addHeld(on: host, "/high") { $0.priority = 1 }
-            try await service.client.setMaxConcurrentDownloads(2)
+            try await service.client.set(.maxConcurrentDownloads, to: .number(2))
             try await service.waitForState("waiting", of: low)
             #expect(try await running(service) == [middle, high])
-            try await service.client.setMaxConcurrentDownloads(1)
+            try await service.client.set(.maxConcurrentDownloads, to: .number(1))
             try await service.waitForState("waiting", of: middle)
             #expect(try await running(service) == [high])
         }
@@ -68,7 +69,7 @@ struct ConcurrencyTests {
         let host = try ChangingHost(.held(TestContent(seed: 82, count: 1 << 20)))
         defer { host.stop() }
         try await withService { service in
-            try await service.client.setMaxConcurrentDownloads(1)
+            try await service.client.set(.maxConcurrentDownloads, to: .number(1))
             let first = try await service.addHeld(on: host, "/first")
             var last = ""
             for (name, priority) in [("a", 0), ("b", 5), ("c", 0), ("d", 5), ("e", -7)] {

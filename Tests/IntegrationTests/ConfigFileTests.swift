@@ -61,11 +61,72 @@ struct ConfigFileTests {
                     of: json.standardOutput
                 ) == "['mv', '{path}', '/a b'] False None 0"
             )
-            let set = try await idown("config", "proxy", "http://127.0.0.1:8", in: service)
-            #expect(set.status == .exited(64), "\(set)")
-            #expect(set.standardError.contains("idown config edit"), "\(set)")
+            for name in ["when-done-command", "allow-hidden-folders"] {
+                let set = try await idown("config", name, "on", in: service)
+                #expect(set.status == .exited(64), "\(set)")
+                #expect(set.standardError.contains("idown config edit"), "\(set)")
+            }
             let slip = try await idown("config", "prxoy", in: service)
             #expect(slip.standardError.contains("did you mean proxy?"), "\(slip)")
+        }
+    }
+
+    @Test func `all that programs may change is set and shown, and is in the file`() async throws {
+        try await withService { service in
+            let changes = [
+                ("proxy", "http://me:geheim@127.0.0.1:9", "http://me:***@127.0.0.1:9"),
+                ("no-proxy", "a.example,b.example", "a.example,b.example"),
+                ("cookie-file", "c.txt", "\(service.home.path)/c.txt"),
+                ("Notifications", "off", "off"), ("stay-awake", "on", "on"),
+                ("retry-for", "2h", "2h"), ("use-server-time", "on", "on"),
+                ("log-level", "debug", "debug"),
+            ]
+            for (name, value, shown) in changes {
+                let set = try await idown("config", name, value, in: service)
+                #expect(set.status == .exited(0) && set.standardOutput == "", "\(name): \(set)")
+                let got = try await idown("config", name, in: service)
+                #expect(got.standardOutput == shown, "\(name): \(got)")
+                // A value can be set as it is shown, a hidden password included.
+                #expect(try await idown("config", name, shown, in: service).status == .exited(0))
+            }
+            let file = try TestFile.text(of: path(service))
+            #expect(
+                try await evaluate(
+                    """
+                    x['Proxy'], x['NoProxy'], x['CookieFile'].split('/')[-1], x['Notifications'],
+                    x['StayAwake'], x['RetryFor'], x['UseServerTime'], x['LogLevel'],
+                    'WhenDoneCommand' in x
+                    """.replacing("\n", with: " "),
+                    of: file
+                )
+                    == "http://me:geheim@127.0.0.1:9 a.example,b.example c.txt False True 7200 True debug False"
+            )
+            for (name, value) in [("proxy", "none"), ("proxy", ""), ("cookie-file", "none")] {
+                let set = try await idown("config", name, value, in: service)
+                #expect(set.status == .exited(0), "\(name): \(set)")
+            }
+            let json = try await idown("config", "--json", in: service)
+            #expect(
+                try await evaluate("x['Proxy'], x['CookieFile']", of: json.standardOutput)
+                    == "None None"
+            )
+        }
+    }
+
+    @Test func `config reads the settings without starting the service`() async throws {
+        try await withService(started: false) { service in
+            mkdir(service.home.config + "/idown", 0o700)
+            try TestFile.write(#"{"Proxy": "", "SpeedLimit": 1024}"#, to: path(service))
+            let shown = try await idown("config", in: service)
+            #expect(shown.status == .exited(0), "\(shown)")
+            let lines = shown.standardOutput.split(separator: "\n").map { line in
+                line.split(separator: " ").joined(separator: " ")
+            }
+            #expect(lines.count == 17)
+            for line in ["proxy none", "speed-limit 1k", "cookie-file -", "log-level info"] {
+                #expect(lines.contains(line), "\(line): \(lines)")
+            }
+            #expect(lines.contains("download-directory \(service.home.downloads)"), "\(lines)")
         }
     }
 

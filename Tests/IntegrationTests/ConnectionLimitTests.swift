@@ -3,6 +3,7 @@
 import Synchronization
 import Testing
 import iDownBus
+import iDownSettings
 import iDownTesting
 
 /// A host that serves two connections at a time and answers 403 to every further one.
@@ -74,7 +75,7 @@ struct ConnectionLimitTests {
         }
         defer { for server in servers { server.stop() } }
         try await withService { service in
-            try await service.client.setMaxConcurrentDownloads(20)
+            try await service.client.set(.maxConcurrentDownloads, to: .number(20))
             var ids: [String] = []
             for server in servers {
                 ids.append(try await service.add(server.url("/file.bin")) { $0.connections = 4 })

@@ -4,6 +4,7 @@ import DBus
 import Synchronization
 import Testing
 import iDownBus
+import iDownSettings
 import iDownTesting
 
 /// The service among the desktop's others, and without them.
@@ -47,9 +48,9 @@ import iDownTesting
                 #expect(try await service.client.getTask(id).attempts == 0)
                 let near = try await service.add(server.url("/near"))
                 try await service.waitForState("completed", of: near)
-                try await service.client.setHoldOnMetered(false)
+                try await service.client.set(.holdOnMetered, to: .flag(false))
                 try await service.waitForState("downloading", of: id)
-                try await service.client.setHoldOnMetered(true)
+                try await service.client.set(.holdOnMetered, to: .flag(true))
                 try await service.waitForHold(.metered, of: id)
                 try await mock.update(["Metered": .uint32(2)])
                 try await service.waitForState("downloading", of: id)
@@ -85,7 +86,7 @@ import iDownTesting
             try await service.bus.withPowerProfiles(service.connection) { mock in
                 try await start(service)
                 let id = try await service.addHeld(on: host)
-                try await service.client.setHoldOnLowBattery(true)
+                try await service.client.set(.holdOnLowBattery, to: .flag(true))
                 try await mock.update(["ActiveProfile": .string("power-saver")])
                 try await service.waitForHold(.battery, of: id)
                 #expect(try await service.client.explain(id) == ["low battery"])
@@ -249,9 +250,10 @@ import iDownTesting
         try await withSession(settings: "{}") { service in
             try await service.start()
             let path = service.home.config + "/idown/settings.json"
-            func expect(_ count: UInt32) async throws {
+            func expect(_ count: UInt64) async throws {
                 try await soon("\(count) downloads at once") {
-                    try await service.client.maxConcurrentDownloads() == count
+                    try await service.client.value(of: .maxConcurrentDownloads)
+                        == .number(count)
                 }
             }
             try TestFile.write(#"{"MaxConcurrentDownloads": 7}"#, to: path)
@@ -264,7 +266,7 @@ import iDownTesting
             try TestFile.write(#"{"MaxConcurrentDownloads": 2}"#, to: path + ".new")
             _ = try await ChildProcess.run("mv", [path + ".new", path])
             try await expect(2)
-            try await service.client.setMaxConcurrentDownloads(5)
+            try await service.client.set(.maxConcurrentDownloads, to: .number(5))
             try await expect(5)
             #expect(try TestFile.text(of: path).contains("5"))
         }

@@ -3,6 +3,7 @@
 import Glibc
 import Testing
 import iDownBus
+import iDownSettings
 import iDownTesting
 
 /// The real `idown doctor`.
@@ -38,7 +39,7 @@ struct DoctorTests {
 
     @Test func `doctor reports a folder without write permission`() async throws {
         try await withService { service in
-            try await service.client.setDownloadDirectory("\(service.home.path)/x")
+            try await service.client.set(.downloadDirectory, to: .text("\(service.home.path)/x"))
             chmod(service.home.state, 0o755)
             defer { chmod(service.home.state, 0o700) }
             let ended = try await idown("doctor", "--json", in: service)

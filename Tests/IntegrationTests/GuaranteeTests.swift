@@ -3,6 +3,7 @@
 import DBus
 import Testing
 import iDownBus
+import iDownSettings
 import iDownTesting
 
 /// What holds after a reply, whatever happens then.
@@ -33,10 +34,10 @@ struct GuaranteeTests {
             try await service.restartAfterKill()
             #expect(try await client.listTasks().map(\.id) == Array(ids[5...]))
 
-            try await client.setKeepCompleted(30)
-            try await client.setHoldOnMetered(true)
+            try await client.set(.keepCompleted, to: .number(30))
+            try await client.set(.holdOnMetered, to: .flag(true))
             try await service.restartAfterKill()
-            #expect(try await client.keepCompleted() == 30)
+            #expect(try await client.value(of: .keepCompleted) == .number(30))
 
             let task = Proxy(
                 service.connection,

@@ -3,6 +3,7 @@
 import Glibc
 import Testing
 import iDownBus
+import iDownSettings
 import iDownTesting
 
 /// A disk that stops answering, and answers again later.
@@ -66,7 +67,7 @@ struct HungDiskTests {
             try await withHangingDisk(kind) { disk in
                 let client = service.client
                 // Those that hang keep their slots.
-                try await client.setMaxConcurrentDownloads(5)
+                try await client.set(.maxConcurrentDownloads, to: .number(5))
                 let paused = try await add("stuck-1", of: host, to: disk, service)
                 let removed = try await add("stuck-2", of: host, to: disk, service)
                 let left = try await add("stuck-3", of: host, to: disk, service)
@@ -135,6 +136,35 @@ struct HungDiskTests {
     @Test(.enabled("needs to mount and to freeze an image") { await HangingDisk.canMount(image) })
     func `a local disk that stops answering holds up nobody else`() async throws {
         try await holdsUpNobody(.frozenImage)
+    }
+
+    @Test(.enabled("needs fuse(4) and python3-fuse") { await HangingDisk.canMount(program) })
+    func `a disk of the settings file that hangs holds up changes of settings and nothing else`()
+        async throws
+    {
+        try await withService { service in
+            try await withHangingDisk(.stoppedProgram) { disk in
+                let client = service.client
+                let folder = service.home.config + "/idown"
+                mkdir(folder, 0o700)
+                try #require(symlink(disk.path + "/own.json", folder + "/settings.json") == 0)
+                try await client.set(.speedLimit, to: .number(5))
+                #expect(try TestFile.text(of: disk.path + "/own.json").contains("5"))
+                try await disk.hang()
+                let change = Task { try await client.set(.speedLimit, to: .number(6)) }
+                for number in 1...500 {
+                    _ = try await promptly("call \(number)") { try await client.taskCount() }
+                }
+                let before = try await promptly("a setting") {
+                    try await client.value(of: .speedLimit)
+                }
+                #expect(before == .number(5))
+                try await disk.answer()
+                try await change.value
+                #expect(try await client.value(of: .speedLimit) == .number(6))
+                #expect(try TestFile.text(of: disk.path + "/own.json").contains("6"))
+            }
+        }
     }
 
     @Test(.enabled("needs fuse(4) and python3-fuse") { await HangingDisk.canMount(program) })

@@ -77,6 +77,11 @@ struct IntrospectionTests {
             ("org.idown.Manager1", "Manager1", "", "method, AddURL, in s url, out s id"),
             ("org.idown.Task1", "Task1", "/task/1", "method, Pause"),
             (
+                "org.idown.Settings1", "Settings1", "",
+                "property, WhenDoneCommand, as, read, "
+                    + "org.freedesktop.DBus.Property.EmitsChangedSignal=invalidates"
+            ),
+            (
                 "org.freedesktop.Application", "Manager1", "",
                 "method, Activate, in a{sv} platform_data"
             ),

@@ -3,6 +3,7 @@
 import DBus
 import Testing
 import iDownBus
+import iDownSettings
 import iDownTesting
 
 /// `kill -9` of the service at the worst moments.
@@ -138,9 +139,9 @@ struct KillTests {
             try await service.client.remove(ids[2])
             try await service.restartAfterKill()
             #expect(try await service.client.listTasks().map(\.id) == [0, 1, 3, 4].map { ids[$0] })
-            try await service.client.setMaxConcurrentDownloads(7)
+            try await service.client.set(.maxConcurrentDownloads, to: .number(7))
             try await service.restartAfterKill()
-            #expect(try await service.client.maxConcurrentDownloads() == 7)
+            #expect(try await service.client.value(of: .maxConcurrentDownloads) == .number(7))
         }
     }
 

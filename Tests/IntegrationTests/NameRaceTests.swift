@@ -3,6 +3,7 @@
 import Glibc
 import Testing
 import iDownBus
+import iDownSettings
 import iDownTesting
 
 /// Many who want one name, and what stands in their way.
@@ -22,7 +23,7 @@ import iDownTesting
         )
         defer { host.stop() }
         try await withService { service in
-            try await service.client.setMaxConcurrentDownloads(16)
+            try await service.client.set(.maxConcurrentDownloads, to: .number(16))
             let ids = try await service.client.addURLs((0..<16).map { host.url("/\($0)/same.bin") })
             await host.waitForRequest(count: 16)
             go.open()

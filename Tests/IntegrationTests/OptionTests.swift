@@ -3,6 +3,7 @@
 import DBus
 import Testing
 import iDownBus
+import iDownSettings
 import iDownTesting
 
 /// The options of AddURLWithOptions and AddURLs, by what they do.
@@ -232,7 +233,7 @@ struct OptionTests {
         defer { host.stop() }
         try await withService { service in
             // So low that nothing goes for minutes.
-            try await service.client.setSpeedLimit(1)
+            try await service.client.set(.speedLimit, to: .number(1))
             let id = try await service.add(host.url())
             let slow = try await service.add(host.url("/slow.bin")) { $0.speedLimit = 1 }
             for id in [id, slow] { try await service.waitForState("downloading", of: id) }
@@ -241,15 +242,15 @@ struct OptionTests {
             #expect(try await service.client.getTask(slow).speedLimit == 1)
             #expect(try await service.client.getTask(id).downloadedBytes == 0)
 
-            try await service.client.setSpeedLimit(0)
+            try await service.client.set(.speedLimit, to: .number(0))
             try await service.waitForState("completed", of: id)
             let held = try await service.client.getTask(slow)
             #expect(held.state == .downloading)
             #expect(held.downloadedBytes == 0)
             // As durable as all else.
-            try await service.client.setSpeedLimit(1 << 40)
+            try await service.client.set(.speedLimit, to: .number(1 << 40))
             try await service.restartAfterKill()
-            #expect(try await service.client.speedLimit() == 1 << 40)
+            #expect(try await service.client.value(of: .speedLimit) == .number(1 << 40))
             #expect(try await service.client.getTask(slow).speedLimit == 1)
 
             let task = Proxy(
@@ -275,7 +276,7 @@ struct OptionTests {
         defer { host.stop() }
         try await withService { service in
             // So low that it is not over before the end of this.
-            try await service.client.setSpeedLimit(20_000)
+            try await service.client.set(.speedLimit, to: .number(20_000))
             let id = try await service.add(host.url()) { $0.connections = 1 }
             let path = try #require(TaskPath(id: id)).objectPath
             let task = Proxy(service.connection, Contract.busName, path, Contract.taskInterface)
@@ -302,7 +303,7 @@ struct OptionTests {
             try await service.restartAfterKill()
             #expect(try await task.get("MaxConnections", as: UInt32.self) == 2)
             try await task.set("MaxConnections", to: UInt32(0))
-            try await service.client.setSpeedLimit(0)
+            try await service.client.set(.speedLimit, to: .number(0))
             try await service.waitForState("completed", of: id)
             #expect(try await task.get("MaxConnections", as: UInt32.self) == 0)
             let file = service.home.download("file.bin")

@@ -4,6 +4,7 @@ import DBus
 import Glibc
 import Testing
 import iDownBus
+import iDownSettings
 import iDownTesting
 
 /// What a client may not ask for: refused by its contract name, and nothing is changed.
@@ -171,13 +172,16 @@ struct RefusalTests {
                 }
                 for folder in folders where folder.hasPrefix("/") {
                     let code = await refusal(folder) {
-                        try await service.client.setDownloadDirectory(folder)
+                        try await service.client.set(.downloadDirectory, to: .text(folder))
                     }
                     #expect(code == .invalidDestination, "DownloadDirectory \(folder)")
                 }
                 #expect(try await Traces.of(service) == before)
                 #expect(TestFile.names(in: outside) == ["file", "link-home"])
-                #expect(try await service.client.downloadDirectory() == service.home.downloads)
+                #expect(
+                    try await service.client.value(of: .downloadDirectory)
+                        == .text(service.home.downloads)
+                )
             }
         }
     }
@@ -255,10 +259,10 @@ struct RefusalTests {
                 }
                 #expect(code == .invalidArguments, "\(path)")
             }
-            let count = try await service.client.maxConcurrentDownloads()
-            #expect(count == 3)
-            let folder = try await service.client.downloadDirectory()
-            #expect(folder == service.home.downloads)
+            let count = try await service.client.value(of: .maxConcurrentDownloads)
+            #expect(count == .number(3))
+            let folder = try await service.client.value(of: .downloadDirectory)
+            #expect(folder == .text(service.home.downloads))
         }
     }
 

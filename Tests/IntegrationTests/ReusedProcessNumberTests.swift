@@ -3,6 +3,7 @@
 import Glibc
 import Testing
 import iDownBus
+import iDownSettings
 import iDownTesting
 
 /// A sandboxed application connects to the bus and ends, and a program of the user's gets its
@@ -226,7 +227,7 @@ struct ReusedProcessNumberTests {
             )
             #expect(lines == Self.calls.map { "\($0) AccessDenied" })
             #expect(try await service.client.getTask(task) == before)
-            #expect(try await service.client.maxConcurrentDownloads() == 3)
+            #expect(try await service.client.value(of: .maxConcurrentDownloads) == .number(3))
         }
     }
 

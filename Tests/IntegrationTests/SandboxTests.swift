@@ -3,6 +3,7 @@
 import Glibc
 import Testing
 import iDownBus
+import iDownSettings
 import iDownTesting
 
 /// What an application from a sandbox may do, and what not.
@@ -78,6 +79,14 @@ struct SandboxTests {
             show(verb, lambda: getattr(manager, verb)())
         name = 'org.idown.Manager1'
         show('set', lambda: properties.Set(name, 'MaxConcurrentDownloads', number(5)))
+        hidden = 'org.idown.Settings1'
+        show('set-proxy', lambda: properties.Set(hidden, 'Proxy', text('http://127.0.0.1:9')))
+        show('get-proxy', lambda: properties.Get(hidden, 'Proxy'))
+        show('all-settings', lambda: properties.GetAll(hidden))
+        def whole():
+            found = properties.GetAll('')
+            return 'Version' in found, 'Proxy' in found, 'LogLevel' in found
+        show('all-interfaces', whole)
         task = dbus.Interface(one, 'org.freedesktop.DBus.Properties')
         five = dbus.Int32(5, variant_level=1)
         show('set-task', lambda: task.Set('org.idown.Task1', 'Priority', five))
@@ -129,6 +138,10 @@ struct SandboxTests {
         ClearCompleted AccessDenied
         Quit AccessDenied
         set AccessDenied
+        set-proxy AccessDenied
+        get-proxy AccessDenied
+        all-settings AccessDenied
+        all-interfaces (True, False, False)
         set-task AccessDenied
         set-own AccessDenied
         unknown NoSuchTask
@@ -167,7 +180,7 @@ struct SandboxTests {
             for (line, right) in zip(lines, expected) { #expect(line == right) }
             #expect(lines.count == expected.count, "\(client.standardError)")
             #expect(try await service.client.getTask(other) == before)
-            #expect(try await service.client.maxConcurrentDownloads() == 3)
+            #expect(try await service.client.value(of: .maxConcurrentDownloads) == .number(3))
             #expect(try await service.client.getTask(other).url.contains("SECRET"))
         }
     }

@@ -4,6 +4,7 @@ import DBus
 import Glibc
 import Testing
 import iDownBus
+import iDownSettings
 import iDownTesting
 
 /// Verbs for many tasks, and what is asked of many, over the bus.
@@ -28,7 +29,7 @@ struct SelectionTests {
         }
         try await withService { service in
             let client = service.client
-            try await client.setMaxConcurrentDownloads(1)
+            try await client.set(.maxConcurrentDownloads, to: .number(1))
             let completed = try await service.add(host.url("/done.bin"))
             #expect(try await client.wait(for: completed) == .completed)
             let failed = try await service.add(host.url("/gone.bin"))

@@ -4,6 +4,7 @@ import DBus
 import Glibc
 import Testing
 import iDownBus
+import iDownSettings
 import iDownTesting
 
 /// Proxies and logins as the user's environment, home and settings have them.
@@ -48,7 +49,7 @@ struct UserNetworkTests {
             try await service.waitForState("completed", of: second)
             #expect(Set(preferred.requests.map(\.target)) == ["http://nowhere.test/second"])
             // A change by the service keeps what the user wrote.
-            try await service.client.setMaxConcurrentDownloads(2)
+            try await service.client.set(.maxConcurrentDownloads, to: .number(2))
             _ = try await service.terminate()
             let kept = try TestFile.text(of: service.home.config + "/idown/settings.json")
             #expect(kept.contains(login))

@@ -3,6 +3,7 @@
 import DBus
 import Testing
 import iDownBus
+import iDownSettings
 import iDownTesting
 
 /// The contract's table: every verb in every state, over the bus, on real tasks.
@@ -113,7 +114,7 @@ struct VerbTests {
         let client = service.client
         let target = "/\(state)-\(verb).bin"
         // A second slot for what has to run first.
-        try await client.setMaxConcurrentDownloads(2)
+        try await client.set(.maxConcurrentDownloads, to: .number(2))
         let id: String
         switch state {
         case .downloading:
@@ -126,12 +127,12 @@ struct VerbTests {
             id = try await client.addURL(host.url(target))
             try await service.waitForState("completed", of: id)
         default:
-            try await client.setMaxConcurrentDownloads(1)
+            try await client.set(.maxConcurrentDownloads, to: .number(1))
             id = try await client.addURL(held.url(target))
             if state == .paused { try await client.pause(id) }
             if state == .cancelled { try await client.cancel(id) }
         }
-        try await client.setMaxConcurrentDownloads(1)
+        try await client.set(.maxConcurrentDownloads, to: .number(1))
         #expect(try await client.getTask(id).state == state)
         return id
     }

@@ -3,6 +3,7 @@
 import Glibc
 import Testing
 import iDownBus
+import iDownSettings
 import iDownTesting
 
 /// A settings file with a mistake must not lead a download past the user's proxy.
@@ -87,7 +88,7 @@ struct WrongSettingsTests {
             try await runOnce(service, with: "{\(text(proxy)), \"MaxConcurrentDownloads\": 5}")
             try write("{\(text(proxy)), \"MaxConcurrentDownloads\": 65}", for: service)
             try await service.start()
-            #expect(try await service.client.maxConcurrentDownloads() == 5)
+            #expect(try await service.client.value(of: .maxConcurrentDownloads) == .number(5))
             let id = try await service.add(host.url("/through"))
             try await service.waitForState("completed", of: id)
             #expect(proxy.requests.map(\.target) == [host.url("/through")])
@@ -130,13 +131,14 @@ struct WrongSettingsTests {
             try await service.start()
             let id = try await addHeld(service, host)
             _ = try await service.terminate()
-            // A folder in its place cannot be read, not even by root.
+            // A link to a folder in its place cannot be read, not even by root.
             unlink(path(service))
-            mkdir(path(service), 0o700)
+            try #require(symlink(service.home.path, path(service)) == 0)
             try await service.start()
             try await service.waitForHold(TaskProperties.Hold(rawValue: "settings"), of: id)
-            rmdir(path(service))
-            try write("{\(text(proxy))}", for: service)
+            // At one go: without any file the defaults would hold.
+            try TestFile.write("{\(text(proxy))}", to: path(service) + ".new")
+            try #require(rename(path(service) + ".new", path(service)) == 0)
             try await service.waitForState("completed", of: id)
         }
     }
@@ -189,7 +191,7 @@ struct WrongSettingsTests {
             #expect(try TestFile.text(of: copy) == #"{"SpeedLimit": 5}"#)
             try await service.start()
             #expect(try await look() == first)
-            try await service.client.setMaxConcurrentDownloads(7)
+            try await service.client.set(.maxConcurrentDownloads, to: .number(7))
             #expect(try TestFile.text(of: copy) == TestFile.text(of: path(service)))
             _ = try await service.terminate()
         }

@@ -4,6 +4,7 @@ import DBus
 import Synchronization
 import Testing
 import iDownBus
+import iDownSettings
 import iDownTesting
 
 /// A service with a list in memory, behind the real table on a real bus.
@@ -14,10 +15,9 @@ final class FakeManager: ManagerHandling {
         var options: [AddOptions] = []
         var senders: [BusName?] = []
         var tasks: [TaskProperties] = []
-        var maxConcurrentDownloads: UInt32 = 3
-        var maxConnectionsPerDownload: UInt32 = 8
-        var speedLimit: UInt64 = 0
-        var downloadDirectory = "/home/me/Downloads"
+        var settings: [Setting: Setting.Content] = [
+            .downloadDirectory: .text("/home/me/Downloads")
+        ]
         var isStopping = false
     }
 
@@ -106,51 +106,39 @@ final class FakeManager: ManagerHandling {
         note("activate", call)
     }
 
-    func pause(_ id: String, call: Call) async throws(ManagerError) {
-        try verb("pause", id, call)
+    func carryOut(
+        _ method: TaskMethod,
+        on id: String,
+        call: Call
+    ) async throws(ManagerError) {
+        try verb(method.rawValue.lowercased(), id, call)
+        switch method {
+        case .pause, .resume, .retry: break
+        case .cancel: throw ManagerError(.invalidState, "task \(id) is completed")
+        case .remove: record.withLock { $0.tasks.removeAll { $0.id == id } }
+        }
     }
 
-    func resume(_ id: String, call: Call) async throws(ManagerError) {
-        try verb("resume", id, call)
-    }
-
-    func retry(_ id: String, call: Call) async throws(ManagerError) {
-        try verb("retry", id, call)
-    }
-
-    func cancel(_ id: String, call: Call) async throws(ManagerError) {
-        try verb("cancel", id, call)
-        throw ManagerError(.invalidState, "task \(id) is completed")
-    }
-
-    func remove(_ id: String, call: Call) async throws(ManagerError) {
-        try verb("remove", id, call)
-        record.withLock { $0.tasks.removeAll { $0.id == id } }
-    }
-
-    func startAll(call: Call) async throws(ManagerError) -> UInt32 {
-        note("start-all", call)
-        return 1
-    }
-
-    func pauseAll(call: Call) async throws(ManagerError) -> UInt32 {
-        note("pause-all", call)
-        return 2
-    }
-
-    func startTasks(_ ids: [String], call: Call) async throws(ManagerError) -> UInt32 {
-        note("start \(ids)", call)
+    func carryOut(
+        _ method: TaskMethod,
+        onEach ids: [String],
+        call: Call
+    ) async throws(ManagerError) -> UInt32 {
+        note("\(method.rawValue.lowercased()) \(ids)", call)
         return UInt32(ids.count)
     }
 
-    func pauseTasks(_ ids: [String], call: Call) async throws(ManagerError) -> UInt32 {
-        note("pause \(ids)", call)
-        return UInt32(ids.count)
-    }
-
-    func cancelTasks(_ ids: [String], call: Call) async throws(ManagerError) -> UInt32 {
-        note("cancel \(ids)", call)
-        return UInt32(ids.count)
+    func carryOutOnAll(
+        _ method: TaskMethod,
+        call: Call
+    ) async throws(ManagerError) -> UInt32 {
+        note("\(method.rawValue.lowercased())-all", call)
+        return switch method {
+        case .resume: 1
+        case .pause: 2
+        case .remove: 3
+        case .retry, .cancel: 0
+        }
     }
 
     func removeTasks(
@@ -162,20 +150,13 @@ final class FakeManager: ManagerHandling {
         return UInt32(ids.count)
     }
 
-    func setSpeedLimit(
-        _ limit: UInt64,
+    func set(
+        _ property: TaskProperty,
         of id: String,
+        to value: Value,
         call: Call
     ) async throws(ManagerError) {
-        try verb("limit \(limit)", id, call)
-    }
-
-    func setMaxConnections(
-        _ count: UInt32,
-        of id: String,
-        call: Call
-    ) async throws(ManagerError) {
-        try verb("connections \(count)", id, call)
+        try verb("\(property.rawValue) \(value)", id, call)
     }
 
     func setPriority(
@@ -226,29 +207,6 @@ final class FakeManager: ManagerHandling {
         return [["host": .string("example.org")]]
     }
 
-    var holdOnMetered: Bool { get async throws(ManagerError) { true } }
-
-    func setHoldOnMetered(_ holds: Bool, call: Call) async throws(ManagerError) {
-        note("metered \(holds)", call)
-    }
-
-    var holdOnLowBattery: Bool { get async throws(ManagerError) { false } }
-
-    func setHoldOnLowBattery(_ holds: Bool, call: Call) async throws(ManagerError) {
-        note("battery \(holds)", call)
-    }
-
-    var keepCompleted: UInt32 { get async throws(ManagerError) { 7 } }
-
-    func setKeepCompleted(_ days: UInt32, call: Call) async throws(ManagerError) {
-        note("keep \(days)", call)
-    }
-
-    func clearCompleted(call: Call) async throws(ManagerError) -> UInt32 {
-        note("clear", call)
-        return 3
-    }
-
     func setURL(_ id: String, to url: String, call: Call) async throws(ManagerError) {
         try verb("set \(url)", id, call)
     }
@@ -285,39 +243,22 @@ final class FakeManager: ManagerHandling {
 
     let version = "0.0-fake"
 
-    var maxConcurrentDownloads: UInt32 {
-        get async throws(ManagerError) { record.withLock { $0.maxConcurrentDownloads } }
+    func value(
+        of setting: Setting,
+        call: Call
+    ) async throws(ManagerError) -> Setting.Content {
+        record.withLock { $0.settings[setting] ?? setting.usual }
     }
 
-    func setMaxConcurrentDownloads(_ count: UInt32, call: Call) async throws(ManagerError) {
-        record.withLock { $0.maxConcurrentDownloads = count }
-    }
-
-    var maxConnectionsPerDownload: UInt32 {
-        get async throws(ManagerError) { record.withLock { $0.maxConnectionsPerDownload } }
-    }
-
-    func setMaxConnectionsPerDownload(_ count: UInt32, call: Call) async throws(ManagerError) {
-        record.withLock { $0.maxConnectionsPerDownload = count }
-    }
-
-    var speedLimit: UInt64 {
-        get async throws(ManagerError) { record.withLock { $0.speedLimit } }
-    }
-
-    func setSpeedLimit(_ limit: UInt64, call: Call) async throws(ManagerError) {
-        record.withLock { $0.speedLimit = limit }
-    }
-
-    var downloadDirectory: String {
-        get async throws(ManagerError) { record.withLock { $0.downloadDirectory } }
-    }
-
-    func setDownloadDirectory(_ path: String, call: Call) async throws(ManagerError) {
-        guard path.hasPrefix("/") else {
-            throw ManagerError(.invalidDestination, "the folder is not absolute")
+    func set(
+        _ setting: Setting,
+        to content: Setting.Content,
+        call: Call
+    ) async throws(ManagerError) {
+        guard content != .text("/refused") else {
+            throw ManagerError(.invalidDestination, "the folder is refused")
         }
-        record.withLock { $0.downloadDirectory = path }
+        record.withLock { $0.settings[setting] = content }
     }
 
     var taskCount: UInt32 {

@@ -3,6 +3,7 @@
 import DBus
 import Testing
 import iDownBus
+import iDownSettings
 import iDownTesting
 
 @Suite struct ManagerClientTests {
@@ -29,8 +30,9 @@ import iDownTesting
                 scene.manager.asked == [
                     "add https://a.org/", "add https://b.org/", "add https://c.org/",
                     "add metalink /a.meta4", "remove 4", "pause 1",
-                    "resume 1", "retry 1", "remove 3", "start-all", "pause-all", "clear",
-                    "set https://d.org/ 1", "limit 5 2", "connections 3 2", "get 2",
+                    "resume 1", "retry 1", "remove 3", "resume-all", "pause-all", "remove-all",
+                    "set https://d.org/ 1", "SpeedLimit \(Value.uint64(5)) 2",
+                    "MaxConnections \(Value.uint32(3)) 2", "get 2",
                 ]
             )
         }
@@ -80,18 +82,18 @@ import iDownTesting
             #expect(try await client.waitingCount() == 5)
             #expect(try await client.activeCount() == 6)
             #expect(try await client.speed() == 1 << 40)
-            try await client.setMaxConcurrentDownloads(64)
-            #expect(try await client.maxConcurrentDownloads() == 64)
-            try await client.setDownloadDirectory("/srv")
-            #expect(try await client.downloadDirectory() == "/srv")
+            try await client.set(.maxConcurrentDownloads, to: .number(64))
+            #expect(try await client.value(of: .maxConcurrentDownloads) == .number(64))
+            try await client.set(.downloadDirectory, to: .text("/srv"))
+            #expect(try await client.value(of: .downloadDirectory) == .text("/srv"))
         }
     }
 
-    @Test(arguments: [0, 65] as [UInt32])
-    func `a property out of its range is InvalidArgs`(count: UInt32) async throws {
+    @Test(arguments: [0, 65] as [UInt64])
+    func `a property out of its range is InvalidArgs`(count: UInt64) async throws {
         try await withFakeManager { scene in
             let error = await #expect(throws: ManagerError.self) {
-                try await scene.client.setMaxConcurrentDownloads(count)
+                try await scene.client.set(.maxConcurrentDownloads, to: .number(count))
             }
             #expect(error?.code == .invalidArguments)
         }
@@ -100,9 +102,9 @@ import iDownTesting
     @Test func `a folder that is not taken keeps its own error`() async throws {
         try await withFakeManager { scene in
             let error = await #expect(throws: ManagerError.self) {
-                try await scene.client.setDownloadDirectory("relative")
+                try await scene.client.set(.downloadDirectory, to: .text("/refused"))
             }
-            #expect(error == ManagerError(.invalidDestination, "the folder is not absolute"))
+            #expect(error == ManagerError(.invalidDestination, "the folder is refused"))
         }
     }
 

@@ -10,6 +10,7 @@ import iDownTesting
     @Test(
         arguments: [
             ("org.idown.Manager1", "org.idown.Manager1", Contract.managerPath, 40),
+            ("org.idown.Settings1", "org.idown.Settings1", Contract.managerPath, 10),
             ("org.idown.Task1", "org.idown.Task1", "/org/idown/Manager1/task/1", 40),
             ("org.freedesktop.Application", "org.idown.Manager1", Contract.managerPath, 10),
         ] as [(String, String, ObjectPath, Int)]
@@ -62,7 +63,7 @@ import iDownTesting
             }
             #expect(
                 scene.manager.asked == [
-                    "open [\"https://e.org/\", \"idown:?url=x\"]", "activate", "start-all",
+                    "open [\"https://e.org/\", \"idown:?url=x\"]", "activate", "resume-all",
                     "pause-all",
                 ]
             )

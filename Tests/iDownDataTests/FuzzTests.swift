@@ -2,6 +2,7 @@
 
 import Testing
 import iDownData
+import iDownSettings
 import iDownTesting
 
 /// Settings files as people and programs write them, changed at random.

@@ -2,20 +2,30 @@
 
 import Glibc
 import Testing
+import iDownSettings
 import iDownState
 import iDownTesting
 
 @testable import iDownData
 
 @Suite struct SettingsFileTests {
-    private let chosen = Settings(
-        maxConcurrentDownloads: 7,
-        maxConnectionsPerDownload: 16,
-        speedLimit: 1 << 40,
-        keepCompleted: 30,
-        downloadDirectory: "/mnt/big",
-        allowsHiddenFolders: true
-    )
+    private let chosen = Self.settings {
+        $0.maxConcurrentDownloads = 7
+        $0.maxConnectionsPerDownload = 16
+        $0.speedLimit = 1 << 40
+        $0.keepCompleted = 30
+        $0.downloadDirectory = "/mnt/big"
+        $0.proxy = "socks5h://p:1"
+        $0.notifies = false
+        $0.retryFor = 60
+        $0.logLevel = "debug"
+    }
+
+    private static func settings(_ change: (inout Settings) -> Void) -> Settings {
+        var settings = Settings()
+        change(&settings)
+        return settings
+    }
 
     @Test func `without a file the defaults are used, and reading makes no file`() async throws {
         try await withTemporaryFolder { folder async throws in
@@ -41,16 +51,6 @@ import iDownTesting
         }
     }
 
-    @Test func `the manual page describes each key, and no other`() throws {
-        let sources = #filePath.split(separator: "/").dropLast(3).map { "/\($0)" }.joined()
-        let page = try TestFile.text(of: "\(sources)/desktop/man/idown-settings.5")
-        let lines = page.split(separator: "\n")
-        let described = zip(lines, lines.dropFirst()).compactMap { before, line in
-            before == ".TP" && line.hasPrefix(".I ") ? String(line.dropFirst(3)) : nil
-        }
-        #expect(described.sorted() == SettingsFile.keys.sorted())
-    }
-
     @Test func `a pipe in place of the file does not block reading`() async throws {
         try await withTemporaryFolder { folder in
             try #require(mkfifo(folder + "/settings.json", 0o600) == 0)
@@ -74,7 +74,6 @@ import iDownTesting
             #expect(
                 try text(in: folder) == """
                     {
-                      "AllowHiddenFolders" : true,
                       "DownloadDirectory" : "/mnt/big",
                       "HoldOnLowBattery" : false,
                       "HoldOnMetered" : false,
@@ -88,8 +87,12 @@ import iDownTesting
                           "x"
                         ]
                       },
+                      "LogLevel" : "debug",
                       "MaxConcurrentDownloads" : 7,
                       "MaxConnectionsPerDownload" : 16,
+                      "Notifications" : false,
+                      "Proxy" : "socks5h://p:1",
+                      "RetryFor" : 60,
                       "SpeedLimit" : 1099511627776
                     }
 
@@ -98,11 +101,14 @@ import iDownTesting
         }
     }
 
-    @Test func `keys without a D-Bus property are read and never written`() async throws {
+    @Test
+    func `what only the user sets is read and never written, and the rest only if it changed`()
+        async throws
+    {
         try await withTemporaryFolder { folder in
             let content = """
                 {"Notifications": false, "StayAwake": true, "UseServerTime": true, "RetryFor": 60,
-                 "WhenDoneCommand": ["mv", "{path}"]}
+                 "WhenDoneCommand": ["mv", "{path}"], "AllowHiddenFolders": true, "NoProxy": ""}
                 """
             try write(content, in: folder)
             let settings = SettingsFile(folder: folder).read().settings
@@ -110,13 +116,40 @@ import iDownTesting
             #expect(settings.staysAwake)
             #expect(settings.usesServerTime)
             #expect(settings.retryFor == 60)
+            #expect(settings.allowsHiddenFolders)
             #expect(settings.whenDoneCommand == ["mv", "{path}"])
             var changed = settings
             changed.whenDoneCommand = ["rm"]
+            changed.allowsHiddenFolders = false
             changed.notifies = true
+            changed.cookieFile = "/c"
             try SettingsFile(folder: folder).write(changed, now: .someTime)
-            #expect(SettingsFile(folder: folder).read().settings == settings)
+            changed.whenDoneCommand = settings.whenDoneCommand
+            changed.allowsHiddenFolders = true
+            #expect(SettingsFile(folder: folder).read().settings == changed)
+            let text = try text(in: folder)
+            #expect(text.contains("\"NoProxy\" : \"\"") && !text.contains("\"Proxy\""))
         }
+    }
+
+    @Test func `a setting is unset by leaving its key out`() async throws {
+        try await withTemporaryFolder { folder in
+            try write(#"{"Proxy": "", "CookieFile": "/c", "LogLevel": null}"#, in: folder)
+            let file = SettingsFile(folder: folder)
+            var settings = file.read().settings
+            #expect(settings.proxy == "" && settings.cookieFile == "/c")
+            #expect(settings.logLevel == "info")
+            settings.proxy = nil
+            settings.cookieFile = nil
+            try file.write(settings, now: .someTime)
+            #expect(file.read().settings == settings)
+            let text = try text(in: folder)
+            #expect(!text.contains("Proxy") && !text.contains("CookieFile"))
+        }
+    }
+
+    @Test func `the usual time of trying is that of the retry policy`() {
+        #expect(Int64(Settings().retryFor) == RetryPolicy.usualRetryFor)
     }
 
     @Test(arguments: [
@@ -181,7 +214,7 @@ import iDownTesting
             #expect(symlink("../own/idown.json", link) == 0)
             let file = SettingsFile(folder: folder + "/idown")
             // The target does not exist yet.
-            try file.write(Settings(speedLimit: 5), now: .someTime)
+            try file.write(Self.settings { $0.speedLimit = 5 }, now: .someTime)
             #expect(try Files().target(of: link) == folder + "/idown/../own/idown.json")
             #expect(try Files().status(own) != nil)
             #expect(file.read().settings.speedLimit == 5)
@@ -318,7 +351,7 @@ import iDownTesting
             let file = SettingsFile(folder: folder)
             try file.write(chosen, now: .someTime)
             #expect(throws: SettingsFailure.self) {
-                try file.write(Settings(maxConcurrentDownloads: 65), now: .someTime)
+                try file.write(Self.settings { $0.maxConcurrentDownloads = 65 }, now: .someTime)
             }
             #expect(file.read().settings == chosen)
         }

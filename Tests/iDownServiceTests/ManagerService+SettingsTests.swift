@@ -4,6 +4,7 @@ import DBus
 import Testing
 import iDownBus
 import iDownData
+import iDownSettings
 import iDownState
 import iDownTesting
 import iDownloader
@@ -14,21 +15,21 @@ import iDownloader
 @Suite struct ManagerServiceSettingsTests {
     @Test func `properties are stored, announced and held within their range`() async throws {
         try await withService { scene in
-            try await scene.client.setMaxConcurrentDownloads(7)
+            try await scene.client.set(.maxConcurrentDownloads, to: .number(7))
             try await scene.signals.first("PropertiesChanged") { signal in
                 signal.member == "PropertiesChanged"
                     && "\(signal.arguments)".contains("MaxConcurrentDownloads")
             }
-            #expect(try await scene.client.maxConcurrentDownloads() == 7)
-            try await scene.client.setMaxConnectionsPerDownload(16)
-            #expect(try await scene.client.maxConnectionsPerDownload() == 16)
+            #expect(try await scene.client.value(of: .maxConcurrentDownloads) == .number(7))
+            try await scene.client.set(.maxConnectionsPerDownload, to: .number(16))
+            #expect(try await scene.client.value(of: .maxConnectionsPerDownload) == .number(16))
             #expect(scene.engine.connectionsPerDownload == 16)
-            try await scene.client.setSpeedLimit(1 << 40)
-            #expect(try await scene.client.speedLimit() == 1 << 40)
-            try await scene.client.setHoldOnMetered(true)
-            #expect(try await scene.client.holdOnMetered())
-            try await scene.client.setHoldOnLowBattery(true)
-            #expect(try await scene.client.holdOnLowBattery())
+            try await scene.client.set(.speedLimit, to: .number(1 << 40))
+            #expect(try await scene.client.value(of: .speedLimit) == .number(1 << 40))
+            try await scene.client.set(.holdOnMetered, to: .flag(true))
+            #expect(try await scene.client.value(of: .holdOnMetered) == .flag(true))
+            try await scene.client.set(.holdOnLowBattery, to: .flag(true))
+            #expect(try await scene.client.value(of: .holdOnLowBattery) == .flag(true))
             for name in [
                 "MaxConnectionsPerDownload", "SpeedLimit", "HoldOnMetered", "HoldOnLowBattery",
             ] {
@@ -37,32 +38,37 @@ import iDownloader
                 }
             }
             let folder = scene.home.path + "/elsewhere"
-            try await scene.client.setDownloadDirectory(folder)
-            #expect(try await scene.client.downloadDirectory() == folder)
+            try await scene.client.set(.downloadDirectory, to: .text(folder))
+            #expect(try await scene.client.value(of: .downloadDirectory) == .text(folder))
             let stored = SettingsFile(folder: scene.home.config + "/idown").read()
             #expect(stored.settings.maxConcurrentDownloads == 7)
             #expect(stored.settings.maxConnectionsPerDownload == 16)
             #expect(stored.settings.speedLimit == 1 << 40)
             #expect(stored.settings.downloadDirectory == folder)
             #expect(stored.settings.holdsOnMetered && stored.settings.holdsOnLowBattery)
-            for count in [0, 65, .max] as [UInt32] {
+            for count in [0, 65, .max] as [UInt64] {
                 #expect(
-                    await code { try await scene.client.setMaxConcurrentDownloads(count) }
+                    await code {
+                        try await scene.client.set(.maxConcurrentDownloads, to: .number(count))
+                    }
                         == .invalidArguments
                 )
             }
-            for count in [0, 17, .max] as [UInt32] {
+            for count in [0, 17, .max] as [UInt64] {
                 #expect(
-                    await code { try await scene.client.setMaxConnectionsPerDownload(count) }
+                    await code {
+                        try await scene.client.set(.maxConnectionsPerDownload, to: .number(count))
+                    }
                         == .invalidArguments
                 )
             }
             #expect(
-                await code { try await scene.client.setSpeedLimit(1 << 63) } == .invalidArguments
+                await code { try await scene.client.set(.speedLimit, to: .number(1 << 63)) }
+                    == .invalidArguments
             )
-            #expect(try await scene.client.maxConcurrentDownloads() == 7)
-            #expect(try await scene.client.maxConnectionsPerDownload() == 16)
-            #expect(try await scene.client.speedLimit() == 1 << 40)
+            #expect(try await scene.client.value(of: .maxConcurrentDownloads) == .number(7))
+            #expect(try await scene.client.value(of: .maxConnectionsPerDownload) == .number(16))
+            #expect(try await scene.client.value(of: .speedLimit) == .number(1 << 40))
         }
     }
 
@@ -70,18 +76,20 @@ import iDownloader
         async throws
     {
         try await withService { scene in
-            try await scene.client.setSpeedLimit(5)
+            try await scene.client.set(.speedLimit, to: .number(5))
             let path = scene.home.config + "/idown/settings.json"
             let written = #"{"SpeedLimit": 5, "MaxConcurrentDownloads": 9, "StayAwake": true}"#
             try TestFile.write(written.utf8, to: path)
-            try await scene.client.setHoldOnMetered(true)
-            #expect(try await scene.client.maxConcurrentDownloads() == 9)
+            try await scene.client.set(.holdOnMetered, to: .flag(true))
+            #expect(try await scene.client.value(of: .maxConcurrentDownloads) == .number(9))
             #expect(await scene.coordinator.look { $0.slots.count == 9 })
             try await scene.signals.first("PropertiesChanged") { signal in
                 signal.member == "PropertiesChanged"
                     && "\(signal.arguments)".contains("MaxConcurrentDownloads")
             }
-            var expected = Settings(maxConcurrentDownloads: 9, speedLimit: 5)
+            var expected = Settings()
+            expected.maxConcurrentDownloads = 9
+            expected.speedLimit = 5
             expected.holdsOnMetered = true
             expected.staysAwake = true
             let file = SettingsFile(folder: scene.home.config + "/idown")
@@ -89,7 +97,7 @@ import iDownloader
 
             // What is wrong changes nothing of what is in force.
             try TestFile.write(#"{"SpeedLimit": "fast"}"#.utf8, to: path)
-            try await scene.client.setHoldOnLowBattery(true)
+            try await scene.client.set(.holdOnLowBattery, to: .flag(true))
             expected.holdsOnLowBattery = true
             #expect(file.read().settings == expected)
         }
@@ -99,17 +107,18 @@ import iDownloader
         async throws
     {
         try await withService { scene in
-            try await scene.client.setSpeedLimit(5)
+            try await scene.client.set(.speedLimit, to: .number(5))
             let path = scene.home.config + "/idown/settings.json"
             for wrong in [
                 "{", #"{"Porxy": "http://127.0.0.1:9"}"#, #"{"Proxy": "b", "StayAwake": 1}"#,
             ] {
                 try TestFile.write(wrong.utf8, to: path)
                 #expect(
-                    await code { try await scene.client.setHoldOnLowBattery(true) } == .storeFailed
+                    await code { try await scene.client.set(.holdOnLowBattery, to: .flag(true)) }
+                        == .storeFailed
                 )
                 #expect(try TestFile.text(of: path) == wrong)
-                #expect(try await scene.client.speedLimit() == 5)
+                #expect(try await scene.client.value(of: .speedLimit) == .number(5))
                 let reason = await scene.coordinator.look { $0.holds.wishes.onSettings }
                 #expect(reason?.hasPrefix(path) == true)
             }
@@ -117,7 +126,99 @@ import iDownloader
             try TestFile.write(#"{"SpeedLimit": 5}"#.utf8, to: path)
             await scene.manager.readSettings()
             #expect(await scene.coordinator.look { $0.holds.wishes.onSettings } == nil)
-            #expect(try await scene.client.speedLimit() == 5)
+            #expect(try await scene.client.value(of: .speedLimit) == .number(5))
+        }
+    }
+
+    @Test func `what may be a secret is announced without its value, and a password is not given`()
+        async throws
+    {
+        try await withService { scene in
+            let client = scene.client
+            try await client.set(.proxy, to: .text("http://me:geheim@p:1"))
+            try await client.set(.noProxy, to: .text("intern.example"))
+            try await client.set(.cookieFile, to: .text("/geheim.txt"))
+            try await client.set(.retryFor, to: .number(61))
+            for name in ["Proxy", "NoProxy", "CookieFile"] {
+                try await scene.signals.first("PropertiesChanged of \(name)") { signal in
+                    signal.member == "PropertiesChanged"
+                        && signal.arguments == [
+                            .string("org.idown.Settings1"), [String: Value]().busValue,
+                            [name].busValue,
+                        ]
+                }
+            }
+            try await scene.signals.first("PropertiesChanged") { signal in
+                signal.arguments == [
+                    .string("org.idown.Settings1"),
+                    (["RetryFor": .uint64(61)] as [String: Value]).busValue, [String]().busValue,
+                ]
+            }
+            let told = "\(scene.signals.signals.map(\.arguments))"
+            #expect(!told.contains("geheim") && !told.contains("intern.example"))
+            #expect(try await client.value(of: .proxy) == .text("http://me:***@p:1"))
+            // Who sets what was read keeps the password.
+            try await client.set(.proxy, to: .text("http://me:***@p:1"))
+            let file = SettingsFile(folder: scene.home.config + "/idown")
+            #expect(file.read().settings.proxy == "http://me:geheim@p:1")
+            #expect(file.read().settings.retryFor == 61)
+            try await client.set(.proxy, to: .text(nil))
+            #expect(file.read().settings.proxy == nil)
+        }
+    }
+
+    @Test func `many changes at the same time are all kept, and the last one of each wins`()
+        async throws
+    {
+        try await withService { scene in
+            let client = scene.client
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for setting in [Setting.speedLimit, .retryFor, .keepCompleted] {
+                    group.addTask {
+                        for number in 1...10 as ClosedRange<UInt64> {
+                            try await client.set(setting, to: .number(number))
+                        }
+                    }
+                }
+                try await group.waitForAll()
+            }
+            let file = SettingsFile(folder: scene.home.config + "/idown")
+            for setting in [Setting.speedLimit, .retryFor, .keepCompleted] {
+                #expect(file.read().settings[setting] == .number(10))
+                #expect(try await client.value(of: setting) == .number(10))
+            }
+        }
+    }
+
+    @Test func `of changes at the same time the one that is told last holds`() async throws {
+        try await withService { scene in
+            let set: [Value] = [.string("org.idown.Manager1"), .string("SpeedLimit")]
+            let connection = scene.proxy.connection
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for number in 1...20 as ClosedRange<UInt64> {
+                    group.addTask {
+                        _ = try await connection.call(
+                            Contract.busName,
+                            Contract.managerPath,
+                            "org.freedesktop.DBus.Properties",
+                            "Set",
+                            set + [.variant(.uint64(number))]
+                        )
+                    }
+                }
+                try await group.waitForAll()
+            }
+            // Every value was told once, and the last one told is the one that holds.
+            let told = scene.signals.signals.compactMap { signal -> UInt64? in
+                guard signal.member == "PropertiesChanged",
+                    case .dictionary(_, _, let entries) = signal.arguments[1],
+                    case .variant(.uint64(let number)) = entries.first?.value
+                else { return nil }
+                return number
+            }
+            #expect(Set(told).count == told.count)
+            let file = SettingsFile(folder: scene.home.config + "/idown")
+            #expect(told.last.map { Int64($0) } == file.read().settings.speedLimit)
         }
     }
 
@@ -174,11 +275,11 @@ import iDownloader
         try await withService { scene in
             let path = folder.hasPrefix("/") ? scene.home.path + folder : folder
             #expect(
-                await code { try await scene.client.setDownloadDirectory(path) }
+                await code { try await scene.client.set(.downloadDirectory, to: .text(path)) }
                     == (folder.hasPrefix("/") ? .invalidDestination : .invalidArguments)
             )
-            let kept = try await scene.client.downloadDirectory()
-            #expect(kept == scene.home.downloads)
+            let kept = try await scene.client.value(of: .downloadDirectory)
+            #expect(kept == .text(scene.home.downloads))
         }
     }
 }

@@ -71,8 +71,7 @@ func withService(
                 coordinator: coordinator,
                 engine: engine,
                 announcer: announcer,
-                settings: Settings(),
-                file: SettingsFile(folders),
+                keeper: SettingsKeeper(SettingsFile(folders), log: .quiet),
                 folders: folders,
                 log: .quiet,
                 quitting: { quit.open() }

@@ -1,34 +1,77 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Testing
-import iDownBus
+import iDownSettings
 import iDownView
 
 struct SettingNameTests {
-    @Test(arguments: ServiceSetting.allCases)
-    func `a setting is found by its own name and by its name on the bus`(setting: ServiceSetting) {
+    @Test(arguments: Setting.allCases)
+    func `a setting is found by its own name and by its name on the bus`(setting: Setting) {
         #expect(SettingName.setting(SettingName.text(setting)) == setting)
         #expect(SettingName.setting(setting.rawValue) == setting)
-        #expect(SettingName.content("", of: setting) == nil)
+        let mayBeUnset = [.file, .proxy, .hosts].contains(setting.kind)
+        #expect((SettingName.content("", of: setting) == .text(nil)) == mayBeUnset)
+        // A value can be set as it is shown.
+        let shown = SettingName.text(of: setting.usual, setting)
+        if !setting.isReadOnly, setting.kind != .folder {
+            #expect(SettingName.content(shown, of: setting) == setting.usual)
+        }
     }
 
     @Test func `values are read and written with their units`() {
-        let values: [(ServiceSetting, String, ServiceSetting.Content, String)] = [
-            (.maxConcurrentDownloads, "64", .count(64), "64"),
-            (.speedLimit, "1.5GiB/s", .rate(3 << 29), "1536M"),
-            (.speedLimit, "off", .rate(0), "off"),
-            (.keepCompleted, "2w", .count(14), "14d"),
-            (.keepCompleted, "forever", .count(0), "forever"),
+        let values: [(Setting, String, Setting.Content, String)] = [
+            (.maxConcurrentDownloads, "64", .number(64), "64"),
+            (.speedLimit, "1.5GiB/s", .number(3 << 29), "1536M"),
+            (.speedLimit, "off", .number(0), "off"),
+            (.keepCompleted, "2w", .number(14), "14d"),
+            (.keepCompleted, "forever", .number(0), "forever"),
+            (.retryFor, "2h", .number(7200), "2h"),
             (.holdOnMetered, "yes", .flag(true), "on"),
             (.holdOnLowBattery, "off", .flag(false), "off"),
-            (.downloadDirectory, "/a b", .path("/a b"), "/a b"),
+            (.downloadDirectory, "/a b", .text("/a b"), "/a b"),
+            (.proxy, "none", .text(""), "none"),
+            (.proxy, "http://p:1", .text("http://p:1"), "http://p:1"),
+            (.cookieFile, "none", .text(nil), ""),
+            (.noProxy, "a,b", .text("a,b"), "a,b"),
+            (.logLevel, "Debug", .text("debug"), "debug"),
         ]
         for (setting, text, content, shown) in values {
             #expect(SettingName.content(text, of: setting) == content)
             #expect(SettingName.text(of: content, setting) == shown)
         }
+        #expect(
+            SettingName.text(of: .command(["mv", "/a b"]), .whenDoneCommand) == #"["mv","/a b"]"#
+        )
         #expect(SettingName.content("65", of: .maxConcurrentDownloads) == nil)
         #expect(SettingName.content("0", of: .maxConnectionsPerDownload) == nil)
         #expect(SettingName.content("maybe", of: .holdOnMetered) == nil)
+        #expect(SettingName.content("loud", of: .logLevel) == nil)
+        #expect(SettingName.content("here", of: .cookieFile) == nil)
+    }
+
+    @Test func `the report on the settings file gives its values as they are`() throws {
+        let report = try #require(
+            SettingsFileReport(
+                """
+                path\t/s.json
+                note\tthere is no setting Later
+                hold\tsettings
+                Proxy\tnull
+                WhenDoneCommand\tnull
+                NoProxy\t"a,b"
+                Notifications\tfalse
+                RetryFor\t60
+                Later\t1
+                """
+            )
+        )
+        #expect(report.path == "/s.json" && report.holdsDownloads && report.mistakes.isEmpty)
+        #expect(report.notes == ["there is no setting Later"])
+        #expect(
+            report.values == [
+                .proxy: .text(nil), .whenDoneCommand: .command([]), .noProxy: .text("a,b"),
+                .notifications: .flag(false), .retryFor: .number(60),
+            ]
+        )
     }
 }

@@ -62,15 +62,25 @@ private struct PropertyTable: Sendable {
     }
 
     func all(_ interface: String, _ call: Call) async throws -> [String: Value] {
+        let meant = try meant(interface)
         var values: [String: Value] = [:]
-        for interface in try meant(interface) {
-            if let snapshot = interface.snapshot {
-                values.merge(try await snapshot(call)) { first, _ in first }
-                continue
+        for interface in meant {
+            do {
+                values.merge(try await all(of: interface, call)) { first, _ in first }
+            } catch let error as BusError
+                where meant.count > 1 && error.name == "org.freedesktop.DBus.Error.AccessDenied"
+            {
+                // Whoever asks for all interfaces gets those that the caller may read.
             }
-            for (name, property) in interface.properties where values[name] == nil {
-                values[name] = try await property.get(call)
-            }
+        }
+        return values
+    }
+
+    private func all(of interface: Interface, _ call: Call) async throws -> [String: Value] {
+        if let snapshot = interface.snapshot { return try await snapshot(call) }
+        var values: [String: Value] = [:]
+        for (name, property) in interface.properties {
+            values[name] = try await property.get(call)
         }
         return values
     }

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import DBus
+package import iDownSettings
+
+// A setting as a property on the bus. Texts that are unset are empty there.
+extension Setting {
+    /// An empty URL of a proxy, which means no proxy; what is empty on the bus is unset.
+    private static let direct = "none"
+
+    /// The name of the property.
+    var memberName: MemberName {
+        // It never fails: a test checks that every name is valid.
+        (try? MemberName(validating: rawValue)) ?? "Unknown"
+    }
+
+    /// The interface that has the property.
+    var interface: InterfaceName {
+        switch place {
+        case .manager: Contract.managerInterface
+        case .settings: Contract.settingsInterface
+        }
+    }
+
+    /// The type of the property.
+    var signature: Signature {
+        switch kind {
+        case .number, .days: "u"
+        case .seconds, .rate: "t"
+        case .flag: "b"
+        case .folder, .file, .proxy, .hosts, .choice: "s"
+        case .command: "as"
+        }
+    }
+
+    /// Returns a value as the property has it.
+    package func value(_ content: Content) -> Value {
+        switch content {
+        case .number(let number):
+            signature == "u" ? .uint32(UInt32(clamping: number)) : .uint64(number)
+        case .flag(let flag): .boolean(flag)
+        case .text("") where kind == .proxy: .string(Self.direct)
+        case .text(let text): .string(text ?? "")
+        case .command(let words): words.busValue
+        }
+    }
+
+    /// Decodes a value of the property; nil for another type.
+    func content(_ value: Value) -> Content? {
+        switch value {
+        case .uint32(let number): .number(UInt64(number))
+        case .uint64(let number): .number(number)
+        case .boolean(let flag): .flag(flag)
+        case .string(Self.direct) where kind == .proxy: .text("")
+        case .string(let text): .text(text.isEmpty ? nil : text)
+        case .array: (try? [String](busValue: value)).map { .command($0) }
+        default: nil
+        }
+    }
+}

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import DBus
+
+/// A method that changes the state of tasks: one, several, or all that it can change.
+///
+/// The raw value is the name of the method for one task, both of the manager and of the task's own
+/// object.
+public enum TaskMethod: String, CaseIterable, Hashable, Sendable {
+    /// Stops a task and keeps its bytes.
+    case pause = "Pause"
+    /// Puts a task back into the queue.
+    case resume = "Resume"
+    /// Does what resume does; also ends a back-off, and downloads a completed file again.
+    case retry = "Retry"
+    /// Stops a task and deletes its partial file.
+    case cancel = "Cancel"
+    /// Removes a task from the list; a finished file stays.
+    case remove = "Remove"
+
+    var memberName: MemberName {
+        // It never fails: a test checks that every name is valid.
+        (try? MemberName(validating: rawValue)) ?? "Unknown"
+    }
+}

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Dispatch
+package import Logging
+import Synchronization
+import iDownBus
+package import iDownData
+package import iDownSettings
+import iDownState
+
+/// The settings in force and their file, which people may edit while the service runs.
+///
+/// The file is read and written on a thread of its own, since a disk may take its time, and in the
+/// order of the calls. Every change begins with what is in the file by then, so that nothing that
+/// somebody else has put into it is lost.
+package final class SettingsKeeper: Sendable {
+    /// The settings at one time.
+    package struct InForce: Sendable {
+        package fileprivate(set) var settings: Settings
+        /// What is wrong in the file while that hides which proxy the user wants.
+        package fileprivate(set) var unknownProxy: SettingsFailure?
+        /// What was told of the file.
+        fileprivate var told: [String] = []
+        /// Higher than that of every earlier reading or change.
+        fileprivate(set) var version = 0
+    }
+
+    private let file: SettingsFile
+    private let log: Logger
+    private let queue = DispatchQueue(label: "org.idown.settings-file")
+    private let inForce: Mutex<InForce>
+
+    /// Reads the file.
+    package init(_ file: SettingsFile, log: Logger) {
+        self.file = file
+        self.log = log
+        let reading = file.read()
+        var now = InForce(settings: reading.settings, unknownProxy: reading.unknownProxy)
+        inForce = Mutex(now)
+        settle(reading, &now)
+        inForce.withLock { $0 = now }
+    }
+
+    /// The settings that the last reading or change has left.
+    package var now: InForce { inForce.withLock(\.self) }
+
+    /// Reads the file again.
+    ///
+    /// As long as anything in it is wrong the last good settings stay in force.
+    func read() async -> InForce {
+        await onDisk { [self] now in
+            refresh(&now)
+            return now
+        }
+    }
+
+    /// Changes a setting; the change is durable on return.
+    ///
+    /// - Returns: The settings in force afterwards, and why the change failed: `StoreFailed`, also
+    ///   while the file hides which proxy the user wants, since the new file would be without it.
+    func change(
+        _ setting: Setting,
+        to content: Setting.Content
+    ) async -> (now: InForce, failure: (any Error)?) {
+        await onDisk { [self] now in
+            refresh(&now)
+            let old = now.settings[setting]
+            // Get hides a password, so what it gave stands for the value in force.
+            guard content != old, content != setting.shown(old) else { return (now, nil) }
+            do {
+                if let unknownProxy = now.unknownProxy {
+                    throw ManagerError(
+                        .storeFailed,
+                        "Nothing was changed: the settings file has a mistake (\(unknownProxy))."
+                            + " Mend it first."
+                    )
+                }
+                var changed = now.settings
+                changed[setting] = content
+                try file.write(changed, now: WallTime.now)
+                now.settings = changed
+                return (now, nil)
+            } catch {
+                return (now, error)
+            }
+        }
+    }
+
+    private func onDisk<Output: Sendable>(
+        _ body: @escaping @Sendable (inout InForce) -> Output
+    ) async -> Output {
+        await withCheckedContinuation { continuation in
+            queue.async { [self] in
+                // Only the queue changes it; the lock is for those who look meanwhile.
+                var now = now
+                now.version += 1
+                let output = body(&now)
+                inForce.withLock { $0 = now }
+                continuation.resume(returning: output)
+            }
+        }
+    }
+
+    private func refresh(_ now: inout InForce) {
+        let reading = file.read(lastGood: now.unknownProxy == nil ? now.settings : nil)
+        settle(reading, &now)
+        if now.unknownProxy != nil, reading.failure == nil {
+            log.notice("the settings file is mended, and downloads go on")
+        }
+        if now.settings != reading.settings { log.notice("the settings file has changed") }
+        (now.settings, now.unknownProxy) = (reading.settings, reading.unknownProxy)
+    }
+
+    /// Logs what is wrong in the file, once, and keeps good settings as the last good ones.
+    private func settle(_ reading: SettingsReading, _ now: inout InForce) {
+        let failures = [reading.unknownProxy, reading.failure].map { $0?.description ?? "" }
+        if now.told != failures + reading.notes {
+            for note in reading.notes { log.warning("\(file.path): \(note); it has no effect") }
+            if let failure = reading.unknownProxy {
+                log.error("downloads wait until the settings file is mended: \(failure)")
+            } else if let failure = reading.failure {
+                log.error("the last good settings stay in force: \(failure)")
+            }
+            now.told = failures + reading.notes
+        }
+        do {
+            try file.keep(reading)
+        } catch {
+            log.warning("the last good settings could not be kept: \(error)")
+        }
+    }
+}

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The values of all settings, with their defaults.
+package struct Settings: Hashable, Sendable {
+    /// How many tasks may download at the same time.
+    package var maxConcurrentDownloads = 3
+    /// How many connections a task may open if it has no limit of its own.
+    package var maxConnectionsPerDownload = 8
+    /// The speed limit for all tasks together, in bytes per second; 0 for no limit.
+    package var speedLimit: Int64 = 0
+    /// The folder for files that are added without one, absolute; nil means the user's XDG download
+    /// folder.
+    package var downloadDirectory: String?
+    /// Whether downloads wait while the network is metered.
+    package var holdsOnMetered = false
+    /// Whether downloads wait while the battery is low.
+    package var holdsOnLowBattery = false
+    /// How many days a completed task stays in the list; 0 means forever.
+    package var keepCompleted = 0
+    /// The proxy for all transfers, in the form that curl(1) takes; empty for no proxy; nil uses
+    /// the environment's.
+    package var proxy: String?
+    /// The hosts that are reached without the proxy, in the form of `no_proxy`; nil for none.
+    package var proxyExceptions: String?
+    /// A file of cookies to send, in Netscape's format, as an absolute path; nil sends none.
+    package var cookieFile: String?
+    /// Whether added, completed and failed downloads are notified.
+    package var notifies = true
+    /// Whether the computer is kept from sleeping when idle while something downloads.
+    package var staysAwake = false
+    /// For how long downloads are tried without progress, in seconds, unless they say otherwise; 0
+    /// for as long as it takes.
+    package var retryFor = 86_400
+    /// The program, with its arguments, that runs for every completed file; nil for none.
+    ///
+    /// `{path}` and `{url}` in its words are replaced by the file's path and URL.
+    package var whenDoneCommand: [String]?
+    /// Whether clients may save files below hidden folders, where programs keep their own files.
+    package var allowsHiddenFolders = false
+    /// Whether a finished file gets the time that the server says it was changed at.
+    package var usesServerTime = false
+    /// The lowest level that is logged: `error`, `warning`, `notice`, `info` or `debug`.
+    package var logLevel = "info"
+
+    /// Creates the defaults.
+    package init() {}
+
+    /// The value of a setting; one of another type than the setting's is not taken.
+    package subscript(setting: Setting) -> Setting.Content {
+        get { setting.row.read(self) }
+        set { setting.row.write(&self, newValue) }
+    }
+}
+
+extension Setting {
+    /// Where the value of a setting is, and what is known of it.
+    struct Row {
+        let kind: Kind
+        let place: Place
+        let isReadOnly: Bool
+        let isPrivate: Bool
+        let read: (Settings) -> Content
+        let write: (inout Settings, Content) -> Void
+
+        init<Number: FixedWidthInteger>(
+            _ path: WritableKeyPath<Settings, Number>,
+            _ kind: Kind,
+            _ place: Place = .settings
+        ) {
+            self.init(kind, place) {
+                .number(UInt64(clamping: $0[keyPath: path]))
+            } write: { settings, content in
+                guard case .number(let number) = content else { return }
+                settings[keyPath: path] = Number(clamping: number)
+            }
+        }
+
+        init(
+            _ path: WritableKeyPath<Settings, Bool>,
+            _ place: Place = .settings,
+            isReadOnly: Bool = false
+        ) {
+            self.init(.flag, place, isReadOnly: isReadOnly) {
+                .flag($0[keyPath: path])
+            } write: { settings, content in
+                guard case .flag(let flag) = content else { return }
+                settings[keyPath: path] = flag
+            }
+        }
+
+        init(
+            _ path: WritableKeyPath<Settings, String?>,
+            _ kind: Kind,
+            _ place: Place = .settings,
+            isPrivate: Bool = false
+        ) {
+            self.init(kind, place, isPrivate: isPrivate) {
+                .text($0[keyPath: path])
+            } write: { settings, content in
+                guard case .text(let text) = content else { return }
+                // Only an empty proxy is another value than none.
+                settings[keyPath: path] = text == "" && kind != .proxy ? nil : text
+            }
+        }
+
+        init(_ path: WritableKeyPath<Settings, String>, _ kind: Kind) {
+            self.init(kind, .settings) {
+                .text($0[keyPath: path])
+            } write: { settings, content in
+                guard case .text(let text?) = content else { return }
+                settings[keyPath: path] = text
+            }
+        }
+
+        init(
+            _ path: WritableKeyPath<Settings, [String]?>,
+            isReadOnly: Bool,
+            isPrivate: Bool
+        ) {
+            self.init(.command, .settings, isReadOnly: isReadOnly, isPrivate: isPrivate) {
+                .command($0[keyPath: path] ?? [])
+            } write: { settings, content in
+                guard case .command(let words) = content else { return }
+                settings[keyPath: path] = words.isEmpty ? nil : words
+            }
+        }
+
+        private init(
+            _ kind: Kind,
+            _ place: Place,
+            isReadOnly: Bool = false,
+            isPrivate: Bool = false,
+            read: @escaping (Settings) -> Content,
+            write: @escaping (inout Settings, Content) -> Void
+        ) {
+            self.kind = kind
+            self.place = place
+            self.isReadOnly = isReadOnly
+            self.isPrivate = isPrivate
+            self.read = read
+            self.write = write
+        }
+    }
+}
