@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import DBus
+import Glibc
 import Synchronization
 import Testing
 import iDownBus
@@ -269,6 +270,42 @@ import iDownTesting
             try await service.client.set(.maxConcurrentDownloads, to: .number(5))
             try await expect(5)
             #expect(try TestFile.text(of: path).contains("5"))
+        }
+    }
+
+    @Test func `a settings file that is a link stays one, and is followed where it leads to`()
+        async throws
+    {
+        try await withSession { service in
+            let own = service.home.path + "/dotfiles"
+            mkdir(own, 0o700)
+            try TestFile.write(#"{"SpeedLimit": 1}"#, to: own + "/idown.json")
+            let link = service.home.config + "/idown/settings.json"
+            unlink(link)
+            mkdir(service.home.config + "/idown", 0o700)
+            try #require(symlink("../../dotfiles/between.json", link) == 0)
+            try #require(symlink("idown.json", own + "/between.json") == 0)
+            try await service.start()
+            func expect(_ limit: UInt64) async throws {
+                try await soon("a limit of \(limit)") {
+                    try await service.client.value(of: .speedLimit) == .number(limit)
+                }
+            }
+            try await expect(1)
+            // In place, by its own name, and as editors do it.
+            try TestFile.write(#"{"SpeedLimit": 2}"#, to: link)
+            try await expect(2)
+            try TestFile.write(#"{"SpeedLimit": 3}"#, to: own + "/idown.json")
+            try await expect(3)
+            try TestFile.write(#"{"SpeedLimit": 4}"#, to: own + "/new.json")
+            _ = try await ChildProcess.run("mv", [own + "/new.json", own + "/idown.json"])
+            try await expect(4)
+            try await service.client.set(.speedLimit, to: .number(5))
+            #expect(try TestFile.text(of: own + "/idown.json").contains("5"))
+            for path in [link, own + "/between.json"] {
+                var status = stat()
+                #expect(lstat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFLNK)
+            }
         }
     }
 
