@@ -15,7 +15,11 @@ enum Main {
     static func main() {
         StandardStreams.fill()
         DefaultThreads.install()
-        Task { exit(await run()) }
+        Task {
+            let status = await run()
+            StandardErrorLog.writer.finish(within: .milliseconds(500))
+            exit(status)
+        }
         dispatchMain()
     }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Dispatch
 import Glibc
 import Logging
 import Synchronization
@@ -14,12 +15,88 @@ final class LogThreshold: Sendable {
     }
 }
 
+/// Writes lines to standard error on a thread of its own, so that a reader that does not read, such
+/// as the reader of a full pipe, holds up nobody.
+///
+/// Up to 256 KiB wait for the thread. Lines beyond that are dropped and counted, and a line that tells
+/// their number takes their place.
+final class StandardErrorWriter: Sendable {
+    private static let mostWaiting = 256 << 10
+
+    private struct State {
+        var waiting: [UInt8] = []
+        var dropped = 0
+        var isWriting = false
+    }
+
+    private let state = Mutex(State())
+    private let queue = DispatchQueue(label: "org.idown.log")
+    private let tellDropped: @Sendable (Int) -> [UInt8]
+
+    /// - Parameter tellDropped: returns the line that takes the place of dropped ones.
+    init(tellDropped: @escaping @Sendable (Int) -> [UInt8]) { self.tellDropped = tellDropped }
+
+    /// Writes a line soon; never waits.
+    func write(_ line: [UInt8]) {
+        let begins = state.withLock { state in
+            guard state.waiting.count + line.count <= Self.mostWaiting else {
+                state.dropped += 1
+                return false
+            }
+            state.waiting += line
+            defer { state.isWriting = true }
+            return !state.isWriting
+        }
+        if begins { queue.async { [self] in writeAll() } }
+    }
+
+    /// Returns when all lines are written, but waits no longer than this.
+    func finish(within limit: DispatchTimeInterval) {
+        let end = DispatchSemaphore(value: 0)
+        queue.async { end.signal() }
+        _ = end.wait(timeout: .now() + limit)
+    }
+
+    private func writeAll() {
+        while let piece = state.withLock({ state in next(&state) }) {
+            var rest = piece[...]
+            while !rest.isEmpty {
+                let count = rest.withUnsafeBytes {
+                    Glibc.write(STDERR_FILENO, $0.baseAddress, $0.count)
+                }
+                if count >= 0 {
+                    rest = rest.dropFirst(count)
+                } else if errno == EAGAIN {
+                    // Somebody else has made the reader's end non-blocking for all.
+                    var writable = pollfd(fd: STDERR_FILENO, events: Int16(POLLOUT), revents: 0)
+                    poll(&writable, 1, -1)
+                } else if errno != EINTR {
+                    // The service goes on even if the log cannot be written.
+                    break
+                }
+            }
+        }
+    }
+
+    private func next(_ state: inout State) -> [UInt8]? {
+        defer { (state.waiting, state.dropped) = ([], 0) }
+        if state.dropped > 0 { state.waiting += tellDropped(state.dropped) }
+        state.isWriting = !state.waiting.isEmpty
+        return state.isWriting ? state.waiting : nil
+    }
+}
+
 /// Writes log lines to standard error: with priorities `<N>` for the journal (sd-daemon(3)),
 /// otherwise with the level's name.
 struct StandardErrorLog: LogHandler {
     let threshold: LogThreshold
     var metadata: Logger.Metadata = [:]
-    private let goesToJournal = getenv("JOURNAL_STREAM") != nil
+
+    /// The writer of all lines of the process.
+    static let writer = StandardErrorWriter { count in
+        line(.warning, "\(count) lines of the log were lost, because nobody read it")
+    }
+    private static let goesToJournal = getenv("JOURNAL_STREAM") != nil
 
     /// The level of all copies, because the settings may change it while the service runs.
     var logLevel: Logger.Level {
@@ -35,10 +112,12 @@ struct StandardErrorLog: LogHandler {
     }
 
     func log(event: LogEvent) {
-        let start = goesToJournal ? "<\(event.level.priority)>" : "\(event.level.rawValue): "
-        let line = Array((start + Self.oneLine(event.message.description) + "\n").utf8)
-        // The service goes on even if the log cannot be written.
-        _ = write(STDERR_FILENO, line, line.count)
+        Self.writer.write(Self.line(event.level, Self.oneLine(event.message.description)))
+    }
+
+    private static func line(_ level: Logger.Level, _ text: String) -> [UInt8] {
+        let start = goesToJournal ? "<\(level.priority)>" : "\(level.rawValue): "
+        return Array((start + text + "\n").utf8)
     }
 
     /// Replaces control characters by blanks, so that each entry is one line even if a server or a
