@@ -197,7 +197,7 @@ import iDownTesting
     }
 
     @Test func `a call that wants no reply gets none`() async throws {
-        try await withServiceAndClient { service, _, bus in
+        try await withServiceAndClient { service, client, bus in
             let (calls, report) = AsyncStream<Bool>.makeStream()
             let interface = Interface(
                 sampleInterface,
@@ -210,16 +210,38 @@ import iDownTesting
             )
             try await service.export([interface], at: samplePath)
             let name = await service.uniqueName
-            let sent = try await ChildProcess.run(
-                "busctl",
-                [
-                    "--address=\(bus.address)", "--expect-reply=no", "call", name.rawValue,
-                    samplePath.rawValue, sampleInterface.rawValue, "Note",
-                ]
-            )
-            #expect(sent.succeeded)
-            let wantsReply = await calls.first { _ in true }
-            #expect(wantsReply == false)
+            let rules = ["type='method_return',sender='\(name)'", "type='error',sender='\(name)'"]
+            try await withChild("dbus-monitor", ["--address", bus.address, "--profile"] + rules) {
+                monitor in
+                // The monitor's first lines tell that it watches: a header, then NameLost to itself.
+                _ = await monitor.nextLine()
+                for member in ["Note", "NoSuchMethod", "Note"] {
+                    let sent = try await ChildProcess.run(
+                        "busctl",
+                        [
+                            "--address=\(bus.address)", "--expect-reply=no", "call",
+                            name.rawValue, samplePath.rawValue, sampleInterface.rawValue, member,
+                        ]
+                    )
+                    #expect(sent.succeeded)
+                }
+                var iterator = calls.makeAsyncIterator()
+                #expect(await iterator.next() == false)
+                #expect(await iterator.next() == false)
+                // A reply to an earlier call would come before the one to this call.
+                let proxy = Proxy(client, name, samplePath, sampleInterface)
+                await #expect(throws: BusError.self) { try await proxy.call("Note") }
+                #expect(await iterator.next() == true)
+                let own = await client.uniqueName.rawValue
+                var receivers: [Substring] = []
+                while receivers.last != own[...], let line = await monitor.nextLine() {
+                    // Kind, time, serial, sender, destination, serial of the call.
+                    let fields = line.split(separator: "\t")
+                    guard fields.count >= 6, fields[3] == name.rawValue else { continue }
+                    receivers.append(fields[4])
+                }
+                #expect(receivers == [own[...]])
+            }
         }
     }
 
