@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import DBus
+import FoundationEssentials
 import Testing
 import iDownBus
+import iDownTesting
 
 @Suite struct TaskPropertiesTests {
     @Test(
@@ -20,6 +22,22 @@ import iDownBus
     func `each property has the contract's type`(property: TaskProperty, type: Signature) {
         #expect(property.signature == type)
         #expect(TaskProperties()[property].signature == type)
+    }
+
+    @Test func `the documented XML lists each key of a task's dictionary with its type, in order`()
+        throws
+    {
+        let sources = URL(filePath: #filePath).deletingLastPathComponent()
+            .deletingLastPathComponent().deletingLastPathComponent().path
+        let document = try TestFile.text(of: sources + "/dbus/org.idown.Manager1.xml")
+        let start = try #require(document.firstRange(of: "**A task as a dictionary**")).upperBound
+        let end = try #require(document[start...].firstRange(of: "In signals the URL")).lowerBound
+        // The head of each point: ``Id`` s, ``URL`` s: …
+        let points = document[start..<end].split(separator: "\n    - ").dropFirst()
+        let keys = points.flatMap { point in
+            point.prefix { $0 != ":" }.split(separator: ", ").map { String($0) }
+        }
+        #expect(keys == TaskProperty.allCases.map { "``\($0.rawValue)`` \($0.signature)" })
     }
 
     @Test func `a task survives the wire`() throws {
