@@ -58,6 +58,9 @@ public enum Contract {
     /// The most tasks that one client, and all clients together, may wait for by Wait.
     public static let pendingWaits = (client: 1_000, all: 10_000)
 
+    /// The most tasks that an application from a sandbox may wait for, over all its connections.
+    public static let pendingWaitsOfApplication = 1_000
+
     /// The most calls of Wait that one client may have pending for one task.
     public static let waitsForOneTask = 16
 
@@ -66,6 +69,9 @@ public enum Contract {
 
     /// The most tasks in the list.
     public static let maximumTasks = 1_000_000
+
+    /// The most tasks that an application from a sandbox may have in the list.
+    public static let maximumTasksOfApplication = 10_000
 
     /// The longest answer with tasks, in bytes; an array in a D-Bus message may have 64 MiB.
     public static let maximumListBytes = 60 << 20

@@ -45,6 +45,9 @@ enum Query: String, CaseIterable {
     case withPublication = """
         SELECT id FROM task WHERE intent = 'publish'
         """
+    case countOfOwner = """
+        SELECT count(*) FROM task WHERE owner = ? AND owner IS NOT NULL
+        """
     case unfinished = """
         SELECT id, url, wantedName, fileName, owner, loginKey FROM task
         WHERE urlHash = ? AND directory = ?

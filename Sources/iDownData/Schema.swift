@@ -31,6 +31,9 @@ enum Schema {
         migrator.registerMigration("7", foreignKeyChecks: .immediate) { database in
             try database.execute(sql: version7)
         }
+        migrator.registerMigration("8", foreignKeyChecks: .immediate) { database in
+            try database.execute(sql: version8)
+        }
         return migrator
     }
 
@@ -212,6 +215,11 @@ enum Schema {
         ALTER TABLE task ADD COLUMN waited INTEGER NOT NULL DEFAULT 0;
         ALTER TABLE task ADD COLUMN hostHasAnswered INTEGER NOT NULL DEFAULT 0;
         ALTER TABLE task ADD COLUMN metalinkReach INTEGER;
+        """
+
+    // How many tasks an application from a sandbox has. The user's own tasks have no owner.
+    private static let version8 = """
+        CREATE INDEX taskByOwner ON task(owner) WHERE owner IS NOT NULL;
         """
 
     private static func markLogins(in database: Database) throws {

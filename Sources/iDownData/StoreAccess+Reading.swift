@@ -68,6 +68,15 @@ extension StoreAccess {
         }
     }
 
+    /// Returns how many tasks an application from a sandbox has in the list.
+    package func count(ownedBy owner: String) throws(StoreFailure) -> Int {
+        try translatingErrors {
+            // A row is valid for as long as its cursor.
+            let rows = try rows(Query.countOfOwner.rawValue, [owner])
+            return try rows.next().map { Int(clamping: integer($0, 0)) } ?? 0
+        }
+    }
+
     /// Returns the oldest unfinished task with this URL and folder, which another AddURL call for
     /// them refers to.
     ///

@@ -73,6 +73,13 @@ extension Transaction {
             ids.append(change.after.id)
             changes.append(change)
         }
+        for owner in Set(wishes.compactMap(\.request.owner)) where taken > 0 {
+            let limit = Contract.maximumTasksOfApplication
+            guard try count(ownedBy: owner) > limit else { continue }
+            throw ServiceRefusal.limitExceeded(
+                "An application may have at most \(limit) downloads in the list. Remove some first."
+            )
+        }
         if taken > 0, try counts().total > Contract.maximumTasks {
             throw ServiceRefusal.limitExceeded(
                 "The list may hold at most \(Contract.maximumTasks) tasks. Remove some first."

@@ -9,11 +9,13 @@ extension Coordinator {
     /// - Parameters:
     ///   - id: The task.
     ///   - client: Who asks; each may have so many calls pending.
+    ///   - application: The application from a sandbox that asks; nil for others.
     /// - Returns: The state; nil where the task was removed meanwhile.
     /// - Throws: `ServiceRefusal`; `CancellationError` where nobody waits any more.
     package func end(
         of id: TaskID,
-        for client: String
+        for client: String,
+        of application: String? = nil
     ) async throws -> TaskState.Kind? {
         try refuseWhileStopping()
         var endsTold: Int
@@ -25,7 +27,13 @@ extension Coordinator {
         } while endsTold != endWaiters.endsTold
         let number = endWaiters.makeNumber()
         return try await withTaskCancellationHandler {
-            try await endWaiters.wait(for: id, client: client, as: number, in: self)
+            try await endWaiters.wait(
+                for: id,
+                client: client,
+                of: application,
+                as: number,
+                in: self
+            )
         } onCancel: {
             executor.post { self.assumeIsolated { $0.endWaiters.cancel(number, id, for: client) } }
         }

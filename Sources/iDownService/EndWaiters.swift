@@ -20,6 +20,8 @@ final class EndWaiters {
     private let waiters = Waiters<Key, Result<End, any Error>>()
     private var tasks: [String: Set<TaskID>] = [:]
     private var clients: [TaskID: Set<String>] = [:]
+    /// The clients of each application from a sandbox that waits.
+    private var applications: [String: Set<String>] = [:]
     /// Pairs of a client and a task.
     private(set) var count = 0
     /// How many ends of tasks were told so far.
@@ -35,6 +37,7 @@ final class EndWaiters {
     /// - Parameters:
     ///   - task: the task.
     ///   - client: who asks.
+    ///   - application: the application from a sandbox that the client belongs to; nil for others.
     ///   - number: from ``makeNumber()``.
     ///   - coordinator: the owner.
     /// - Returns: how it ended.
@@ -43,6 +46,7 @@ final class EndWaiters {
     func wait(
         for task: TaskID,
         client: String,
+        of application: String? = nil,
         as number: Int,
         in coordinator: isolated Coordinator
     ) async throws -> End {
@@ -62,6 +66,7 @@ final class EndWaiters {
                 )
             }
         } else {
+            if let application { try admit(client, of: application) }
             guard count < limits.all, tasks[client, default: []].count < limits.client else {
                 throw ServiceRefusal.limitExceeded(
                     "Too many tasks are waited for: at most \(limits.client) per client and"
@@ -76,6 +81,16 @@ final class EndWaiters {
             throw CancellationError()
         }
         return try end.get()
+    }
+
+    private func admit(_ client: String, of application: String) throws(ServiceRefusal) {
+        // Those that wait no more, or have left.
+        let clients = applications[application, default: []].filter { tasks[$0] != nil }
+        let limit = Contract.pendingWaitsOfApplication
+        guard clients.reduce(0, { $0 + (tasks[$1]?.count ?? 0) }) < limit else {
+            throw .limitExceeded("An application may wait for at most \(limit) tasks.")
+        }
+        applications[application] = clients.union([client])
     }
 
     /// Whether somebody waits for this task.

@@ -93,10 +93,11 @@ extension ManagerService {
         try await named {
             let id = try taskID(id)
             let client = call.sender?.rawValue ?? ""
+            let owner = await callers.caller(of: call).owner
             watch(call)
             let end: TaskState.Kind?
             do {
-                end = try await coordinator.end(of: id, for: client)
+                end = try await coordinator.end(of: id, for: client, of: owner)
             } catch {
                 await unwatch(client)
                 throw error

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Testing
+import iDownBus
 import iDownData
 import iDownState
 import iDownTesting
@@ -31,6 +32,34 @@ import iDownTesting
             #expect(try await hub.record(id)?.request.usesStoredLogins == true)
             #expect(try await hub.coordinator.add([own], token: nil) == [id])
             #expect(try await hub.record(id)?.state == .waiting(.queue))
+        }
+    }
+
+    @Test func `an application from a sandbox may have its share of the list, and no more`()
+        async throws
+    {
+        try await withHub(begins: false) { hub in
+            let wishes = { (numbers: ClosedRange<Int>, owner: String?) in
+                numbers.map { number in
+                    hub.wish("http://127.0.0.1:9/\(number)", isPaused: true) { $0.owner = owner }
+                }
+            }
+            let share = Contract.maximumTasksOfApplication
+            _ = try await hub.coordinator.add(wishes(2...share, "flatpak/a"), token: nil)
+            let two = wishes(share + 1...share + 2, "flatpak/a")
+            await #expect(throws: ServiceRefusal.self) {
+                try await hub.coordinator.add(two, token: nil)
+            }
+            #expect(try await hub.coordinator.counts().total == share - 1)
+            let last = try await hub.coordinator.add([two[0]], token: nil)
+            await #expect(throws: ServiceRefusal.self) {
+                try await hub.coordinator.add([two[1]], token: nil)
+            }
+            // What is in the list already is found again, and others have their own share.
+            #expect(try await hub.coordinator.add([two[0]], token: nil) == last)
+            for owner in ["flatpak/b", nil] {
+                _ = try await hub.coordinator.add(wishes(0...0, owner), token: nil)
+            }
         }
     }
 

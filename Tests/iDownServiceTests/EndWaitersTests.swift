@@ -61,6 +61,29 @@ import iDownTesting
         }
     }
 
+    @Test func `an application waits for its share of all, over however many connections`()
+        async throws
+    {
+        try await withHub(begins: false) { hub in
+            let waits = Waits(hub, limits: Contract.pendingWaits)
+            let share = Contract.pendingWaitsOfApplication
+            for number in 1...share {
+                _ = waits.call(of: "\(number % 3)", of: "flatpak/a", for: try id(Int64(number)))
+            }
+            try await waits.reach(share)
+            let another = waits.call(of: "new", of: "flatpak/a", for: try id(1))
+            await #expect(throws: ServiceRefusal.self) { try await another.value }
+            _ = waits.call(of: "other", of: "flatpak/b", for: try id(1))
+            try await waits.reach(share + 1)
+            await waits.end(try id(1), nil)
+            try await waits.reach(share - 1)
+            _ = waits.call(of: "new", of: "flatpak/a", for: try id(1))
+            try await waits.reach(share)
+            for client in ["0", "1", "2", "new"] { await waits.leave(client) }
+            try await waits.reach(0)
+        }
+    }
+
     @Test func `a client that leaves takes its calls along and nobody else's`() async throws {
         try await withHub(begins: false) { hub in
             let waits = Waits(hub, limits: (client: 2, all: 3))
@@ -123,8 +146,12 @@ private final class Waits: Sendable {
     }
 
     /// A call that waits from now on.
-    func call(of client: String, for task: TaskID) -> Task<TaskState.Kind?, any Error> {
-        Task { try await coordinator.wait(in: self, client, task) }
+    func call(
+        of client: String,
+        of application: String? = nil,
+        for task: TaskID
+    ) -> Task<TaskState.Kind?, any Error> {
+        Task { try await coordinator.wait(in: self, client, application, task) }
     }
 
     func end(_ task: TaskID, _ end: EndWaiters.End) async {
@@ -156,10 +183,17 @@ extension Coordinator {
     fileprivate func wait(
         in waits: Waits,
         _ client: String,
+        _ application: String?,
         _ task: TaskID
     ) async throws -> TaskState.Kind? {
         let waiters = waits.waiters
         let number = waiters.makeNumber()
-        return try await waiters.wait(for: task, client: client, as: number, in: self)
+        return try await waiters.wait(
+            for: task,
+            client: client,
+            of: application,
+            as: number,
+            in: self
+        )
     }
 }
