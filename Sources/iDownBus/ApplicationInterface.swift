@@ -40,18 +40,19 @@ struct ApplicationInterface: Sendable {
                     (call: Call, name: String, parameter: [Value], _: [String: Value]) async throws
                     in
                     try await manager.answer { () throws(ManagerError) in
-                        let action = try action(name, parameter)
-                        try await carryOut(action, handler, call)
+                        let method = try method(of: name, parameter)
+                        _ = try await handler.carryOutOnAll(method, call: call)
                     }
                 },
             ]
         )
     }
 
-    private static func action(
-        _ name: String,
+    /// Returns the method that an action carries out on all tasks.
+    private static func method(
+        of name: String,
         _ parameter: [Value]
-    ) throws(ManagerError) -> Contract.Action {
+    ) throws(ManagerError) -> TaskMethod {
         guard let action = Contract.Action(rawValue: name) else {
             let names = Contract.Action.allCases.map(\.rawValue).joined(separator: " and ")
             throw ManagerError(
@@ -62,17 +63,9 @@ struct ApplicationInterface: Sendable {
         guard parameter.isEmpty else {
             throw ManagerError(.invalidArguments, "The action \(name) takes no parameter.")
         }
-        return action
-    }
-
-    private static func carryOut(
-        _ action: Contract.Action,
-        _ handler: any ManagerHandling,
-        _ call: Call
-    ) async throws(ManagerError) {
-        switch action {
-        case .startAll: _ = try await handler.carryOutOnAll(.resume, call: call)
-        case .pauseAll: _ = try await handler.carryOutOnAll(.pause, call: call)
+        return switch action {
+        case .startAll: .resume
+        case .pauseAll: .pause
         }
     }
 }

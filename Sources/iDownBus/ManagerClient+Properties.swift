@@ -38,24 +38,15 @@ extension ManagerClient {
     ///   setting that only the user changes, in the file; `InvalidDestination` for a download folder
     ///   that is not allowed.
     public func set(_ setting: Setting, to content: Setting.Content) async throws(ManagerError) {
-        let proxy = manager.at(nil, setting.interface)
+        let properties = manager.at(nil, "org.freedesktop.DBus.Properties")
         try await asking { () throws(BusError) in
-            switch setting.value(content) {
-            case .uint32(let number): try await set(setting, to: number, by: proxy)
-            case .uint64(let number): try await set(setting, to: number, by: proxy)
-            case .boolean(let flag): try await set(setting, to: flag, by: proxy)
-            case .string(let text): try await set(setting, to: text, by: proxy)
-            default: try await set(setting, to: [String](), by: proxy)
-            }
+            try await properties.call(
+                "Set",
+                setting.interface.rawValue,
+                setting.rawValue,
+                setting.value(content)
+            )
         }
-    }
-
-    private func set(
-        _ setting: Setting,
-        to content: some BusType,
-        by proxy: Proxy
-    ) async throws(BusError) {
-        try await proxy.set(setting.memberName, to: content)
     }
 
     private func properties(

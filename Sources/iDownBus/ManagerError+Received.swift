@@ -25,11 +25,8 @@ extension ManagerError {
                 "The session bus went away. Try again after the next login."
             )
         case nil where error.name.rawValue.hasPrefix("org.freedesktop.DBus.Error.Spawn."):
-            self.init(
-                name: error.name,
-                message: "The download service cannot be started: \(error.message)"
-                    + Self.meaning(ofEnd: error.message)
-            )
+            let text = "The download service cannot be started: \(error.message)"
+            self.init(BusError(error.name, text + Self.meaning(ofEnd: error.message)))
         case .some, nil:
             self = plain
         }
@@ -45,9 +42,5 @@ extension ManagerError {
                 ". The service of another session has the list of downloads open: end that session."
         }
         return ""
-    }
-
-    private init(name: ErrorName, message: String) {
-        self.init(BusError(name, message))
     }
 }

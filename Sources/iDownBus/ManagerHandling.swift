@@ -161,14 +161,10 @@ public protocol ManagerHandling: Sendable {
         call: Call
     ) async throws(ManagerError)
 
-    /// How many tasks are in the list.
-    var taskCount: UInt32 { get async throws(ManagerError) }
-
-    /// How many tasks are waiting.
-    var waitingCount: UInt32 { get async throws(ManagerError) }
-
-    /// How many tasks are downloading.
-    var activeCount: UInt32 { get async throws(ManagerError) }
+    /// How many tasks are in the list, how many are waiting, and how many are downloading.
+    var counts: (all: UInt32, waiting: UInt32, active: UInt32) {
+        get async throws(ManagerError)
+    }
 
     /// The speed of all tasks together, in bytes per second.
     var speed: UInt64 { get async throws(ManagerError) }

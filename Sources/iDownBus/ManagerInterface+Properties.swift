@@ -14,9 +14,10 @@ extension ManagerInterface {
 
     var properties: [Member] {
         [.property(Name.version, .constant, get: { handler.version })] + settings(of: .manager) + [
-            count(Name.taskCount) { () throws(ManagerError) in try await handler.taskCount },
-            count(Name.waitingCount) { () throws(ManagerError) in try await handler.waitingCount },
-            count(Name.activeCount) { () throws(ManagerError) in try await handler.activeCount },
+            count(Name.taskCount) { () throws(ManagerError) in try await handler.counts.all },
+            count(Name.waitingCount) { () throws(ManagerError) in try await handler.counts.waiting
+            },
+            count(Name.activeCount) { () throws(ManagerError) in try await handler.counts.active },
             .property(
                 Name.speed,
                 .never,

@@ -2,10 +2,27 @@
 
 package import DBus
 package import iDownBus
+import iDownData
 import iDownState
 
 extension ManagerService: ManagerHandling {
     package nonisolated var version: String { Contract.version }
+
+    package var counts: (all: UInt32, waiting: UInt32, active: UInt32) {
+        get async throws(ManagerError) {
+            try await named {
+                let counts = try await coordinator.counts()
+                return (
+                    UInt32(clamping: counts.total), UInt32(clamping: counts[.waiting]),
+                    UInt32(clamping: counts[.downloading])
+                )
+            }
+        }
+    }
+
+    package var speed: UInt64 {
+        get async throws(ManagerError) { await coordinator.speed }
+    }
 
     // MARK: Verbs
 

@@ -261,13 +261,9 @@ final class FakeManager: ManagerHandling {
         record.withLock { $0.settings[setting] = content }
     }
 
-    var taskCount: UInt32 {
-        get async throws(ManagerError) { record.withLock { UInt32($0.tasks.count) } }
+    var counts: (all: UInt32, waiting: UInt32, active: UInt32) {
+        get async throws(ManagerError) { record.withLock { (UInt32($0.tasks.count), 5, 6) } }
     }
-
-    var waitingCount: UInt32 { get async throws(ManagerError) { 5 } }
-
-    var activeCount: UInt32 { get async throws(ManagerError) { 6 } }
 
     var speed: UInt64 { get async throws(ManagerError) { 1 << 40 } }
 }
