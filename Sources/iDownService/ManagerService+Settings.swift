@@ -2,9 +2,9 @@
 
 package import DBus
 package import iDownBus
-import iDownData
+package import iDownData
 package import iDownSettings
-import iDownState
+package import iDownState
 import iDownloader
 
 extension ManagerService {
@@ -26,9 +26,23 @@ extension ManagerService {
         if setting == .downloadDirectory, case .text(let path?) = content {
             content = .text(try await named { try await engine.prepareFolder(path, rules: rules) })
         }
+        changes += 1
         let (now, failure) = await keeper.change(setting, to: content)
         await apply(now)
+        changes -= 1
+        if changes == 0 {
+            changesEnded?.resume()
+            changesEnded = nil
+        }
         if let failure { try named(Result<Void, any Error>.failure(failure)).get() }
+    }
+
+    /// Returns when the changes under way can be answered; later ones are answered `Stopping`.
+    ///
+    /// Called once, before the service refuses all calls, so that no change is refused that is made.
+    package func endChanges() async {
+        await keeper.end()
+        if changes > 0 { await withCheckedContinuation { changesEnded = $0 } }
     }
 
     /// Reads the settings file again, and does what it says as if a client had said so.
@@ -75,5 +89,20 @@ extension ManagerService {
     /// What downloads wait for.
     var holdWishes: HoldWishes {
         HoldWishes(settings, unknownProxy: inForce.unknownProxy)
+    }
+}
+
+extension HoldWishes {
+    /// What the settings say.
+    ///
+    /// - Parameters:
+    ///   - settings: Those in force.
+    ///   - unknownProxy: Why nobody knows which proxy the user wants; nil where it is known.
+    package init(_ settings: Settings, unknownProxy: SettingsFailure? = nil) {
+        self.init(
+            onMetered: settings.holdsOnMetered,
+            onLowBattery: settings.holdsOnLowBattery,
+            onSettings: unknownProxy?.description
+        )
     }
 }

@@ -27,6 +27,9 @@ package actor ManagerService {
     let settingsChanged: @Sendable (Settings) -> Void
     /// The settings as they were last taken into force.
     var inForce: SettingsKeeper.InForce
+    /// How many changes of settings are under way, and who waits for the last one.
+    var changes = 0
+    var changesEnded: CheckedContinuation<Void, Never>?
     /// For each client with a pending call of Wait: what drops it when the client leaves.
     var departures: [String: Task<Void, Never>] = [:]
     let adder = Adder()

@@ -21,6 +21,7 @@ package final class SettingsKeeper: Sendable {
         package fileprivate(set) var unknownProxy: SettingsFailure?
         /// What was told of the file.
         fileprivate var told: [String] = []
+        fileprivate var hasEnded = false
         /// Higher than that of every earlier reading or change.
         fileprivate(set) var version = 0
     }
@@ -63,6 +64,7 @@ package final class SettingsKeeper: Sendable {
         to content: Setting.Content
     ) async -> (now: InForce, failure: (any Error)?) {
         await onDisk { [self] now in
+            guard !now.hasEnded else { return (now, ServiceRefusal.stopping) }
             refresh(&now)
             let old = now.settings[setting]
             // Get hides a password, so what it gave stands for the value in force.
@@ -85,6 +87,9 @@ package final class SettingsKeeper: Sendable {
             }
         }
     }
+
+    /// Refuses further changes, and returns when those under way are made.
+    func end() async { await onDisk { $0.hasEnded = true } }
 
     private func onDisk<Output: Sendable>(
         _ body: @escaping @Sendable (inout InForce) -> Output

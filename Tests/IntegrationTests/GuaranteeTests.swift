@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import DBus
+import Glibc
+import Synchronization
 import Testing
 import iDownBus
 import iDownSettings
@@ -75,6 +77,42 @@ struct GuaranteeTests {
             }
             #expect(added == Set(ids))
             #expect(cancelled == Set(ids))
+        }
+    }
+
+    @Test func `when the service ends, a change of a setting is made or answered as not made`()
+        async throws
+    {
+        try await withService { service in
+            let path = service.home.config + "/idown/settings.json"
+            for round in 1...8 {
+                let manager = service.manager
+                let made = Mutex(0)
+                // Returns the last number that was stored, and whether the next one was refused.
+                let setting = Task {
+                    for number in 1...UInt32(100_000) {
+                        do throws(BusError) {
+                            try await manager.set("KeepCompleted", to: number)
+                            made.withLock { $0 += 1 }
+                        } catch {
+                            return (number - 1, error.name == "org.idown.Error.Stopping")
+                        }
+                    }
+                    return (0, false)
+                }
+                try await soon("some changes") { made.withLock { $0 > 3 * round } }
+                #expect(try await service.terminate() == .exited(0))
+                let (last, isRefused) = await setting.value
+                let text = try TestFile.text(of: path)
+                let stored = text.firstMatch(of: /"KeepCompleted" : ([0-9]+)/).flatMap {
+                    UInt32($0.1)
+                }
+                // Without an answer nobody knows.
+                let allowed = isRefused ? [last] : [last, last + 1]
+                #expect(allowed.contains(stored ?? 0), "\(last) \(isRefused): \(text)")
+                unlink(path)
+                try await service.start()
+            }
         }
     }
 }
