@@ -28,79 +28,77 @@ package struct TaskJSON: Encodable, Sendable {
         into object: inout KeyedEncodingContainer<Key>
     ) throws {
         let key = Key(property)
-        switch property {
-        case .id: try object.encode(task.id, forKey: key)
-        case .url: try object.encode(task.url, forKey: key)
-        case .fileName: try object.encode(task.fileName, forKey: key)
-        case .directory: try object.encode(task.directory, forKey: key)
-        case .path: try object.encode(task.path, forKey: key)
-        case .state: try object.encode(task.state.rawValue, forKey: key)
-        case .activity: try object.encode(task.activity.rawValue, forKey: key)
-        case .hold: try object.encode(task.hold.rawValue, forKey: key)
-        case .downloadedBytes: try object.encode(task.downloadedBytes, forKey: key)
-        case .totalBytes: try object.encode(task.totalBytes, forKey: key)
-        case .speed: try object.encode(task.speed, forKey: key)
-        // JSON has neither NaN nor infinity.
-        case .progress: try object.encode(task.progress.isFinite ? task.progress : -1, forKey: key)
-        case .errorCode: try object.encode(task.errorCode, forKey: key)
-        case .errorMessage: try object.encode(task.errorMessage, forKey: key)
-        case .attempts: try object.encode(task.attempts, forKey: key)
-        case .retryAt: try object.encode(task.retryAt, forKey: key)
-        case .connections: try object.encode(task.connections, forKey: key)
-        case .segments: try object.encode(segments, forKey: key)
-        case .resumable: try object.encode(task.resumable, forKey: key)
-        case .priority: try object.encode(task.priority, forKey: key)
-        case .speedLimit: try object.encode(task.speedLimit, forKey: key)
-        case .maxConnections: try object.encode(task.maxConnections, forKey: key)
-        case .retryFor: try object.encode(task.retryFor, forKey: key)
-        case .integrity: try object.encode(task.integrity.rawValue, forKey: key)
-        case .mimeType: try object.encode(task.mimeType, forKey: key)
-        case .checksum: try object.encode(task.checksum, forKey: key)
-        case .referrer: try object.encode(task.referrer, forKey: key)
-        case .createdAt: try object.encode(task.createdAt, forKey: key)
-        case .finishedAt: try object.encode(task.finishedAt, forKey: key)
-        case .listedTasks: try object.encode(task.listedTasks, forKey: key)
+        switch Self.content(of: property, in: task) {
+        case .text(let text): try object.encode(text, forKey: key)
+        case .count(let count): try object.encode(count, forKey: key)
+        case .number(let number): try object.encode(number, forKey: key)
+        case .share(let share): try object.encode(share, forKey: key)
+        case .flag(let flag): try object.encode(flag, forKey: key)
+        case .ranges(let ranges):
+            try object.encode(ranges.map { [$0.first, $0.length] }, forKey: key)
+        case .list(let texts): try object.encode(texts, forKey: key)
         }
     }
 
     /// Returns one property as text: as in JSON, but without quotes, and lists with commas.
     static func text(of property: TaskProperty, in task: TaskProperties) -> String {
-        switch property {
-        case .id: task.id
-        case .url: task.url
-        case .fileName: task.fileName
-        case .directory: task.directory
-        case .path: task.path
-        case .state: task.state.rawValue
-        case .activity: task.activity.rawValue
-        case .hold: task.hold.rawValue
-        case .downloadedBytes: "\(task.downloadedBytes)"
-        case .totalBytes: "\(task.totalBytes)"
-        case .speed: "\(task.speed)"
-        case .progress: "\(task.progress.isFinite ? task.progress : -1)"
-        case .errorCode: task.errorCode
-        case .errorMessage: task.errorMessage
-        case .attempts: "\(task.attempts)"
-        case .retryAt: "\(task.retryAt)"
-        case .connections: "\(task.connections)"
-        case .segments: task.byteRanges.map { "\($0.first)+\($0.length)" }.joined(separator: ",")
-        case .resumable: "\(task.resumable)"
-        case .priority: "\(task.priority)"
-        case .speedLimit: "\(task.speedLimit)"
-        case .maxConnections: "\(task.maxConnections)"
-        case .retryFor: "\(task.retryFor)"
-        case .integrity: task.integrity.rawValue
-        case .mimeType: task.mimeType
-        case .checksum: task.checksum
-        case .referrer: task.referrer
-        case .createdAt: "\(task.createdAt)"
-        case .finishedAt: "\(task.finishedAt)"
-        case .listedTasks: task.listedTasks.joined(separator: ",")
+        switch content(of: property, in: task) {
+        case .text(let text): text
+        case .count(let count): "\(count)"
+        case .number(let number): "\(number)"
+        case .share(let share): "\(share)"
+        case .flag(let flag): "\(flag)"
+        case .ranges(let ranges):
+            ranges.map { "\($0.first)+\($0.length)" }.joined(separator: ",")
+        case .list(let texts): texts.joined(separator: ",")
         }
     }
 
-    private var segments: [[UInt64]] {
-        task.byteRanges.map { [$0.first, $0.length] }
+    /// The value of a property.
+    private enum Content {
+        case text(String)
+        case count(UInt64)
+        case number(Int64)
+        case share(Double)
+        case flag(Bool)
+        case ranges([(first: UInt64, length: UInt64)])
+        case list([String])
+    }
+
+    private static func content(of property: TaskProperty, in task: TaskProperties) -> Content {
+        switch property {
+        case .id: .text(task.id)
+        case .url: .text(task.url)
+        case .fileName: .text(task.fileName)
+        case .directory: .text(task.directory)
+        case .path: .text(task.path)
+        case .state: .text(task.state.rawValue)
+        case .activity: .text(task.activity.rawValue)
+        case .hold: .text(task.hold.rawValue)
+        case .downloadedBytes: .count(task.downloadedBytes)
+        case .totalBytes: .number(task.totalBytes)
+        case .speed: .count(task.speed)
+        // JSON has neither NaN nor infinity.
+        case .progress: .share(task.progress.isFinite ? task.progress : -1)
+        case .errorCode: .text(task.errorCode)
+        case .errorMessage: .text(task.errorMessage)
+        case .attempts: .count(UInt64(task.attempts))
+        case .retryAt: .count(task.retryAt)
+        case .connections: .count(UInt64(task.connections))
+        case .segments: .ranges(task.byteRanges)
+        case .resumable: .flag(task.resumable)
+        case .priority: .number(Int64(task.priority))
+        case .speedLimit: .count(task.speedLimit)
+        case .maxConnections: .count(UInt64(task.maxConnections))
+        case .retryFor: .count(task.retryFor)
+        case .integrity: .text(task.integrity.rawValue)
+        case .mimeType: .text(task.mimeType)
+        case .checksum: .text(task.checksum)
+        case .referrer: .text(task.referrer)
+        case .createdAt: .count(task.createdAt)
+        case .finishedAt: .count(task.finishedAt)
+        case .listedTasks: .list(task.listedTasks)
+        }
     }
 
     private struct Key: CodingKey {
