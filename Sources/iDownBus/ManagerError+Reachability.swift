@@ -8,11 +8,7 @@ extension ManagerError {
     public var isUnreachable: Bool {
         switch code {
         case .serviceUnknown, .noServer, .noReply, .disconnected: true
-        case .invalidURL, .unsupportedScheme, .invalidOption, .invalidDestination, .fileExists,
-            .noSuchTask, .invalidState, .storeFailed, .limitExceeded, .stopping,
-            .invalidArguments, .accessDenied, .unknownObject, .unknownInterface, .unknownMethod,
-            .unknownProperty, .propertyReadOnly, .failed, .limitsExceeded, .inconsistentMessage:
-            false
+        case .some: false
         case nil:
             // The bus knows the service but cannot start it, or there is no bus (dbus-protocol.h).
             name.rawValue.hasPrefix("org.freedesktop.DBus.Error.Spawn.")
