@@ -52,7 +52,7 @@ FUZZ = $(SWIFT) build -c release --scratch-path .build/fuzz $(STRICT) -Xswiftc -
     -Xlinker -u -Xlinker LLVMFuzzerRunDriver -Xlinker --export-dynamic
 
 .DEFAULT_GOAL := build
-.PHONY: build run test chaos simulate sanitize fuzz bench lint check install uninstall dist deb rpm packages clean help
+.PHONY: build run test examples docs chaos simulate sanitize fuzz bench lint check install uninstall dist deb rpm packages clean help
 
 build: ## Build the release programs into .build/release
 	@.ci/need build
@@ -70,6 +70,16 @@ test: ## Build and run all tests, or those that match FILTER=…
 	@.ci/need build test
 	$(SWIFT) build $(STRICT) --build-tests
 	@SWIFT="$(SWIFT)" .ci/test "$$FILTER"
+
+examples: ## Build the two examples of the library DBus as a package of their own, and run them
+	@.ci/need build examples
+	@SWIFT="$(SWIFT)" Tests/DBusExamples/run
+
+docs: ## Make the documentation of the library DBus in .build/documentation; a warning is an error
+	@.ci/need build
+	IDOWN_DOCUMENTATION=1 $(SWIFT) package --scratch-path .build/docs \
+	    --allow-writing-to-directory .build/documentation generate-documentation --target DBus \
+	    --warnings-as-errors --output-path .build/documentation
 
 chaos: ## Kill the service KILLS=300 times in mid-transfer and look whether it keeps its promises; SEED=…
 	@.ci/need build chaos

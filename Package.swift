@@ -38,12 +38,20 @@ func dependency(_ owner: String, _ name: String, from oldest: Version) -> Packag
     return .package(url: "https://github.com/\(owner)/\(name)", .upToNextMinor(from: oldest))
 }
 
+// The documentation of the library DBus is made by a plugin, which nothing else needs: `make docs`.
+var documentation: [Package.Dependency] = []
+if Context.environment["IDOWN_DOCUMENTATION"] == "1" {
+    documentation = [dependency("swiftlang", "swift-docc-plugin", from: "1.5.0")]
+}
+
 let package = Package(
     name: "idown",
     products: [
         .executable(name: "idown", targets: ["idown"]),
         .executable(name: "idownd", targets: ["idownd"]),
         .library(name: "iDownBus", targets: ["iDownBus", "iDownSettings"]),
+        // D-Bus for any Swift program: depends on libdbus-1 only.
+        .library(name: "DBus", targets: ["DBus"]),
     ],
     dependencies: [
         // The store: one SQLite file, WAL, transactions, migrations.
@@ -58,7 +66,7 @@ let package = Package(
         dependency("swift-server", "swift-service-lifecycle", from: "2.13.0"),
         // Children in tests: Foundation's Process leaves SIGTERM blocked in the child.
         dependency("swiftlang", "swift-subprocess", from: "1.0.2"),
-    ],
+    ] + documentation,
     targets: [
         // MARK: Borders to C: a module map and what Swift cannot import, nothing else.
 

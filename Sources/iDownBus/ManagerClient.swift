@@ -95,7 +95,7 @@ public struct ManagerClient: Sendable {
     /// - Returns: A sequence for one task to iterate over.
     public func events() async throws(ManagerError) -> ManagerEvents {
         try await asking { () throws(BusError) in
-            ManagerEvents(try await manager.signals().map { ManagerEvent($0) })
+            ManagerEvents(try await manager.messages().map { ManagerEvent($0) })
         }
     }
 

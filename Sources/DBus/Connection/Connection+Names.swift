@@ -100,37 +100,34 @@ extension Connection {
     ) async throws(BusError) -> NameReply {
         // DBUS_NAME_FLAG_ALLOW_REPLACEMENT, …_REPLACE_EXISTING, …_DO_NOT_QUEUE
         let flags: UInt32 = (allowReplacement ? 1 : 0) | (replaceExisting ? 2 : 0) | 4
-        switch try await callBus("RequestName", [.string(name.rawValue), .uint32(flags)]).first {
-        case .uint32(1): return .primaryOwner
-        case .uint32(3): return .exists
-        case .uint32(4): return .alreadyOwner
+        switch try await bus.call("RequestName", name.rawValue, flags, returning: UInt32.self) {
+        case 1: return .primaryOwner
+        case 3: return .exists
+        case 4: return .alreadyOwner
         case let other:
-            throw .inconsistentMessage(
-                "The bus answered RequestName with \(String(describing: other))."
-            )
+            throw .inconsistentMessage("The bus answered RequestName with \(other).")
         }
     }
 
     /// Gives a well-known name back; giving back what is not owned is no error.
     public func releaseName(_ name: BusName) async throws(BusError) {
-        _ = try await callBus("ReleaseName", [.string(name.rawValue)])
+        _ = try await bus.call("ReleaseName", name.rawValue, returning: UInt32.self)
     }
 
     /// The unique name of the connection that owns a name.
     ///
     /// - Throws: `org.freedesktop.DBus.Error.NameHasNoOwner`.
     public func owner(of name: BusName) async throws(BusError) -> BusName {
-        let results = try await callBus("GetNameOwner", [.string(name.rawValue)])
-        guard case .string(let text) = results.first, let owner = try? BusName(validating: text)
-        else { throw .inconsistentMessage("The bus answered GetNameOwner without a name.") }
+        let text = try await bus.call("GetNameOwner", name.rawValue, returning: String.self)
+        guard let owner = try? BusName(validating: text) else {
+            throw .inconsistentMessage("The bus answered GetNameOwner without a name.")
+        }
         return owner
     }
 
     /// Whether the bus knows how to start the owner of a name: "ListActivatableNames".
     public func isActivatable(_ name: BusName) async throws(BusError) -> Bool {
-        guard case .array(_, let names) = try await callBus("ListActivatableNames", []).first
-        else { throw .inconsistentMessage("The bus answered ListActivatableNames without a list.") }
-        return names.contains(.string(name.rawValue))
+        try await bus.call("ListActivatableNames", returning: [String].self).contains(name.rawValue)
     }
 
     /// The process of the connection that owns a name: D-Bus specification,
@@ -138,31 +135,16 @@ extension Connection {
     ///
     /// - Throws: `org.freedesktop.DBus.Error.NameHasNoOwner`; `UnixProcessIdUnknown`.
     public func processID(of name: BusName) async throws(BusError) -> UInt32 {
-        let results = try await callBus(
-            "GetConnectionUnixProcessID",
-            [.string(name.rawValue)]
-        )
-        guard case .uint32(let process) = results.first else {
-            throw .inconsistentMessage(
-                "The bus answered GetConnectionUnixProcessID without a number."
-            )
-        }
-        return process
+        try await bus.call("GetConnectionUnixProcessID", name.rawValue, returning: UInt32.self)
     }
 
     /// The id of this run of the bus, the same for all who are on it: "GetId".
     public func busID() async throws(BusError) -> String {
-        guard case .string(let id) = try await callBus("GetId", []).first else {
-            throw .inconsistentMessage("The bus answered GetId without a string.")
-        }
-        return id
+        try await bus.call("GetId", returning: String.self)
     }
 
-    /// Calls a method of the bus itself.
-    func callBus(
-        _ member: MemberName,
-        _ arguments: [Value]
-    ) async throws(BusError) -> [Value] {
-        try await call(.bus, "/org/freedesktop/DBus", "org.freedesktop.DBus", member, arguments)
+    /// The bus itself.
+    nonisolated var bus: Proxy {
+        Proxy(self, .bus, "/org/freedesktop/DBus", "org.freedesktop.DBus")
     }
 }

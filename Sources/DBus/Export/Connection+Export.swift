@@ -98,7 +98,7 @@ extension Connection {
     }
 
     /// The same with the changed values as one value, `a{sv}`, which may be marshalled.
-    public func emitPropertiesChanged(
+    package func emitPropertiesChanged(
         _ interface: InterfaceName,
         at path: ObjectPath,
         changed: Value,

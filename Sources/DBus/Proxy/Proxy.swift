@@ -235,7 +235,7 @@ public struct Proxy: Sendable {
     /// Receives all signals of the interface, or all of one name, from now on.
     ///
     /// - Throws: What ``Connection/signals(_:)`` throws.
-    public func signals(
+    public func messages(
         _ member: MemberName? = nil
     ) async throws(BusError) -> SignalSequence<SignalMessage> {
         try await connection.signals(rule(member))

@@ -105,7 +105,7 @@ extension Connection {
     /// Has the bus know a rule; where nobody has waited for its answer the rule is taken back.
     private func add(match text: String) async throws(BusError) {
         do throws(BusError) {
-            _ = try await callBus("AddMatch", [.string(text)])
+            try await bus.call("AddMatch", text)
         } catch {
             if error.name == BusError.noReply("").name { forget(match: text) }
             throw error

@@ -11,7 +11,7 @@ import iDownTesting
         do {
             try await service.export([sample()], at: samplePath)
             let proxy = Proxy(service, await service.uniqueName, samplePath, sampleInterface)
-            let signals = try await proxy.signals("Changed")
+            let signals = try await proxy.messages("Changed")
             _ = try await proxy.call("Echo", Value.string("a"), returning: Value.self)
             let pair = Value.structure([
                 .array(of: "s", [.string("b")]), ["c": Value.byte(1)].busValue,
