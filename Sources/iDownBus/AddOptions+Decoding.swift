@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import DBus
+package import DBus
 
 extension AddOptions {
     /// Decodes the options of a call.
@@ -10,7 +10,7 @@ extension AddOptions {
     ///
     /// - Throws: `InvalidOption` or `LimitExceeded`. The text names the key and what would be
     ///   right, but never repeats the value.
-    public init(_ dictionary: [String: Value]) throws(ManagerError) {
+    package init(_ dictionary: [String: Value]) throws(ManagerError) {
         self.init()
         try Key.forEach(in: dictionary) { (key, value) throws(ManagerError) in
             try set(key, value)

@@ -38,7 +38,7 @@ extension ManagerError {
     }
 
     /// The error reply to send.
-    public var busError: BusError {
+    package var busError: BusError {
         BusError(name, message)
     }
 }

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import DBus
+package import DBus
 
 extension Connection {
     /// Exports the manager and all of its tasks; ask for the bus name afterwards.
     ///
     /// - Parameter handler: Answers the calls.
     /// - Throws: `ObjectPathInUse`; `Disconnected`.
-    public func export(_ handler: any ManagerHandling) throws(BusError) {
+    package func export(_ handler: any ManagerHandling) throws(BusError) {
         try export(TaskInterface.subtree(for: handler), below: TaskPath.parent)
         try export(
             [

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import DBus
-public import iDownSettings
+package import DBus
+package import iDownSettings
 
 /// What the service does behind `org.idown.Manager1` and `org.idown.Task1`.
 ///
 /// `Connection.export(_:)` puts it on the bus. Ids arrive as the client meant them: an object path
 /// is already reduced to its id. A text that is not the id of a task must be answered with
 /// `NoSuchTask`. Every method returns after the change is durable and announced.
-public protocol ManagerHandling: Sendable {
+package protocol ManagerHandling: Sendable {
     /// Adds a download; AddURL comes here without options.
     ///
     /// It must return at once, because calls come by the thousand and no task waits for each.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import DBus
+package import DBus
 
 /// The options of RemoveTasks.
 public struct RemoveOptions: Hashable, Sendable {
@@ -17,7 +17,7 @@ public struct RemoveOptions: Hashable, Sendable {
     /// Decodes the options of a call.
     ///
     /// - Throws: `InvalidOption`.
-    public init(_ dictionary: [String: Value]) throws(ManagerError) {
+    package init(_ dictionary: [String: Value]) throws(ManagerError) {
         self.init()
         try Key.forEach(in: dictionary) { (key, value) throws(ManagerError) in
             trashFiles = try key.read(value)
@@ -25,7 +25,7 @@ public struct RemoveOptions: Hashable, Sendable {
     }
 
     /// The given options as `a{sv}`.
-    public var dictionary: [String: Value] {
+    package var dictionary: [String: Value] {
         trashFiles.map { [Key.trashFiles.rawValue: .boolean($0)] } ?? [:]
     }
 }

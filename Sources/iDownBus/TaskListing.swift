@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import DBus
+package import DBus
 
 /// The tasks of an answer, encoded one by one and never longer than an answer may be.
-public struct TaskListing: Sendable {
+package struct TaskListing: Sendable {
     /// The bytes that an object path and an interface name add per task in GetManagedObjects.
     static let objectOverhead = 112
 
@@ -12,19 +12,19 @@ public struct TaskListing: Sendable {
     private let properties: [TaskProperty]
 
     /// Creates an empty list of tasks with these properties; an empty array means all properties.
-    public init(of properties: [TaskProperty] = []) {
+    package init(of properties: [TaskProperty] = []) {
         self.properties =
             properties.isEmpty
             ? TaskProperty.allCases : TaskProperty.allCases.filter(properties.contains)
     }
 
     /// How many tasks are in the list.
-    public var count: Int { tasks.count }
+    package var count: Int { tasks.count }
 
     /// Appends a task.
     ///
     /// - Throws: `LimitExceeded` if the answer would be longer than ``Contract/maximumListBytes``.
-    public mutating func append(_ task: TaskProperties) throws(ManagerError) {
+    package mutating func append(_ task: TaskProperties) throws(ManagerError) {
         let value = task.marshalled(properties)
         size.append(value)
         guard size.bytes + Self.objectOverhead * (tasks.count + 1) <= Contract.maximumListBytes
@@ -42,10 +42,10 @@ public struct TaskListing: Sendable {
 /// The list as the methods of the manager return it, `aa{sv}`.
 extension TaskListing: BusType {
     /// An array of dictionaries.
-    public static var signature: Signature { [TaskProperties].signature }
+    package static var signature: Signature { [TaskProperties].signature }
 
     /// Decodes a list.
-    public init(busValue: Value) throws(DecodingFailure) {
+    package init(busValue: Value) throws(DecodingFailure) {
         self.init()
         for task in try [TaskProperties](busValue: busValue) {
             tasks.append((task.id, task.marshalled))
@@ -53,7 +53,7 @@ extension TaskListing: BusType {
     }
 
     /// The value to send.
-    public var busValue: Value {
+    package var busValue: Value {
         .array(of: TaskProperties.signature, tasks.map(\.value))
     }
 }

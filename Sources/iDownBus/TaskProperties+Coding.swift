@@ -59,7 +59,7 @@ extension TaskProperties {
 
     /// Returns some properties in their encoded form, which can only be sent, and which is made
     /// much faster than ``busValue``.
-    public func marshalled(_ properties: [TaskProperty]) -> Value {
+    package func marshalled(_ properties: [TaskProperty]) -> Value {
         // About 40 bytes each for the key and a short value; only the URL is long.
         var dictionary = MarshalledDictionary(reserving: properties.count * 40 + url.utf8.count)
         for property in properties { dictionary.append(property.rawValue, self[property]) }
@@ -67,7 +67,7 @@ extension TaskProperties {
     }
 
     /// The whole task in its encoded form, which can only be sent.
-    public var marshalled: Value { marshalled(TaskProperty.allCases) }
+    package var marshalled: Value { marshalled(TaskProperty.allCases) }
 
     /// The whole task as a dictionary.
     public var dictionary: [String: Value] {
@@ -83,13 +83,13 @@ extension TaskProperties {
 
     /// Returns the properties that changed since an earlier state, in the order of
     /// ``TaskProperty``.
-    public func properties(changedSince before: TaskProperties) -> [TaskProperty] {
+    package func properties(changedSince before: TaskProperties) -> [TaskProperty] {
         TaskProperty.all.filter { !$0.column.isEqual(self, before) }.map(\.property)
     }
 
     /// The task as everybody on the bus may see it: the URL and the referrer have no query and no
     /// fragment, because sites put secrets there.
-    public var withoutQueries: TaskProperties {
+    package var withoutQueries: TaskProperties {
         var task = self
         task.url = Self.withoutQuery(url)
         task.referrer = Self.withoutQuery(referrer)

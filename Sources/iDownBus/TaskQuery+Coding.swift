@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import DBus
+package import DBus
 
 extension TaskQuery {
     /// Decodes the query of a call.
     ///
     /// - Throws: `InvalidOption`; the text names the key and what would be right.
-    public init(_ dictionary: [String: Value]) throws(ManagerError) {
+    package init(_ dictionary: [String: Value]) throws(ManagerError) {
         self.init()
         try Key.forEach(in: dictionary) { (key, value) throws(ManagerError) in
             switch key {
@@ -48,7 +48,7 @@ extension TaskQuery {
     }
 
     /// The given keys as `a{sv}`.
-    public var dictionary: [String: Value] {
+    package var dictionary: [String: Value] {
         var dictionary: [String: Value] = [:]
         for key in Key.allCases { dictionary[key.rawValue] = value(of: key) }
         return dictionary
