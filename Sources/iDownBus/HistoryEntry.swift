@@ -30,18 +30,16 @@ public struct HistoryEntry: Hashable, Sendable {
 }
 
 extension HistoryEntry: BusType {
-    /// The type `(tusa{sv})`.
-    public static var signature: Signature { "(tusa{sv})" }
+    private typealias Members = Structure<UInt64, UInt32, String, [String: Value]>
 
-    /// Takes an entry; details of other types are left out.
-    public init(busValue: Value) throws(DecodingFailure) {
-        guard case .structure(let members) = busValue, members.count == 4 else {
-            throw DecodingFailure("expected a structure of four, found \(busValue.signature)")
-        }
-        time = try UInt64(busValue: members[0])
-        connection = try UInt32(busValue: members[1])
-        what = try String(busValue: members[2])
-        details = try [String: Value](busValue: members[3]).compactMapValues { value in
+    /// The type `(tusa{sv})`.
+    public static var signature: Signature { Members.signature }
+
+    /// Reads an entry; details of other types are left out.
+    public init(from reader: inout WireReader) throws(DecodingFailure) {
+        let values: [String: Value]
+        (time, connection, what, values) = try Members(from: &reader).members
+        details = values.compactMapValues { value in
             switch value {
             case .string(let text): .text(text)
             case .int64(let number): .number(number)
@@ -51,8 +49,8 @@ extension HistoryEntry: BusType {
         }
     }
 
-    /// The value to send.
-    public var busValue: Value {
+    /// Appends the entry.
+    public func write(to writer: inout WireWriter) {
         let values = details.mapValues { detail -> Value in
             switch detail {
             case .text(let text): .string(text)
@@ -60,6 +58,6 @@ extension HistoryEntry: BusType {
             case .flag(let flag): .boolean(flag)
             }
         }
-        return .structure([.uint64(time), .uint32(connection), .string(what), values.busValue])
+        Members(time, connection, what, values).write(to: &writer)
     }
 }

@@ -218,9 +218,7 @@ extension ManagerClient {
     /// - Throws: `LimitExceeded` if the answer would be longer than ``Contract/maximumListBytes``;
     ///   ``allTasks(_:)`` has no such limit.
     public func listTasks() async throws(ManagerError) -> [TaskProperties] {
-        try await read(Name.listTasks, [], as: "aa{sv}") { reader throws(DecodingFailure) in
-            try [TaskProperties](reading: &reader)
-        }
+        try await call(Name.listTasks, returning: [TaskProperties].self)
     }
 
     /// Returns one page of the tasks that match a query, and how many match in all.
@@ -229,11 +227,12 @@ extension ManagerClient {
     public func findTasks(
         _ query: TaskQuery = TaskQuery()
     ) async throws(ManagerError) -> (page: [TaskProperties], total: UInt32) {
-        let query = [query.dictionary.busValue]
-        return try await read(Name.findTasks, query, as: "aa{sv}u") {
-            reader throws(DecodingFailure) in
-            (try [TaskProperties](reading: &reader), try reader.uint32())
-        }
+        try await call(
+            Name.findTasks,
+            query.dictionary,
+            returning: [TaskProperties].self,
+            UInt32.self
+        )
     }
 
     /// Waits until a task is completed, failed, cancelled or removed.

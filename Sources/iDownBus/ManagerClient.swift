@@ -124,18 +124,6 @@ public struct ManagerClient: Sendable {
         }
     }
 
-    /// Calls a method whose answer is a long list, and decodes it while reading.
-    func read<Output>(
-        _ member: MemberName,
-        _ arguments: [Value],
-        as signature: Signature,
-        _ body: (inout WireReader) throws(DecodingFailure) -> Output
-    ) async throws(ManagerError) -> Output {
-        try await asking { () throws(BusError) in
-            try await manager.read(member, arguments, as: signature, body)
-        }
-    }
-
     /// Calls a method of `org.freedesktop.Application`; these methods return nothing.
     func callApplication<each Input: BusType>(
         _ member: MemberName,

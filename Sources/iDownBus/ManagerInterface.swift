@@ -22,7 +22,7 @@ struct ManagerInterface: Sendable {
         let adapter = ManagerInterface(handler: handler)
         return .objectManager { call in
             try await adapter.answer { () throws(ManagerError) in
-                try await handler.listTasks(call: call).objects
+                TaskListing.Objects(try await handler.listTasks(call: call))
             }
         }
     }
@@ -107,9 +107,9 @@ extension ManagerInterface {
                 }
             },
             .method(Name.getTask, in: ["id"], out: ["task"]) {
-                (call: Call, id: String) async throws -> TaskAnswer in
+                (call: Call, id: String) async throws -> TaskProperties in
                 try await answer { () throws(ManagerError) in
-                    TaskAnswer(try await handler.getTask(TaskPath.id(meantBy: id), call: call))
+                    try await handler.getTask(TaskPath.id(meantBy: id), call: call)
                 }
             },
             .method(Name.listTasks, out: ["tasks"]) {

@@ -17,7 +17,7 @@ struct TaskInterface: Sendable {
                 Interface(
                     Contract.taskInterface,
                     adapter.methods + adapter.properties,
-                    snapshot: { try await adapter.task($0).dictionary }
+                    snapshot: { WireWriter(try await adapter.task($0)) }
                 )
             ],
             contains: { path in

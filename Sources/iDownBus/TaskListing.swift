@@ -7,8 +7,11 @@ package struct TaskListing: Sendable {
     /// The bytes that an object path and an interface name add per task in GetManagedObjects.
     static let objectOverhead = 112
 
-    private(set) var tasks: [(id: String, value: Value)] = []
-    private var size = WireSize()
+    private var ids: [String] = []
+    /// All tasks one after the other, each without the length of its dictionary.
+    private var entries: [UInt8] = []
+    /// Where the entries of each task end; they begin at a multiple of 8.
+    private var ends: [Int] = []
     private let properties: [TaskProperty]
 
     /// Creates an empty list of tasks with these properties; an empty array means all properties.
@@ -19,23 +22,32 @@ package struct TaskListing: Sendable {
     }
 
     /// How many tasks are in the list.
-    package var count: Int { tasks.count }
+    package var count: Int { ids.count }
 
     /// Appends a task.
     ///
     /// - Throws: `LimitExceeded` if the answer would be longer than ``Contract/maximumListBytes``.
     package mutating func append(_ task: TaskProperties) throws(ManagerError) {
-        let value = task.marshalled(properties)
-        size.append(value)
-        guard size.bytes + Self.objectOverhead * (tasks.count + 1) <= Contract.maximumListBytes
-        else {
+        let dictionary = WireWriter(TaskExcerpt(task, properties)).bytes
+        // Its length, and the padding in front of it and behind it.
+        let size = entries.count + dictionary.count + (ids.count + 1) * (Self.objectOverhead + 8)
+        guard size <= Contract.maximumListBytes else {
             throw ManagerError(
                 .limitExceeded,
                 "The answer would be longer than \(Contract.maximumListBytes >> 20) MiB. Ask for the"
                     + " list in pages with FindTasks."
             )
         }
-        tasks.append((task.id, value))
+        entries += repeatElement(0, count: -entries.count & 7)
+        entries += dictionary[8...]
+        ends.append(entries.count)
+        ids.append(task.id)
+    }
+
+    /// Appends the dictionary of a task.
+    fileprivate func write(_ place: Int, to writer: inout WireWriter) {
+        let start = place == 0 ? 0 : (ends[place - 1] + 7) & ~7
+        writer.array(of: "{") { $0.append(entries[start..<ends[place]]) }
     }
 }
 
@@ -44,29 +56,47 @@ extension TaskListing: BusType {
     /// An array of dictionaries.
     package static var signature: Signature { [TaskProperties].signature }
 
-    /// Decodes a list.
-    package init(busValue: Value) throws(DecodingFailure) {
+    /// Reads a list.
+    package init(from reader: inout WireReader) throws(DecodingFailure) {
         self.init()
-        for task in try [TaskProperties](busValue: busValue) {
-            tasks.append((task.id, task.marshalled))
+        for task in try [TaskProperties](from: &reader) { try? append(task) }
+    }
+
+    /// Appends all tasks.
+    package func write(to writer: inout WireWriter) {
+        writer.array(of: TaskProperties.signature) { writer in
+            for place in ids.indices { write(place, to: &writer) }
         }
     }
 
-    /// The value to send.
-    package var busValue: Value {
-        .array(of: TaskProperties.signature, tasks.map(\.value))
-    }
-}
+    /// The same tasks as objects, for GetManagedObjects: `a{oa{sa{sv}}}`.
+    struct Objects: BusType {
+        static var signature: Signature { [ObjectPath: [String: TaskProperties]].signature }
 
-extension TaskListing {
-    /// The same tasks as objects, for GetManagedObjects.
-    var objects: [ManagedObject] {
-        tasks.compactMap { task in
-            guard let path = TaskPath(id: task.id) else { return nil }
-            return ManagedObject(
-                path.objectPath,
-                [(Contract.taskInterface, task.value)]
-            )
+        let listing: TaskListing
+
+        init(_ listing: TaskListing) { self.listing = listing }
+
+        init(from reader: inout WireReader) throws(DecodingFailure) {
+            listing = TaskListing()
+            _ = try [ObjectPath: [String: TaskProperties]](from: &reader)
+        }
+
+        func write(to writer: inout WireWriter) {
+            writer.array(of: "{") { writer in
+                for (place, id) in listing.ids.enumerated() {
+                    guard let path = TaskPath(id: id) else { continue }
+                    writer.structure { writer in
+                        path.objectPath.write(to: &writer)
+                        writer.array(of: "{") { writer in
+                            writer.structure { writer in
+                                Contract.taskInterface.rawValue.write(to: &writer)
+                                listing.write(place, to: &writer)
+                            }
+                        }
+                    }
+                }
+            }
         }
     }
 }

@@ -6,34 +6,152 @@ extension TaskProperties: BusType {
     /// A dictionary, `a{sv}`.
     public static var signature: Signature { [String: Value].signature }
 
-    /// Decodes a dictionary; unknown keys are ignored, and missing ones keep their defaults.
-    public init(busValue: Value) throws(DecodingFailure) {
-        guard case .dictionary(Self.keyType, Self.valueType, let entries) = busValue else {
-            throw DecodingFailure(
-                "expected type a{sv}, found \(busValue.signature)"
-            )
+    /// Reads a dictionary; unknown keys and values of a wrong type are passed over, and missing keys
+    /// keep their defaults.
+    public init(from reader: inout WireReader) throws(DecodingFailure) {
+        var task = TaskProperties()
+        try reader.dictionary { reader, key throws(DecodingFailure) in
+            if let property = TaskProperty.named(key) {
+                try task.code(property, with: &reader)
+            } else {
+                _ = try reader.variant()
+            }
         }
-        self.init()
-        // Without a dictionary in between, because lists are long.
-        for entry in entries {
-            guard case .string(let key) = entry.key, case .variant(let content) = entry.value
-            else { continue }
-            TaskProperty.column(named: key)?.write(&self, content)
+        self = task
+    }
+
+    /// Appends the whole task, with keys in the order of ``TaskProperty``.
+    public func write(to writer: inout WireWriter) {
+        TaskExcerpt(self, TaskProperty.allCases).write(to: &writer)
+    }
+}
+
+/// Some properties of a task, `a{sv}`; it is only sent.
+public struct TaskExcerpt: BusType {
+    private let task: TaskProperties
+    private let properties: [TaskProperty]
+
+    /// Chooses properties.
+    public init(_ task: TaskProperties, _ properties: [TaskProperty]) {
+        self.task = task
+        self.properties = properties
+    }
+
+    /// A dictionary, `a{sv}`.
+    public static var signature: Signature { TaskProperties.signature }
+
+    /// Reads the whole task.
+    public init(from reader: inout WireReader) throws(DecodingFailure) {
+        self.init(try TaskProperties(from: &reader), TaskProperty.allCases)
+    }
+
+    /// Appends the properties in the order given.
+    public func write(to writer: inout WireWriter) {
+        var task = task
+        writer.array(of: "{") { writer in
+            for property in properties {
+                writer.structure { writer in
+                    property.rawValue.write(to: &writer)
+                    task.write(property, to: &writer)
+                }
+            }
+        }
+    }
+}
+
+/// What is done with each property in turn, whatever its type.
+private protocol PropertyCoder {
+    mutating func code(_ content: inout some BusType) throws(DecodingFailure)
+}
+
+extension WireReader: PropertyCoder {
+    /// Reads a variant; one of another type is passed over.
+    fileprivate mutating func code<Content: BusType>(
+        _ content: inout Content
+    ) throws(DecodingFailure) {
+        if let read = try variant(of: Content.self) { content = read }
+    }
+}
+
+extension WireWriter: PropertyCoder {
+    fileprivate mutating func code(_ content: inout some BusType) { variant(of: content) }
+}
+
+/// Takes note of a property's type.
+private struct PropertyType: PropertyCoder {
+    var signature = Signature.empty
+
+    mutating func code<Content: BusType>(_ content: inout Content) {
+        signature = Content.signature
+    }
+}
+
+extension TaskProperty {
+    /// The type of the property on the bus.
+    public var signature: Signature {
+        var task = TaskProperties()
+        var type = PropertyType()
+        try? task.code(self, with: &type)
+        return type.signature
+    }
+}
+
+extension TaskProperties {
+    /// The field of each property: all that is read, written and compared goes this way.
+    ///
+    /// It is a switch, because a table of key paths would cost more than everything else that is
+    /// done with a task.
+    fileprivate mutating func code(
+        _ property: TaskProperty,
+        with coder: inout some PropertyCoder
+    ) throws(DecodingFailure) {
+        switch property {
+        case .id: try coder.code(&id)
+        case .url: try coder.code(&url)
+        case .fileName: try coder.code(&fileName)
+        case .directory: try coder.code(&directory)
+        case .path: try coder.code(&path)
+        case .state: try coder.code(&state)
+        case .activity: try coder.code(&activity)
+        case .hold: try coder.code(&hold)
+        case .downloadedBytes: try coder.code(&downloadedBytes)
+        case .totalBytes: try coder.code(&totalBytes)
+        case .speed: try coder.code(&speed)
+        case .progress: try coder.code(&progress)
+        case .errorCode: try coder.code(&errorCode)
+        case .errorMessage: try coder.code(&errorMessage)
+        case .attempts: try coder.code(&attempts)
+        case .retryAt: try coder.code(&retryAt)
+        case .connections: try coder.code(&connections)
+        case .segments: try coder.code(&segments)
+        case .resumable: try coder.code(&resumable)
+        case .priority: try coder.code(&priority)
+        case .speedLimit: try coder.code(&speedLimit)
+        case .maxConnections: try coder.code(&maxConnections)
+        case .retryFor: try coder.code(&retryFor)
+        case .integrity: try coder.code(&integrity)
+        case .mimeType: try coder.code(&mimeType)
+        case .checksum: try coder.code(&checksum)
+        case .referrer: try coder.code(&referrer)
+        case .createdAt: try coder.code(&createdAt)
+        case .finishedAt: try coder.code(&finishedAt)
+        case .listedTasks: try coder.code(&listedTasks)
         }
     }
 
-    private static let keyType: Signature = "s"
-    private static let valueType: Signature = "v"
+    /// Appends a property as a variant; the task stays as it is.
+    fileprivate mutating func write(_ property: TaskProperty, to writer: inout WireWriter) {
+        try? code(property, with: &writer)
+    }
 
-    /// The whole task, with keys in the order of ``TaskProperty``.
-    public var busValue: Value {
-        .dictionary(
-            key: String.signature,
-            value: Value.signature,
-            TaskProperty.allCases.map { property in
-                Value.Entry(key: .string(property.rawValue), value: .variant(self[property]))
-            }
-        )
+    /// The value of a property.
+    public subscript(property: TaskProperty) -> Value {
+        var task = self
+        var writer = WireWriter()
+        task.write(property, to: &writer)
+        var reader = WireReader(writer)
+        // What was just written can be read.
+        return (try? reader.variant()) ?? .structure([])
     }
 }
 
@@ -53,22 +171,11 @@ extension TaskProperties {
 
     private mutating func apply(_ changed: [String: Value]) {
         for (key, value) in changed {
-            TaskProperty.column(named: key)?.write(&self, value)
+            guard let property = TaskProperty.named(key) else { continue }
+            var reader = WireReader(WireWriter(value))
+            try? code(property, with: &reader)
         }
     }
-
-    /// Returns some properties in their encoded form, which can only be sent, and which is made
-    /// much faster than ``busValue``.
-    package func marshalled(_ properties: [TaskProperty]) -> Value {
-        // About 40 bytes each for the key and a short value; only the URL is long.
-        var dictionary = MarshalledDictionary(reserving: properties.count * 40 + url.utf8.count)
-        for property in properties { dictionary.append(property.rawValue, self[property]) }
-        return .marshalled(dictionary)
-    }
-
-    /// The whole task in its encoded form, which can only be sent.
-    package var marshalled: Value { marshalled(TaskProperty.allCases) }
-
     /// The whole task as a dictionary.
     public var dictionary: [String: Value] {
         dictionary(of: TaskProperty.allCases)
@@ -84,7 +191,17 @@ extension TaskProperties {
     /// Returns the properties that changed since an earlier state, in the order of
     /// ``TaskProperty``.
     package func properties(changedSince before: TaskProperties) -> [TaskProperty] {
-        TaskProperty.all.filter { !$0.column.isEqual(self, before) }.map(\.property)
+        var (old, new) = (before, self)
+        var (theirs, ours) = (WireWriter(), WireWriter())
+        return TaskProperty.allCases.filter { property in
+            old.write(property, to: &theirs)
+            new.write(property, to: &ours)
+            defer {
+                theirs.removeAll()
+                ours.removeAll()
+            }
+            return theirs.bytes != ours.bytes
+        }
     }
 
     /// The task as everybody on the bus may see it: the URL and the referrer have no query and no
@@ -101,46 +218,5 @@ extension TaskProperties {
         String(
             Substring(url.utf8.prefix { $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") })
         )
-    }
-}
-
-extension TaskProperties {
-    /// The value of a property.
-    ///
-    /// It is a switch, because a table of key paths would cost more than everything else that is
-    /// done with a task.
-    public subscript(property: TaskProperty) -> Value {
-        switch property {
-        case .id: id.busValue
-        case .url: url.busValue
-        case .fileName: fileName.busValue
-        case .directory: directory.busValue
-        case .path: path.busValue
-        case .state: state.busValue
-        case .activity: activity.busValue
-        case .hold: hold.busValue
-        case .downloadedBytes: downloadedBytes.busValue
-        case .totalBytes: totalBytes.busValue
-        case .speed: speed.busValue
-        case .progress: progress.busValue
-        case .errorCode: errorCode.busValue
-        case .errorMessage: errorMessage.busValue
-        case .attempts: attempts.busValue
-        case .retryAt: retryAt.busValue
-        case .connections: connections.busValue
-        case .segments: segments.busValue
-        case .resumable: resumable.busValue
-        case .priority: priority.busValue
-        case .speedLimit: speedLimit.busValue
-        case .maxConnections: maxConnections.busValue
-        case .retryFor: retryFor.busValue
-        case .integrity: integrity.busValue
-        case .mimeType: mimeType.busValue
-        case .checksum: checksum.busValue
-        case .referrer: referrer.busValue
-        case .createdAt: createdAt.busValue
-        case .finishedAt: finishedAt.busValue
-        case .listedTasks: listedTasks.busValue
-        }
     }
 }

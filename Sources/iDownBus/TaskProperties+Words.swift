@@ -15,13 +15,13 @@ extension WireWord {
     /// A plain string, `s`.
     public static var signature: Signature { String.signature }
 
-    /// Takes any string.
-    public init(busValue: Value) throws(DecodingFailure) {
-        self.init(rawValue: try String(busValue: busValue))
+    /// Reads any string.
+    public init(from reader: inout WireReader) throws(DecodingFailure) {
+        self.init(rawValue: try String(from: &reader))
     }
 
-    /// The value to send.
-    public var busValue: Value { .string(rawValue) }
+    /// Appends the word.
+    public func write(to writer: inout WireWriter) { rawValue.write(to: &writer) }
 
     /// The word itself.
     public var description: String { rawValue }

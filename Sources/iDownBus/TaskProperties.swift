@@ -41,7 +41,7 @@ public struct TaskProperties: Hashable, Sendable {
     /// How many connections are open now.
     public var connections: UInt32 = 0
     /// The byte ranges on disk, each as first byte and length; see also ``byteRanges``.
-    public var segments: [Pair<UInt64, UInt64>] = []
+    public var segments: [Structure<UInt64, UInt64>] = []
     /// Whether the server sent a validator and answers range requests.
     public var resumable = false
     /// Tasks of higher priority start first; tasks of equal priority start in the order in which
@@ -79,6 +79,6 @@ public struct TaskProperties: Hashable, Sendable {
 
     /// The ``segments`` with named parts.
     public var byteRanges: [(first: UInt64, length: UInt64)] {
-        segments.map { (first: $0.first, length: $0.second) }
+        segments.map { (first: $0.members.0, length: $0.members.1) }
     }
 }

@@ -65,11 +65,6 @@ public enum TaskProperty: String, CaseIterable, Hashable, Sendable {
     /// The ids of the tasks that stand for the files of a metalink; empty for every other file.
     case listedTasks = "ListedTasks"
 
-    /// The type of the property on the bus.
-    public var signature: Signature {
-        column.signature
-    }
-
     /// The name of the property in `org.idown.Task1`.
     public var memberName: MemberName {
         // It never fails: a test checks that every name is valid.
@@ -111,89 +106,10 @@ public enum TaskProperty: String, CaseIterable, Hashable, Sendable {
         )
     }
 
-    /// The place of the property in ``TaskProperties``.
-    ///
-    /// Types, encoding and decoding follow from this table.
-    private var row: Column {
-        switch self {
-        case .id: Column(\.id)
-        case .url: Column(\.url)
-        case .fileName: Column(\.fileName)
-        case .directory: Column(\.directory)
-        case .path: Column(\.path)
-        case .state: Column(\.state)
-        case .activity: Column(\.activity)
-        case .hold: Column(\.hold)
-        case .downloadedBytes: Column(\.downloadedBytes)
-        case .totalBytes: Column(\.totalBytes)
-        case .speed: Column(\.speed)
-        case .progress: Column(\.progress)
-        case .errorCode: Column(\.errorCode)
-        case .errorMessage: Column(\.errorMessage)
-        case .attempts: Column(\.attempts)
-        case .retryAt: Column(\.retryAt)
-        case .connections: Column(\.connections)
-        case .segments: Column(\.segments)
-        case .resumable: Column(\.resumable)
-        case .priority: Column(\.priority)
-        case .speedLimit: Column(\.speedLimit)
-        case .maxConnections: Column(\.maxConnections)
-        case .retryFor: Column(\.retryFor)
-        case .integrity: Column(\.integrity)
-        case .mimeType: Column(\.mimeType)
-        case .checksum: Column(\.checksum)
-        case .referrer: Column(\.referrer)
-        case .createdAt: Column(\.createdAt)
-        case .finishedAt: Column(\.finishedAt)
-        case .listedTasks: Column(\.listedTasks)
-        }
-    }
-}
-
-extension TaskProperty {
-    /// The type of a property on the bus, and how it is read from and written to
-    /// ``TaskProperties``.
-    struct Column: Sendable {
-        let signature: Signature
-        /// Sets the property; a value of another type changes nothing.
-        let write: @Sendable (inout TaskProperties, Value) -> Void
-        let isEqual: @Sendable (TaskProperties, TaskProperties) -> Bool
-
-        init<Content: BusType & Equatable>(
-            _ path: any WritableKeyPath<TaskProperties, Content> & Sendable
-        ) {
-            signature = Content.signature
-            write = { task, value in
-                guard let content = try? Content(busValue: value) else { return }
-                task[keyPath: path] = content
-            }
-            isEqual = { $0[keyPath: path] == $1[keyPath: path] }
-        }
-    }
-
-    /// The columns, made only once because lists of many thousand tasks are encoded with them.
-    private static let columns = allCases.map { ($0, $0.row) }
-
-    private static let places = Dictionary(uniqueKeysWithValues: columns)
-
-    private static let names = Dictionary(
-        uniqueKeysWithValues: columns.map { ($0.0.rawValue, $0) }
-    )
-
-    /// Returns the column of a key on the bus; nil for an unknown key.
-    static func column(named name: String) -> Column? { names[name]?.1 }
-
     /// Returns the property of a key on the bus; nil for an unknown key.
     ///
     /// It is faster than the enumeration's initializer, which compares one name after the other.
-    static func named(_ name: String) -> TaskProperty? { names[name]?.0 }
+    static func named(_ name: String) -> TaskProperty? { names[name] }
 
-    var column: Column {
-        Self.places[self] ?? row
-    }
-
-    /// All properties in order.
-    static var all: [(property: TaskProperty, column: Column)] {
-        columns
-    }
+    private static let names = Dictionary(uniqueKeysWithValues: allCases.map { ($0.rawValue, $0) })
 }

@@ -50,7 +50,7 @@ struct UserManager: Sendable {
                 unit,
                 "fail",
                 Self.properties(arguments, within: limit),
-                [Pair<String, [Pair<String, Value>]>](),
+                [Structure<String, [Structure<String, Value>]>](),
                 returning: ObjectPath.self
             )
             guard let limit else { return }
@@ -90,7 +90,7 @@ struct UserManager: Sendable {
     private static func properties(
         _ arguments: [String],
         within limit: Duration?
-    ) -> [Pair<String, Value>] {
+    ) -> [Structure<String, Value>] {
         // systemd replaces variables after `$` unless it is doubled (systemd.service(5), "Command
         // lines").
         let literal = arguments.map { $0.replacing("$", with: "$$") }
@@ -99,19 +99,19 @@ struct UserManager: Sendable {
             // A failure of the program is a failure of the unit.
             .boolean(false),
         ])
-        var properties: [Pair<String, Value>] = [
-            Pair("Description", .string("Started by idown")),
-            Pair("ExecStart", .array(of: "(sasb)", [command])),
+        var properties: [Structure<String, Value>] = [
+            Structure("Description", .string("Started by idown")),
+            Structure("ExecStart", .array(of: "(sasb)", [command])),
             // The job of a "oneshot" unit is done when the program has ended.
-            Pair("Type", .string(limit == nil ? "exec" : "oneshot")),
-            Pair("CollectMode", .string("inactive-or-failed")),
+            Structure("Type", .string(limit == nil ? "exec" : "oneshot")),
+            Structure("CollectMode", .string("inactive-or-failed")),
             // Processes that the program leaves in the background go on, such as the viewer that
             // xdg-open starts.
-            Pair("KillMode", .string("process")),
+            Structure("KillMode", .string("process")),
         ]
         if let limit {
             let seconds = UInt64(clamping: (limit + grace).components.seconds)
-            properties.append(Pair("TimeoutStartUSec", .uint64(seconds * 1_000_000)))
+            properties.append(Structure("TimeoutStartUSec", .uint64(seconds * 1_000_000)))
         }
         return properties
     }

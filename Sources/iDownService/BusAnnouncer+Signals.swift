@@ -38,13 +38,12 @@ extension BusAnnouncer {
     }
 
     private func tellAddition(of task: TaskProperties) {
-        // Both signals tell the same, which is put together once.
-        let properties = task.marshalled
-        emit(Contract.Signal.taskAdded, values: [.string(task.id), properties])
+        emit(Contract.Signal.taskAdded, task.id, task)
         guard let path = TaskPath(id: task.id)?.objectPath else { return }
         send { connection throws(BusError) in
             try connection.emitInterfacesAdded(
-                ManagedObject(path, [(Contract.taskInterface, properties)]),
+                path,
+                [Contract.taskInterface.rawValue: task],
                 from: Contract.managerPath
             )
         }
@@ -105,14 +104,14 @@ extension BusAnnouncer {
         }
         emit(Contract.Signal.taskChanged, id.description, .downloading, changes)
         guard let activity = changes[TaskProperty.activity.rawValue] else { return }
-        tellProperties([TaskProperty.activity.rawValue: activity].busValue, of: id.description)
+        tellProperties([TaskProperty.activity.rawValue: activity], of: id.description)
     }
 
     /// Tells the values that some properties have now.
     private func tell(_ changes: [TaskProperty], of task: TaskProperties) {
         emit(
             Contract.Signal.taskChanged,
-            values: [.string(task.id), task.state.busValue, task.marshalled(changes)]
+            written: WireWriter(task.id, task.state, TaskExcerpt(task, changes))
         )
     }
 
@@ -120,10 +119,10 @@ extension BusAnnouncer {
     private func tellProperties(_ changes: [TaskProperty], of task: TaskProperties) {
         let kept = changes.filter { $0.changeSignal == .changes }
         guard !kept.isEmpty else { return }
-        tellProperties(task.marshalled(kept), of: task.id)
+        tellProperties(TaskExcerpt(task, kept), of: task.id)
     }
 
-    private func tellProperties(_ changed: Value, of id: String) {
+    private func tellProperties(_ changed: some BusType, of id: String) {
         guard let path = TaskPath(id: id)?.objectPath else { return }
         send { connection throws(BusError) in
             try connection.emitPropertiesChanged(Contract.taskInterface, at: path, changed: changed)
@@ -139,13 +138,13 @@ extension BusAnnouncer {
         }
     }
 
-    /// Sends a signal with properties that were put together once for several signals.
+    /// Sends a signal whose contents are written already.
     private func emit<each Content: BusType>(
         _ signal: Signal<repeat each Content>,
-        values: [Value]
+        written contents: WireWriter
     ) {
         send { connection throws(BusError) in
-            try connection.emit(signal, at: Contract.managerPath, values: values)
+            try connection.emit(signal, at: Contract.managerPath, written: contents)
         }
     }
 }

@@ -26,7 +26,7 @@ extension TaskProperties {
         attempts = record.tries
         connections = live?.connections ?? 0
         segments = (live?.segments ?? record.segments).ranges.map {
-            Pair(UInt64(clamping: $0.first), UInt64(clamping: $0.length))
+            Structure(UInt64(clamping: $0.first), UInt64(clamping: $0.length))
         }
         resumable = record.remote.isResumable
         priority = record.priority

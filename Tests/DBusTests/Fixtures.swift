@@ -46,7 +46,18 @@ func sample() -> Interface {
                 (_: Call, left: String, right: String) in left + right
             },
             .method("Split", in: ["range"], out: ["first", "second"]) {
-                (_: Call, range: Pair<UInt64, UInt64>) in (range.first, range.second)
+                (_: Call, range: Structure<UInt64, UInt64>) in range.members
+            },
+            .method("Name", in: ["file"], out: ["number"]) { (_: Call, file: OpenDescriptor) in
+                UInt64(clamping: file.number)
+            },
+            .method("Turn", in: ["file", "list"], out: ["files", "values"]) {
+                (
+                    _: Call,
+                    file: OpenDescriptor,
+                    list: [Structure<String, [String: Value], OpenDescriptor>]
+                ) in
+                ([list[0].members.2, file], list[0].members.1)
             },
             .method("Refuse", in: ["text"]) { (_: Call, text: String) async throws in
                 throw BusError("org.example.Error.Refused", text)

@@ -42,7 +42,7 @@ import iDownTesting
     /// The fake manager never waits, so that the handler is through when it has been started.
     private static func call(
         _ row: (path: ObjectPath, interface: InterfaceName, name: String, method: Method),
-        _ values: [Value],
+        _ arguments: WireReader,
         over connection: Connection,
         _ input: [UInt8]
     ) throws {
@@ -54,15 +54,15 @@ import iDownTesting
             member: MemberName(checked: row.name),
             wantsReply: true
         )
-        let outcome = Mutex<Result<[Value], any Error>?>(nil)
+        let outcome = Mutex<Result<WireWriter, any Error>?>(nil)
         switch row.method.body {
         case .answering(let body):
-            body(call, values) { answer in outcome.withLock { $0 = answer.mapError { $0 } } }
+            body(call, arguments) { answer in outcome.withLock { $0 = answer.mapError { $0 } } }
         case .task(let body):
             withExtendedLifetime(
                 Task.immediate {
                     do {
-                        let answer = try await body(call, values)
+                        let answer = try await body(call, arguments)
                         outcome.withLock { $0 = .success(answer) }
                     } catch {
                         outcome.withLock { $0 = .failure(error) }
@@ -73,7 +73,7 @@ import iDownTesting
         switch outcome.withLock({ $0 }) {
         case .success(let answer): _ = try RawMessage(sending: answer)
         case .failure(let error as BusError):
-            _ = try RawMessage(sending: [.string(error.message)])
+            _ = try RawMessage(sending: WireWriter(error.message))
         case .failure(let error): throw Fuzzer.Finding("\(row.name) throws \(error)", input)
         case nil: throw Fuzzer.Finding("\(row.name) does not come to an end", input)
         }
@@ -112,13 +112,13 @@ import iDownTesting
                 if let list = values.first, values.count == 1, list.signature == "aa{sv}" {
                     var reader = try message.reader()
                     // A NaN is not equal to itself.
-                    let tasks = "\(try [TaskProperties](reading: &reader))"
+                    let tasks = "\(try [TaskProperties](from: &reader))"
                     guard tasks == "\(try [TaskProperties](busValue: list))" else {
                         throw Fuzzer.Finding("\(tasks) is not what was sent", bytes)
                     }
                 }
                 for row in rows where row.method.inputSignature.rawValue == signature {
-                    try Self.call(row, values, over: connection, bytes)
+                    try Self.call(row, message.reader(), over: connection, bytes)
                 }
             }
         }
@@ -143,7 +143,7 @@ import iDownTesting
                 guard try message.isEqual(to: RawMessage(sending: received)) else {
                     throw Fuzzer.Finding("\(received) is not what was sent", bytes)
                 }
-                try Self.call(row, received, over: connection, bytes)
+                try Self.call(row, message.reader(), over: connection, bytes)
             }
         }
     }

@@ -120,8 +120,8 @@ import iDownTesting
             ]
             for event in sent {
                 let member = try await emit(event, scene)
-                try await emit("FromTheFuture", [.string("1")], scene)
-                try await emit(member, [.byte(1)], scene)
+                try await emit("FromTheFuture", WireWriter("1"), scene)
+                try await emit(member, WireWriter(UInt8(1)), scene)
             }
             var received: [ManagerEvent] = []
             for try await event in events {
@@ -151,7 +151,7 @@ import iDownTesting
 
     private func emit(
         _ member: MemberName,
-        _ arguments: [Value],
+        _ arguments: WireWriter,
         _ scene: BusScene
     ) async throws {
         try await scene.service.emit(

@@ -28,21 +28,30 @@ struct RawMessage: ~Copyable {
 
     /// Encodes values as the body, as an answer's are.
     init(sending values: [Value]) throws(BusError) {
-        let message = try Message.reply(
-            to: ReplyAddress(serial: 1, sender: nil),
-            values,
+        try self.init(sending: WireWriter(contents: values))
+    }
+
+    /// Takes what was written as the body, as an answer's is.
+    init(sending body: WireWriter) throws(BusError) {
+        let message = try Message(
+            replyTo: ReplyAddress(serial: 1, sender: nil),
+            body,
             border: Border(faults: nil)
         )
         pointer = dbus_message_ref(message.pointer)
     }
 
-    func arguments() throws(DecodingFailure) -> [Value] {
-        try Decoder.arguments(of: pointer)
+    /// The body, to be read where it lies.
+    func reader() throws(DecodingFailure) -> WireReader {
+        do throws(BusError) {
+            return try WireReader(bodyOf: pointer, border: Border(faults: nil))
+        } catch {
+            throw DecodingFailure(error.message)
+        }
     }
 
-    /// The body, to be taken apart where it lies.
-    func reader() throws(BusError) -> WireReader {
-        try WireReader(bodyOf: pointer, border: Border(faults: nil))
+    func arguments() throws(DecodingFailure) -> [Value] {
+        try reader().values()
     }
 
     /// Whether both have the same bodies; numbers that are none (NaN) are equal here.

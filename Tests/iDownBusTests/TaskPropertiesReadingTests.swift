@@ -7,11 +7,11 @@ import Testing
 
 @Suite struct TaskPropertiesReadingTests {
     /// The list as it arrives in an answer.
-    private func read(_ list: Value) throws -> [TaskProperties] {
-        let message = try RawMessage(sending: [list])
+    private func read(_ list: WireWriter) throws -> [TaskProperties] {
+        let message = try RawMessage(sending: list)
         var reader = try message.reader()
         #expect(reader.signature == "aa{sv}")
-        return try [TaskProperties](reading: &reader)
+        return try [TaskProperties](from: &reader)
     }
 
     @Test func `a list is read as it was told`() throws {
@@ -21,15 +21,15 @@ import Testing
         other.segments = []
         var listing = TaskListing()
         for task in [.sample, other, TaskProperties()] { try listing.append(task) }
-        #expect(try read(listing.busValue) == [.sample, other, TaskProperties()])
-        #expect(try read(TaskListing().busValue) == [])
+        #expect(try read(WireWriter(listing)) == [.sample, other, TaskProperties()])
+        #expect(try read(WireWriter(TaskListing())) == [])
     }
 
     @Test(arguments: TaskProperty.allCases)
     func `a property alone is read, and nothing else`(property: TaskProperty) throws {
         var listing = TaskListing(of: [property])
         try listing.append(.sample)
-        let task = try #require(try read(listing.busValue).first)
+        let task = try #require(try read(WireWriter(listing)).first)
         #expect(task[property] == TaskProperties.sample[property])
         for other in TaskProperty.allCases where other != property {
             #expect(task[other] == TaskProperties()[other], "\(other)")
@@ -44,14 +44,36 @@ import Testing
             ]
         }
         let dictionary = Value.dictionary(key: "s", value: "v", entries)
-        #expect(try read(.array(of: "a{sv}", [dictionary])) == [TaskProperties()])
+        #expect(
+            try read(WireWriter(contents: [.array(of: "a{sv}", [dictionary])])) == [
+                TaskProperties()
+            ]
+        )
     }
 
-    @Test func `more tasks than a service may have are refused`() throws {
-        // Empty ones of eight bytes each, as a message may hold them.
-        let count = Contract.maximumTasks + 1
+    @Test func `a list that would fill the memory is refused`() throws {
+        // Empty tasks of eight bytes each, as a message may hold them.
+        let count = 1_000_000
         let length = withUnsafeBytes(of: UInt32(count * 8 - 4)) { Array($0) }
         var reader = WireReader(length + [UInt8](repeating: 0, count: count * 8), "aa{sv}")
-        #expect(throws: DecodingFailure.self) { try [TaskProperties](reading: &reader) }
+        #expect(throws: DecodingFailure.self) { try [TaskProperties](from: &reader) }
+    }
+
+    @Test func `the objects of a list are read as they were told`() throws {
+        var other = TaskProperties.sample
+        other.id = "8"
+        other.segments = []
+        var listing = TaskListing()
+        for task in [.sample, other] { try listing.append(task) }
+        let message = try RawMessage(sending: WireWriter(TaskListing.Objects(listing)))
+        var reader = try message.reader()
+        #expect(reader.signature == "a{oa{sa{sv}}}")
+        let objects = try [ObjectPath: [String: TaskProperties]](from: &reader)
+        #expect(
+            objects == [
+                "/org/idown/Manager1/task/7": ["org.idown.Task1": .sample],
+                "/org/idown/Manager1/task/8": ["org.idown.Task1": other],
+            ]
+        )
     }
 }

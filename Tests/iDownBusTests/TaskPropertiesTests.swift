@@ -80,21 +80,21 @@ import iDownTesting
         var after = before
         after.state = .completed
         after.downloadedBytes = 1 << 40
-        let changes = try arrived(after.marshalled(after.properties(changedSince: before)))
+        let changes = try arrived(TaskExcerpt(after, after.properties(changedSince: before)))
         #expect(changes == ["State": .string("completed"), "DownloadedBytes": .uint64(1 << 40)])
         #expect(before.applying(changes) == after)
         #expect(before.properties(changedSince: before).isEmpty)
-        #expect(try arrived(before.marshalled([])).isEmpty)
+        #expect(try arrived(TaskExcerpt(before, [])).isEmpty)
     }
 
     @Test func `a task that is sent arrives whole`() throws {
         let task = TaskProperties.sample
-        #expect(try arrived(task.marshalled) == task.dictionary)
+        #expect(try arrived(task) == task.dictionary)
     }
 
     /// What libdbus makes of a dictionary that was marshalled here.
-    private func arrived(_ value: Value) throws -> [String: Value] {
-        let arguments = try RawMessage(sending: [value]).arguments()
+    private func arrived(_ value: some BusType) throws -> [String: Value] {
+        let arguments = try RawMessage(sending: WireWriter(value)).arguments()
         return try [String: Value](busValue: try #require(arguments.first))
     }
 
@@ -134,7 +134,7 @@ extension TaskProperties {
         task.attempts = 2
         task.retryAt = 3
         task.connections = 4
-        task.segments = [Pair(0, 10), Pair(20, 5)]
+        task.segments = [Structure(0, 10), Structure(20, 5)]
         task.resumable = true
         task.priority = -3
         task.speedLimit = 6

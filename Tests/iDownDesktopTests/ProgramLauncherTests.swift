@@ -44,8 +44,8 @@ import iDownTesting
     // MARK: systemd
 
     /// Whether systemd ends only the program, and not the processes it has started.
-    private static func sparesTheBackground(_ property: Pair<String, Value>) -> Bool {
-        property.first == "KillMode" && property.second == .string("process")
+    private static func sparesTheBackground(_ property: Structure<String, Value>) -> Bool {
+        property.members == ("KillMode", .string("process"))
     }
 
     /// Plays the systemd user manager; each job ends with `result`, by itself or after KillUnit.
@@ -88,11 +88,12 @@ import iDownTesting
                                 _: Call,
                                 name: String,
                                 mode: String,
-                                properties: [Pair<String, Value>],
-                                _: [Pair<String, [Pair<String, Value>]>]
+                                properties: [Structure<String, Value>],
+                                _: [Structure<String, [Structure<String, Value>]>]
                             ) async throws -> ObjectPath in
-                            let kind = properties.first { $0.first == "Type" }?.second
-                            let command = properties.first { $0.first == "ExecStart" }?.second
+                            let kind = properties.first { $0.members.0 == "Type" }?.members.1
+                            let command = properties.first { $0.members.0 == "ExecStart" }?.members
+                                .1
                             log.keep(
                                 "\(mode) \(kind.map { "\($0)" } ?? "") \(name.hasSuffix(".service"))"
                             )

@@ -47,7 +47,7 @@ import iDownTesting
             let before = plan.calls
             try await scenario(scene, -1)
             let calls = plan.calls - before
-            #expect(calls > 50)
+            #expect(calls > 30)
             for number in 1...calls {
                 plan.failNext(number)
                 try await scenario(scene, number)

@@ -212,7 +212,7 @@ struct ListScreenTests {
         #expect(type("i", &screen) == [.details("7")])
         #expect(!text(&screen).contains("On disk"))
         var whole = TaskProperties.running
-        whole.segments = [Pair(0, 50 << 20), Pair(150 << 20, 25 << 20)]
+        whole.segments = [Structure(0, 50 << 20), Structure(150 << 20, 25 << 20)]
         whole.url += "&more=1"
         whole.connections = 2
         // The answer is older than what a signal told.

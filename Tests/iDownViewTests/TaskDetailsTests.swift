@@ -72,7 +72,7 @@ import iDownView
             TaskDetails(task, style: .plain, room: room) { _ in "" }.lines
         }
         #expect(!lines(.box(width: 34)).joined().contains("On disk"))
-        task.segments = [Pair(0, 25 << 20), Pair(100 << 20, 25 << 20)]
+        task.segments = [Structure(0, 25 << 20), Structure(100 << 20, 25 << 20)]
         #expect(lines(.box(width: 34)).contains("On disk:      ██▒·······██▒·······"))
         #expect(lines(.terminal(width: 22)).contains("On disk:      █···█···"))
         // A URL on a terminal can be selected in one piece.
@@ -81,7 +81,7 @@ import iDownView
         task.totalBytes = -1
         #expect(!lines(.box(width: 34)).joined().contains("On disk"))
         task = .finished
-        task.segments = [Pair(0, 1536)]
+        task.segments = [Structure(0, 1536)]
         #expect(!lines(.box(width: 34)).joined().contains("On disk"))
     }
 

@@ -22,50 +22,48 @@ extension Connection {
         timeout: Duration = .seconds(25),
         startService: Bool = true
     ) async throws(BusError) -> [Value] {
-        let message = try Message(call: destination, path, interface, member, border: border)
-        try message.append(arguments)
-        if !startService { dbus_message_set_auto_start(message.pointer, 0) }
-        guard case .values(let values) = try await send(message, timeout, .values) else {
-            return []
+        let reply = try await call(
+            destination,
+            path,
+            interface,
+            member,
+            WireWriter(contents: arguments),
+            timeout: timeout,
+            startService: startService
+        )
+        do throws(DecodingFailure) {
+            return try reply.values()
+        } catch {
+            throw .inconsistentMessage("The answer to \(member) cannot be read: \(error).")
         }
-        return values
     }
 
-    /// Calls a method as ``call(_:_:_:_:_:timeout:startService:)`` does; its results are not taken
-    /// apart.
-    ///
-    /// - Throws: `InconsistentMessage` too, if they are not of these types.
-    func read(
-        _ signature: Signature,
-        from destination: BusName,
+    /// Calls a method as ``call(_:_:_:_:_:timeout:startService:)`` does; the results are read by
+    /// whoever takes them, away from the connection's thread.
+    func call(
+        _ destination: BusName,
         _ path: ObjectPath,
         _ interface: InterfaceName,
         _ member: MemberName,
-        _ arguments: [Value],
+        _ arguments: WireWriter,
         timeout: Duration,
         startService: Bool
     ) async throws(BusError) -> WireReader {
-        let message = try Message(call: destination, path, interface, member, border: border)
-        try message.append(arguments)
-        if !startService { dbus_message_set_auto_start(message.pointer, 0) }
-        guard case .bytes(let reader) = try await send(message, timeout, .bytes),
-            reader.signature == signature
-        else { throw .inconsistentMessage("The answer to \(member) is not of type \(signature).") }
-        return reader
-    }
-
-    private func send(
-        _ message: borrowing Message,
-        _ timeout: Duration,
-        _ form: ReplyForm
-    ) async throws(BusError) -> Reply {
+        let message = try Message(
+            call: destination,
+            path,
+            interface,
+            member,
+            arguments,
+            startsService: startService,
+            border: border
+        )
         let link = try openLink()
         let id = makeID()
         let pending = try PendingReply(
             sending: message,
             over: link,
             milliseconds: Self.milliseconds(timeout),
-            form: form,
             onEnd: { $0.owner.forgetReply(id) }
         )
         return try await finish(pending, id: id).get()
@@ -74,7 +72,7 @@ extension Connection {
     private func finish(
         _ pending: PendingReply,
         id: Int
-    ) async -> Result<Reply, BusError> {
+    ) async -> Result<WireReader, BusError> {
         if !pending.hasEnded { pendingReplies[id] = pending }
         return await withTaskCancellationHandler {
             // By way of self: a closure that does not capture the actor would leave its executor.
@@ -84,7 +82,7 @@ extension Connection {
         }
     }
 
-    private func end(of pending: PendingReply) async -> Result<Reply, BusError> {
+    private func end(of pending: PendingReply) async -> Result<WireReader, BusError> {
         await withCheckedContinuation { pending.resumeAtEnd($0) }
     }
 

@@ -6,18 +6,22 @@ internal import Glibc
 extension Connection {
     /// Takes one message from libdbus, on the executor.
     ///
-    /// - Returns: Whether it needs no further handling by libdbus.
-    func receive(_ message: OpaquePointer) -> Bool {
+    /// - Returns: What libdbus is to do with it: where memory fails for a signal, which nobody
+    ///   repeats, it comes again a little later.
+    func receive(_ message: OpaquePointer) -> DBusHandlerResult {
         switch dbus_message_get_type(message) {
         case DBUS_MESSAGE_TYPE_METHOD_CALL:
             receive(call: message)
-            return true
+            return DBUS_HANDLER_RESULT_HANDLED
         case DBUS_MESSAGE_TYPE_SIGNAL:
-            receive(signal: message)
-            return false
-        default:
-            return false
+            do throws(BusError) {
+                try receive(signal: message)
+            } catch {
+                return DBUS_HANDLER_RESULT_NEED_MEMORY
+            }
+        default: break
         }
+        return DBUS_HANDLER_RESULT_NOT_YET_HANDLED
     }
 
     // MARK: Calls
@@ -58,7 +62,7 @@ extension Connection {
                 member: MemberName(checked: member),
                 wantsReply: wantsReply
             )
-            let arguments = try Self.arguments(of: message, for: method, call)
+            let arguments = try arguments(of: message, for: method, call)
             switch method.body {
             case .task(let body):
                 let isOfAll = interfaceName == Interface.propertiesName
@@ -86,12 +90,12 @@ extension Connection {
         return String(cString: characters)
     }
 
-    /// Decodes the arguments; their types are compared first, so that nothing else is ever decoded.
-    private static func arguments(
+    /// The arguments; their types are compared first, so that nothing else is ever read.
+    private func arguments(
         of message: OpaquePointer,
         for method: Method,
         _ call: Call
-    ) throws(BusError) -> [Value] {
+    ) throws(BusError) -> WireReader {
         let expected = method.inputSignature
         guard let found = dbus_message_get_signature(message) else {
             throw .noMemory("dbus_message_get_signature")
@@ -103,11 +107,11 @@ extension Connection {
                     + " not \"\(String(cString: found))\"."
             )
         }
-        do throws(DecodingFailure) {
-            return try Decoder.arguments(of: message)
-        } catch {
-            throw .invalidArguments("\(call.member): \(error)")
-        }
+        return try WireReader(
+            bodyOf: message,
+            takingDescriptors: expected.rawValue.utf8.contains(TypeCode.unixDescriptor.rawValue),
+            border: border
+        )
     }
 
     // MARK: Handlers
@@ -123,14 +127,14 @@ extension Connection {
     /// Starts a handler at once, up to its first suspension; its task answers once.
     private func start(
         _ reply: ReplyAddress?,
-        _ handler: @escaping @Sendable () async -> Result<[Value], BusError>
+        _ handler: @escaping @Sendable () async -> Result<WireWriter, BusError>
     ) {
         let id = makeID()
         handlers.begin(id, reply: reply)
         let task = Task.immediate {
             let outcome = await handler()
-            if let reply, case .success(let values) = outcome, Self.isLong(values) {
-                await finish(id, with: values, to: reply)
+            if let reply, case .success(let results) = outcome, results.isLong {
+                await finish(id, with: results, to: reply)
             } else {
                 finish(id, with: outcome)
             }
@@ -139,32 +143,18 @@ extension Connection {
     }
 
     /// Answers a call, unless it has been.
-    private func finish(_ id: Int, with outcome: Result<[Value], BusError>) {
+    private func finish(_ id: Int, with outcome: Result<WireWriter, BusError>) {
         if let reply = handlers.finish(id) { answer(outcome, to: reply) }
     }
-
-    /// Whether to encode the values would keep others waiting: lists of many containers.
-    private static func isLong(_ values: [Value]) -> Bool {
-        values.contains { value in
-            switch value {
-            case .array(_, let elements): elements.count > longestInARow
-            case .dictionary(_, _, let entries): entries.count > longestInARow
-            default: false
-            }
-        }
-    }
-
-    /// A task has about thirty entries and takes 20 µs: so many are a millisecond.
-    private static let longestInARow = 64
 
     /// Answers with a message that is made on another thread.
     private func finish(
         _ id: Int,
-        with values: consuming [Value],
+        with results: consuming WireWriter,
         to reply: ReplyAddress
     ) async {
         do throws(BusError) {
-            let message = try await Self.encoded(values, to: reply, border: border)
+            let message = try await Self.message(results, to: reply, border: border)
             // The service may have ended meanwhile, and everybody been told so.
             guard handlers.finish(id) != nil, let link else { return }
             try link.send(message)
@@ -174,19 +164,19 @@ extension Connection {
     }
 
     @concurrent
-    private static func encoded(
-        _ values: consuming [Value],
+    private static func message(
+        _ results: consuming WireWriter,
         to reply: ReplyAddress,
         border: Border
     ) async throws(BusError) -> sending Message {
-        try Message.reply(to: reply, values, border: border)
+        try Message(replyTo: reply, results, border: border)
     }
 
     private nonisolated(nonsending) static func run(
-        _ body: @Sendable (Call, [Value]) async throws -> [Value],
+        _ body: @Sendable (Call, WireReader) async throws -> WireWriter,
         _ call: Call,
-        _ arguments: [Value]
-    ) async -> Result<[Value], BusError> {
+        _ arguments: WireReader
+    ) async -> Result<WireWriter, BusError> {
         do {
             return .success(try await body(call, arguments))
         } catch let error as BusError {
@@ -202,12 +192,12 @@ extension Connection {
     ///
     /// A result that cannot be encoded becomes an error reply. If memory fails even for that, the
     /// bus answers the caller when its time is up or we are gone.
-    private func answer(_ outcome: Result<[Value], BusError>, to reply: ReplyAddress) {
+    private func answer(_ outcome: Result<WireWriter, BusError>, to reply: ReplyAddress) {
         guard let link else { return }
         do throws(BusError) {
             switch outcome {
-            case .success(let values):
-                try link.send(try Message.reply(to: reply, values, border: border))
+            case .success(let results):
+                try link.send(try Message(replyTo: reply, results, border: border))
             case .failure(let error):
                 try send(error, to: reply, over: link)
             }
@@ -221,21 +211,26 @@ extension Connection {
         to reply: ReplyAddress,
         over link: Link
     ) throws(BusError) {
-        let message = try Message.reply(to: reply, error: error.name, border: border)
         // A string with U+0000 cannot be sent, and a text from elsewhere may hold one.
-        let text = error.message.replacing("\0", with: "\u{FFFD}")
-        try message.append([.string(text)])
+        let text = WireWriter(error.message.replacing("\0", with: "\u{FFFD}"))
+        let message = try Message(replyTo: reply, error: error.name, text, border: border)
         try link.send(message)
     }
 
     // MARK: Signals
 
-    private func receive(signal message: OpaquePointer) {
+    private func receive(signal message: OpaquePointer) throws(BusError) {
         if dbus_message_is_signal(message, DBUS_INTERFACE_LOCAL, "Disconnected") != 0 {
             // Not from within libdbus's own dispatch.
             enqueue { $0.close() }
             return
         }
-        deliver(message)
+        try deliver(message)
     }
+}
+
+extension WireWriter {
+    /// Whether to make a message of it would keep others waiting: libdbus checks 64 KiB in about
+    /// 50 µs.
+    fileprivate var isLong: Bool { bytes.count > 64 << 10 }
 }

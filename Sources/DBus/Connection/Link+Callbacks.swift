@@ -116,7 +116,6 @@ extension Link {
         // Safe: the closure runs here and now, on the thread that owns the message, and keeps
         // nothing of it.
         nonisolated(unsafe) let borrowed = message
-        let isHandled = owner.assumeIsolated { $0.receive(borrowed) }
-        return isHandled ? DBUS_HANDLER_RESULT_HANDLED : DBUS_HANDLER_RESULT_NOT_YET_HANDLED
+        return owner.assumeIsolated { $0.receive(borrowed) }
     }
 }

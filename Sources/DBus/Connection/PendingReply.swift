@@ -10,9 +10,8 @@ final class PendingReply {
     private let link: Link
     private let onEnd: (Link) -> Void
     private var pending: OpaquePointer?
-    private let form: ReplyForm
-    private var outcome: Result<Reply, BusError>?
-    private var continuation: CheckedContinuation<Result<Reply, BusError>, Never>?
+    private var outcome: Result<WireReader, BusError>?
+    private var continuation: CheckedContinuation<Result<WireReader, BusError>, Never>?
 
     /// Sends a call, with `dbus_connection_send_with_reply`.
     ///
@@ -22,11 +21,9 @@ final class PendingReply {
         sending message: borrowing Message,
         over link: Link,
         milliseconds: CInt,
-        form: ReplyForm = .values,
         onEnd: @escaping (Link) -> Void
     ) throws(BusError) {
         self.link = link
-        self.form = form
         self.onEnd = onEnd
         var pending: OpaquePointer?
         let pointer = message.pointer
@@ -65,7 +62,7 @@ final class PendingReply {
     }
 
     /// Resumes a task at the end, or at once if that has come; may be called once.
-    func resumeAtEnd(_ continuation: CheckedContinuation<Result<Reply, BusError>, Never>) {
+    func resumeAtEnd(_ continuation: CheckedContinuation<Result<WireReader, BusError>, Never>) {
         link.owner.assertIsolated()
         if let outcome {
             continuation.resume(returning: outcome)
@@ -85,7 +82,7 @@ final class PendingReply {
         end(content(of: reply))
     }
 
-    private func end(_ result: Result<Reply, BusError>) {
+    private func end(_ result: Result<WireReader, BusError>) {
         guard outcome == nil else { return }
         outcome = result
         release()
@@ -101,20 +98,15 @@ final class PendingReply {
         dbus_pending_call_unref(pending)
     }
 
-    private func content(of reply: OpaquePointer) -> Result<Reply, BusError> {
-        if form == .bytes, dbus_message_get_type(reply) != DBUS_MESSAGE_TYPE_ERROR {
-            return Result { () throws(BusError) in
-                .bytes(try WireReader(bodyOf: reply, border: link.border))
-            }
-        }
-        let arguments: [Value]
-        do throws(DecodingFailure) {
-            arguments = try Decoder.arguments(of: reply, takingDescriptors: true)
+    private func content(of reply: OpaquePointer) -> Result<WireReader, BusError> {
+        let reader: WireReader
+        do throws(BusError) {
+            reader = try WireReader(bodyOf: reply, takingDescriptors: true, border: link.border)
         } catch {
-            return .failure(.inconsistentMessage("The reply cannot be read: \(error)."))
+            return .failure(error)
         }
         guard dbus_message_get_type(reply) == DBUS_MESSAGE_TYPE_ERROR else {
-            return .success(.values(arguments))
+            return .success(reader)
         }
         // libdbus ends calls of a lost connection as if their time were up; nobody sent that.
         if dbus_message_get_sender(reply) == nil, !link.isConnected {
@@ -123,21 +115,7 @@ final class PendingReply {
         guard let name = dbus_message_get_error_name(reply) else {
             return .failure(.inconsistentMessage("An error reply came without a name."))
         }
-        var text = ""
-        if case .string(let message) = arguments.first { text = message }
-        return .failure(BusError(ErrorName(checked: String(cString: name)), text))
+        let text = try? reader.results(of: "Error", as: String.self)
+        return .failure(BusError(ErrorName(checked: String(cString: name)), text ?? ""))
     }
-}
-
-/// What a caller wants of a reply.
-enum ReplyForm {
-    case values
-    /// For long lists, which are taken apart elsewhere than on the connection's thread.
-    case bytes
-}
-
-/// The results of a call, in the form that was wanted.
-enum Reply: Sendable {
-    case values([Value])
-    case bytes(WireReader)
 }

@@ -6,9 +6,12 @@ extension Connection {
     /// Introspectable, Properties and Peer come along, and every prefix of the path answers
     /// Introspect with what lies below it.
     ///
-    /// - Throws: `org.freedesktop.DBus.Error.ObjectPathInUse`; `Disconnected`.
+    /// - Throws: `org.freedesktop.DBus.Error.ObjectPathInUse`; `Disconnected`; `InvalidArgs` for a
+    ///   malformed name.
     public func export(_ interfaces: [Interface], at path: ObjectPath) throws(BusError) {
         _ = try openLink()
+        try path.check()
+        for interface in interfaces { try interface.check() }
         guard !objects.contains(path) else {
             throw BusError(
                 "org.freedesktop.DBus.Error.ObjectPathInUse",
@@ -52,19 +55,16 @@ extension Connection {
         at path: ObjectPath,
         _ contents: repeat each Content
     ) throws(BusError) {
-        var values: [Value] = []
-        repeat values.append((each contents).busValue)
-        try emit(signal, at: path, values: values)
+        try emit(signal, at: path, written: WireWriter(repeat each contents))
     }
 
-    /// Sends a signal whose contents are encoded already, as the declared types are.
+    /// Sends a signal whose contents are written already, as the declared types are.
     package func emit<each Content: BusType>(
         _ signal: Signal<repeat each Content>,
         at path: ObjectPath,
-        values: [Value]
+        written contents: WireWriter
     ) throws(BusError) {
-        assert(values.map(\.signature) == signal.arguments.map(\.type), "\(signal.member)")
-        try emit(signal.interface, signal.member, at: path, values)
+        try emit(signal.interface, signal.member, at: path, contents)
     }
 
     /// Sends a signal that is declared nowhere.
@@ -74,40 +74,47 @@ extension Connection {
         at path: ObjectPath,
         _ arguments: [Value]
     ) throws(BusError) {
+        try emit(interface, member, at: path, WireWriter(contents: arguments))
+    }
+
+    /// Sends a signal whose arguments are written already; see ``emit(_:_:at:_:)``.
+    public func emit(
+        _ interface: InterfaceName,
+        _ member: MemberName,
+        at path: ObjectPath,
+        _ arguments: WireWriter
+    ) throws(BusError) {
         let link = try openLink()
-        let message = try Message.signal(interface, member, from: path, arguments, border: border)
-        try link.send(message)
+        try link.send(
+            try Message(signal: interface, member, from: path, arguments, border: border)
+        )
     }
 
     /// Announces that properties have changed: "org.freedesktop.DBus.Properties.PropertiesChanged".
     ///
-    /// The changed values come without a variant around them; the invalidated names are those of
-    /// properties that have changed to a value not told. Throws what ``emit(_:at:_:)`` does.
+    /// - Parameters:
+    ///   - interface: Whose properties they are.
+    ///   - path: The object.
+    ///   - changed: Their values by their names.
+    ///   - invalidated: The names of properties whose new value is not told.
+    /// - Throws: What ``emit(_:at:_:)`` does.
     public func emitPropertiesChanged(
         _ interface: InterfaceName,
         at path: ObjectPath,
         changed: [String: Value],
         invalidated: [String] = []
     ) throws(BusError) {
-        try emitPropertiesChanged(
-            interface,
-            at: path,
-            changed: changed.busValue,
-            invalidated: invalidated
-        )
+        let arguments = WireWriter(interface.rawValue, changed, invalidated)
+        try emit(Interface.propertiesChanged, at: path, written: arguments)
     }
 
-    /// The same with the changed values as one value, `a{sv}`, which may be marshalled.
-    package func emitPropertiesChanged(
+    /// Announces changed values of another type that is written as `a{sv}`.
+    public func emitPropertiesChanged(
         _ interface: InterfaceName,
         at path: ObjectPath,
-        changed: Value,
-        invalidated: [String] = []
+        changed: some BusType
     ) throws(BusError) {
-        try emit(
-            Interface.propertiesChanged,
-            at: path,
-            values: [.string(interface.rawValue), changed, invalidated.busValue]
-        )
+        let arguments = WireWriter(interface.rawValue, changed, [String]())
+        try emit(Interface.propertiesChanged, at: path, written: arguments)
     }
 }

@@ -20,20 +20,20 @@ public struct Interface: Sendable {
 
     let methods: [String: Method]
     let properties: [String: Property]
-    /// All properties at one go; nil asks them one by one.
-    let snapshot: (@Sendable (Call) async throws -> [String: Value])?
+    /// All properties at one go, as the results of GetAll; nil asks them one by one.
+    let snapshot: (@Sendable (Call) async throws -> WireWriter)?
 
     /// Makes an interface of its members; two of one kind and name are a programming error and trap.
     ///
     /// - Parameters:
     ///   - name: The interface's name.
     ///   - members: In the order in which introspection is to list them.
-    ///   - snapshot: Gives all properties for GetAll, where that costs less than to ask each of
-    ///     them, or where their values must belong together.
+    ///   - snapshot: Writes all properties as one `a{sv}` for GetAll, where that costs less than to
+    ///     ask each of them, or where their values must belong together.
     public init(
         _ name: InterfaceName,
         _ members: [Member],
-        snapshot: (@Sendable (Call) async throws -> [String: Value])? = nil
+        snapshot: (@Sendable (Call) async throws -> WireWriter)? = nil
     ) {
         self.name = name
         self.members = members
@@ -54,6 +54,12 @@ public struct Interface: Sendable {
         }
         self.methods = methods
         self.properties = properties
+    }
+
+    /// Refuses malformed names, which literals may be.
+    func check() throws(BusError) {
+        try name.check()
+        for member in members { try member.name.check() }
     }
 }
 

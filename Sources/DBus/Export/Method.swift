@@ -9,9 +9,9 @@ struct Method: Sendable {
 
     enum Body: Sendable {
         /// Runs in a task of its own, whose end is the answer.
-        case task(@Sendable (Call, [Value]) async throws -> [Value])
+        case task(@Sendable (Call, WireReader) async throws -> WireWriter)
         /// Returns at once; the answer comes when it comes.
-        case answering(@Sendable (Call, [Value], @escaping Answer<[Value]>) -> Void)
+        case answering(@Sendable (Call, WireReader, @escaping Answer<WireWriter>) -> Void)
     }
 
     init(inputs: [Argument], outputs: [Argument], body: Body) {
@@ -48,12 +48,11 @@ extension Member {
         let method = Method(
             inputs: Argument.list(inputs, inputTypes, of: name),
             outputs: Argument.list(outputs, outputTypes, of: name),
-            body: .task { call, values in
-                var reader = ArgumentReader(values)
-                let output = try await handler(call, repeat try reader.next((each Input).self))
-                var results: [Value] = []
-                repeat results.append((each output).busValue)
-                return results
+            body: .task { call, arguments in
+                var reader = arguments
+                let input = (repeat try reader.argument((each Input).self))
+                let output = try await handler(call, repeat each input)
+                return WireWriter(repeat each output)
             }
         )
         return Member(name: name, content: .method(method))
@@ -74,45 +73,16 @@ extension Member {
         let method = Method(
             inputs: Argument.list(inputs, inputTypes, of: name),
             outputs: [Argument(name: output, type: Output.signature)],
-            body: .answering { call, values, answer in
+            body: .answering { call, arguments, answer in
                 do throws(BusError) {
-                    var reader = ArgumentReader(values)
-                    let input = (repeat try reader.next((each Input).self))
-                    handler(call, { answer($0.map { [$0.busValue] }) }, repeat each input)
+                    var reader = arguments
+                    let input = (repeat try reader.argument((each Input).self))
+                    handler(call, { answer($0.map { WireWriter($0) }) }, repeat each input)
                 } catch {
                     answer(.failure(error))
                 }
             }
         )
         return Member(name: name, content: .method(method))
-    }
-}
-
-/// Hands out the arguments of a call one by one, as Swift types.
-struct ArgumentReader {
-    private let values: [Value]
-    private var position = 0
-
-    init(_ values: [Value]) {
-        self.values = values
-    }
-
-    /// The next argument.
-    ///
-    /// - Throws: `InvalidArgs` with the argument's place, counted from 1.
-    mutating func next<Argument: BusType>(
-        _ type: Argument.Type
-    ) throws(BusError) -> Argument {
-        guard position < values.count else {
-            throw .invalidArguments(
-                "Argument \(position + 1) of type \(Argument.signature) is missing."
-            )
-        }
-        defer { position += 1 }
-        do throws(DecodingFailure) {
-            return try Argument(busValue: values[position])
-        } catch {
-            throw .invalidArguments("Argument \(position + 1): \(error).")
-        }
     }
 }

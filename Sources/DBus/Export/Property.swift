@@ -17,7 +17,8 @@ public enum ChangeSignal: String, Hashable, Sendable {
 struct Property: Sendable {
     let type: Signature
     let emits: ChangeSignal
-    let get: @Sendable (Call) async throws -> Value
+    /// Writes the value as a variant.
+    let get: @Sendable (Call) async throws -> WireWriter
     let set: (@Sendable (Call, Value) async throws -> Void)?
 }
 
@@ -57,7 +58,7 @@ extension Member {
                 Property(
                     type: Content.signature,
                     emits: emits,
-                    get: { try await get($0).busValue },
+                    get: { WireWriter(Variant(try await get($0))) },
                     set: setValue
                 )
             )
@@ -82,7 +83,9 @@ extension Member {
     ) -> Member {
         Member(
             name: name,
-            content: .property(Property(type: type, emits: emits, get: get, set: set))
+            content: .property(
+                Property(type: type, emits: emits, get: { WireWriter(try await get($0)) }, set: set)
+            )
         )
     }
 

@@ -29,15 +29,14 @@ public struct Subtree: Sendable {
     ///
     /// Handlers of its own know; these may refuse, or tell nothing, before they have looked.
     func judged(
-        _ outcome: Result<[Value], BusError>,
+        _ outcome: Result<WireWriter, BusError>,
         at path: ObjectPath
-    ) async -> Result<[Value], BusError> {
+    ) async -> Result<WireWriter, BusError> {
         switch outcome {
         case .failure(let error): return .failure(await refusal(error, at: path))
-        case .success(let values):
-            guard case .dictionary(_, _, let entries) = values.first, entries.isEmpty else {
-                return outcome
-            }
+        case .success(let results):
+            // The length of an empty dictionary, and the padding behind it.
+            guard results.signature == "a{sv}", results.bytes.count == 8 else { return outcome }
             let nothing = BusError.failed("The object tells nothing.")
             let error = await refusal(nothing, at: path)
             return error == nothing ? outcome : .failure(error)

@@ -2,258 +2,317 @@
 
 internal import CDBus
 
-/// Takes the results of a reply apart where they lie, one after the other.
+/// Reads the values of a message where they lie, one after the other: D-Bus specification,
+/// "Marshaling".
 ///
-/// For lists of many thousand dictionaries: a tree of ``Value``s costs many times what its bytes do.
 /// libdbus has held the message against the specification; all the same no length and no offset in
-/// it is trusted. D-Bus specification, "Marshaling".
-package struct WireReader: Sendable {
-    /// The types of all results.
-    package let signature: Signature
-    /// The body of the message, whose first byte stands at a multiple of 8.
-    private let body: [UInt8]
-    /// Whether the message is in the byte order of another machine.
-    private let isSwapped: Bool
+/// it is trusted.
+public struct WireReader: Sendable {
+    /// The memory that the values of one message may take: 256 MiB.
+    ///
+    /// A task or a ``Value`` takes many times the bytes that it has in a message: without a limit an
+    /// array of 64 MiB would become gigabytes.
+    static let maximumMemory = 256 << 20
+
+    /// The types of all arguments.
+    let signature: Signature
+    private let body: Body
     private var position = 0
+    private var memory: Int
+    private var depth = 0
+    private var files = Files.refused
+    /// Which file each value of type `h` means, in the order of the values.
+    private var listed: [UInt32] = []
+
+    /// What becomes of the open files that come with the message.
+    private enum Files {
+        case refused
+        /// Only their numbers are taken note of.
+        case listed
+        /// By their numbers in the message.
+        case taken([UInt32: OpenDescriptor])
+    }
 
     /// The body of a message that libdbus has received, with `dbus_message_marshal`.
-    init(bodyOf message: OpaquePointer, border: Border) throws(BusError) {
-        var data: UnsafeMutablePointer<CChar>?
-        var count: CInt = 0
-        try border.check("dbus_message_marshal") {
-            dbus_message_marshal(message, &data, &count)
-        }
-        defer { dbus_free(data) }
-        let bytes = UnsafeRawBufferPointer(start: data, count: Int(count))
-        // The header's first byte tells the byte order, its second number the length of the body.
-        guard bytes.count >= 16 else { throw .inconsistentMessage("The message has no header.") }
-        isSwapped = bytes[0] != UInt8(ascii: UInt16(1).littleEndian == 1 ? "l" : "B")
-        let number = bytes.load(fromByteOffset: 4, as: UInt32.self)
-        let length = Int(isSwapped ? number.byteSwapped : number)
-        guard length <= bytes.count - 16 else {
-            throw .inconsistentMessage("The message is shorter than its header says.")
-        }
-        body = Array(bytes.suffix(length))
+    ///
+    /// - Parameters:
+    ///   - message: The message, which is no longer needed afterwards.
+    ///   - takesDescriptors: Whether open files in it become files of this process: nobody may
+    ///     fill the table of open files without being asked for one.
+    ///   - memory: How many bytes the values may take in memory.
+    ///   - border: Plans failures.
+    /// - Throws: `NoMemory`.
+    init(
+        bodyOf message: OpaquePointer,
+        takingDescriptors takesDescriptors: Bool = false,
+        memory: Int = Self.maximumMemory,
+        border: Border
+    ) throws(BusError) {
         signature = Signature(
             checked: dbus_message_get_signature(message).map { String(cString: $0) } ?? ""
+        )
+        self.memory = memory
+        body = try Body(of: message, border: border)
+        guard takesDescriptors else { return }
+        files = .taken([:])
+        guard dbus_message_contains_unix_fds(message) != 0 else { return }
+        var scout = self
+        scout.files = .listed
+        // What cannot be read tells so when it is read in earnest.
+        _ = try? scout.readValues()
+        files = .taken(Self.descriptors(of: message, numbered: scout.listed))
+    }
+
+    /// What a writer has written.
+    public init(_ writer: WireWriter) {
+        signature = writer.signature
+        body = Body(copying: writer.bytes)
+        memory = Self.maximumMemory
+        files = .taken(
+            Dictionary(
+                uniqueKeysWithValues: writer.descriptors.enumerated().map { (UInt32($0), $1) }
+            )
         )
     }
 
     /// A body of these bytes, whatever they are.
-    init(_ body: [UInt8], _ signature: Signature, isSwapped: Bool = false) {
-        self.body = body
+    init(_ bytes: [UInt8], _ signature: Signature, isSwapped: Bool = false) {
         self.signature = signature
-        self.isSwapped = isSwapped
+        body = Body(copying: bytes, isSwapped: isSwapped)
+        memory = Self.maximumMemory
     }
 
-    // MARK: Values
+    /// How many bytes the body has.
+    var count: Int { body.bytes.count }
 
-    /// The next value, an unsigned number of four bytes.
-    package mutating func uint32() throws(DecodingFailure) -> UInt32 { try number() }
+    // MARK: Arguments
 
-    /// The next value, a text.
-    package mutating func text() throws(DecodingFailure) -> String {
-        let count = Int(try number() as UInt32)
-        // A byte 0 stands behind it.
-        guard count < body.count - position else { throw Self.tooShort }
-        let start = position
-        position += count + 1
-        return body.withUnsafeBytes { bytes in
-            String(
-                decoding: UnsafeRawBufferPointer(rebasing: bytes[start..<start + count]),
-                as: UTF8.self
+    /// All arguments.
+    func values() throws(DecodingFailure) -> [Value] {
+        var reader = self
+        return try reader.readValues()
+    }
+
+    private mutating func readValues() throws(DecodingFailure) -> [Value] {
+        try Self.check(signature)
+        var types = ArraySlice(signature.rawValue.utf8)
+        var values: [Value] = []
+        while !types.isEmpty { values.append(try value(&types)) }
+        return values
+    }
+
+    /// The next argument of a call.
+    ///
+    /// - Throws: `InvalidArgs`; `LimitsExceeded` where it would take too much memory.
+    mutating func argument<Argument: BusType>(
+        _ type: Argument.Type
+    ) throws(BusError) -> Argument {
+        do throws(DecodingFailure) {
+            return try Argument(from: &self)
+        } catch {
+            throw error == .tooLarge
+                ? .limitsExceeded("\(error)") : .invalidArguments("The arguments: \(error).")
+        }
+    }
+
+    /// The results of a call, of which there may be more than are asked for.
+    ///
+    /// - Throws: `InconsistentMessage` where they are of other types.
+    func results<each Result: BusType>(
+        of member: MemberName,
+        as types: repeat (each Result).Type
+    ) throws(BusError) -> (repeat each Result) {
+        var expected = Signature.empty
+        for type in repeat each types { expected = expected + type.signature }
+        guard signature.rawValue.hasPrefix(expected.rawValue) else {
+            throw .inconsistentMessage(
+                "The answer to \(member) is of type \"\(signature)\", not \"\(expected)\"."
             )
         }
-    }
-
-    /// The next value, an array of arrays or of texts, element by element.
-    ///
-    /// - Parameter element: takes the next one, all of it.
-    /// - Throws: ``DecodingFailure`` where it is something else.
-    package mutating func array(
-        _ element: (inout WireReader) throws(DecodingFailure) -> Void
-    ) throws(DecodingFailure) {
-        try array(alignment: 4, element)
-    }
-
-    /// The next value, a dictionary `a{sv}`, entry by entry.
-    ///
-    /// - Parameter entry: is given a key, and takes the value with one of the methods `take`.
-    /// - Throws: ``DecodingFailure`` where it is something else.
-    package mutating func dictionary(
-        _ entry: (inout WireReader, String) throws(DecodingFailure) -> Void
-    ) throws(DecodingFailure) {
-        try array(alignment: 8) { reader throws(DecodingFailure) in
-            reader.align(to: 8)
-            let key = try reader.text()
-            try entry(&reader, key)
+        var reader = self
+        do throws(DecodingFailure) {
+            return (repeat try (each Result)(from: &reader))
+        } catch {
+            throw .inconsistentMessage("The answer to \(member) cannot be read: \(error).")
         }
     }
 
-    private mutating func array(
-        alignment: Int,
-        _ element: (inout WireReader) throws(DecodingFailure) -> Void
+    // MARK: Containers
+
+    /// Reads an array, element by element.
+    ///
+    /// - Parameters:
+    ///   - element: The type of the elements; of a dictionary's entries `{` is enough.
+    ///   - read: Reads the next element, all of it.
+    /// - Throws: ``DecodingFailure`` where the array goes beyond the message, or ends amid an
+    ///   element.
+    public mutating func array(
+        of element: Signature,
+        _ read: (inout WireReader) throws(DecodingFailure) -> Void
     ) throws(DecodingFailure) {
         let count = Int(try number() as UInt32)
-        align(to: alignment)
-        guard count <= body.count - position else { throw Self.tooShort }
+        align(to: element.alignment)
+        guard count <= body.bytes.count - position else { throw Self.tooShort }
         let end = position + count
-        while position < end {
-            let start = position
-            try element(&self)
-            // An element takes at least a byte, or this would have no end.
-            guard position > start else { throw DecodingFailure("an element without bytes") }
+        try nest { reader throws(DecodingFailure) in
+            while reader.position < end {
+                let start = reader.position
+                try read(&reader)
+                // An element takes at least a byte, or this would have no end.
+                guard reader.position > start else {
+                    throw DecodingFailure("an element without bytes")
+                }
+            }
         }
         guard position == end else { throw DecodingFailure("an array that ends amid an element") }
     }
 
-    // MARK: Contents of variants; one of another type is passed over
-
-    /// Takes a text.
-    package mutating func take(_ field: inout String) throws(DecodingFailure) {
-        if try enter(.string) { field = try text() }
-    }
-
-    /// Takes a truth value.
-    package mutating func take(_ field: inout Bool) throws(DecodingFailure) {
-        if try enter(.boolean) { field = try uint32() != 0 }
-    }
-
-    /// Takes a number.
-    package mutating func take(_ field: inout Int32) throws(DecodingFailure) {
-        if try enter(.int32) { field = try number() }
-    }
-
-    /// Takes a number.
-    package mutating func take(_ field: inout UInt32) throws(DecodingFailure) {
-        if try enter(.uint32) { field = try number() }
-    }
-
-    /// Takes a number.
-    package mutating func take(_ field: inout Int64) throws(DecodingFailure) {
-        if try enter(.int64) { field = try number() }
-    }
-
-    /// Takes a number.
-    package mutating func take(_ field: inout UInt64) throws(DecodingFailure) {
-        if try enter(.uint64) { field = try number() }
-    }
-
-    /// Takes a number.
-    package mutating func take(_ field: inout Double) throws(DecodingFailure) {
-        if try enter(.double) { field = Double(bitPattern: try number()) }
-    }
-
-    /// Takes pairs of numbers.
-    package mutating func take(
-        _ field: inout [Pair<UInt64, UInt64>]
+    /// Reads a dictionary `a{sv}`, entry by entry.
+    ///
+    /// - Parameter read: Is given a key, and reads the variant behind it.
+    /// - Throws: What ``array(of:_:)`` throws.
+    public mutating func dictionary(
+        _ read: (inout WireReader, String) throws(DecodingFailure) -> Void
     ) throws(DecodingFailure) {
-        let type = try variant()
-        guard body[type].elementsEqual("a(tt)".utf8) else { return try skip(type) }
-        var pairs: [Pair<UInt64, UInt64>] = []
-        try array(alignment: 8) { reader throws(DecodingFailure) in
-            pairs.append(Pair(try reader.number(), try reader.number()))
+        try array(of: "{") { reader throws(DecodingFailure) in
+            reader.align(to: 8)
+            let key = try reader.text()
+            try read(&reader, key)
         }
-        field = pairs
     }
 
-    /// Takes texts.
-    package mutating func take(_ field: inout [String]) throws(DecodingFailure) {
-        let type = try variant()
-        guard body[type].elementsEqual("as".utf8) else { return try skip(type) }
-        var texts: [String] = []
-        try array { reader throws(DecodingFailure) in texts.append(try reader.text()) }
-        field = texts
+    /// Reads a structure, whose members `read` reads.
+    public mutating func structure<Members>(
+        _ read: (inout WireReader) throws(DecodingFailure) -> Members
+    ) throws(DecodingFailure) -> Members {
+        align(to: 8)
+        return try nest(read)
     }
 
-    /// Passes over whatever it is.
-    package mutating func passVariant() throws(DecodingFailure) {
-        try skip(try variant())
-    }
-
-    // MARK: Bytes
-
-    private static let tooShort = DecodingFailure("a value that goes beyond the message")
-
-    private mutating func align(to boundary: Int) {
-        position = (position + boundary - 1) & ~(boundary - 1)
-    }
-
-    /// Every fixed type is aligned to its own size.
-    private mutating func number<Number: FixedWidthInteger>() throws(DecodingFailure) -> Number {
-        let size = MemoryLayout<Number>.size
-        align(to: size)
-        guard size <= body.count - position else { throw Self.tooShort }
-        let start = position
-        position += size
-        let number = body.withUnsafeBytes {
-            $0.loadUnaligned(fromByteOffset: start, as: Number.self)
+    /// Reads a variant; nil for one of another type.
+    public mutating func variant<Content: BusType>(
+        of type: Content.Type
+    ) throws(DecodingFailure) -> Content? {
+        let found = try variantType()
+        guard found == Content.signature else {
+            _ = try value(of: found)
+            return nil
         }
-        return isSwapped ? number.byteSwapped : number
+        return try nest { reader throws(DecodingFailure) in try Content(from: &reader) }
     }
 
-    /// Goes on behind so many bytes.
-    private mutating func pass(_ count: Int) throws(DecodingFailure) {
-        guard count <= body.count - position else { throw Self.tooShort }
-        position += count
+    /// Reads a variant of any type.
+    public mutating func variant() throws(DecodingFailure) -> Value {
+        let type = try variantType()
+        return try nest { reader throws(DecodingFailure) in try reader.value(of: type) }
     }
 
-    // MARK: Types
+    private mutating func nest<Output>(
+        _ read: (inout WireReader) throws(DecodingFailure) -> Output
+    ) throws(DecodingFailure) -> Output {
+        depth += 1
+        defer { depth -= 1 }
+        guard depth <= WireWriter.maximumDepth else { throw DecodingFailure("values too deep") }
+        return try read(&self)
+    }
 
     /// Goes into a variant.
     ///
-    /// - Returns: Where its type stands.
-    private mutating func variant() throws(DecodingFailure) -> Range<Int> {
-        guard position < body.count else { throw Self.tooShort }
-        let start = position + 1
-        let count = Int(body[position])
-        try pass(count + 2)
-        return start..<start + count
+    /// Of nested arrays libdbus counts only those that follow upon each other, the specification
+    /// all ("Valid Signatures"): that is checked here, since such a value could not be sent on.
+    private mutating func variantType() throws(DecodingFailure) -> Signature {
+        let type = Signature(checked: try shortText())
+        guard type.rawValue.utf8.count != 1 else { return type }
+        try Self.check(type)
+        guard type.isSingleCompleteType else { throw DecodingFailure("a variant without a type") }
+        return type
     }
 
-    /// Goes into a variant of one type, and behind one of any other.
-    private mutating func enter(_ code: TypeCode) throws(DecodingFailure) -> Bool {
-        let type = try variant()
-        guard type.count == 1, body[type.lowerBound] == code.rawValue else {
-            try skip(type)
-            return false
+    private static func check(_ signature: Signature) throws(DecodingFailure) {
+        guard let reason = Signatures.fault(in: signature.rawValue) else { return }
+        throw DecodingFailure("\"\(signature)\" is not a valid signature: \(reason)")
+    }
+
+    // MARK: Values whose types become known when the program runs
+
+    /// Reads a value of one type, without a variant around it.
+    mutating func value(of type: Signature) throws(DecodingFailure) -> Value {
+        var types = ArraySlice(type.rawValue.utf8)
+        return try value(&types)
+    }
+
+    /// Reads a value of the first type, and goes behind that type.
+    private mutating func value(
+        _ types: inout ArraySlice<UInt8>
+    ) throws(DecodingFailure) -> Value {
+        try reserve(MemoryLayout<Value>.stride)
+        switch types.popFirst().flatMap(TypeCode.init(rawValue:)) {
+        case .byte: return .byte(try number())
+        case .boolean: return .boolean(try Bool(from: &self))
+        case .int16: return .int16(try number())
+        case .uint16: return .uint16(try number())
+        case .int32: return .int32(try number())
+        case .uint32: return .uint32(try number())
+        case .int64: return .int64(try number())
+        case .uint64: return .uint64(try number())
+        case .double: return .double(try Double(from: &self))
+        case .string: return .string(try text())
+        case .objectPath: return .objectPath(ObjectPath(checked: try text()))
+        case .signature: return .signature(Signature(checked: try shortText()))
+        case .unixDescriptor: return .descriptor(try descriptor())
+        case .variant: return .variant(try variant())
+        case .array: return try arrayValue(&types)
+        case .structureStart:
+            return try structure { reader throws(DecodingFailure) in
+                var members: [Value] = []
+                while types.first != TypeCode.structureEnd.rawValue {
+                    members.append(try reader.value(&types))
+                }
+                types.removeFirst()
+                return .structure(members)
+            }
+        case .structureEnd, .dictionaryStart, .dictionaryEnd, nil:
+            throw DecodingFailure("a value of unknown type")
         }
-        return true
     }
 
-    /// Goes behind values of these types.
-    private mutating func skip(_ types: Range<Int>, depth: Int = 0) throws(DecodingFailure) {
-        guard depth <= Encoder.maximumDepth else { throw DecodingFailure("values too deep") }
-        var types = types
-        while let first = types.first {
-            let end = try end(ofTypeIn: types)
-            defer { types = end..<types.upperBound }
-            switch TypeCode(rawValue: body[first]) {
-            case .byte: try pass(1)
-            case .int16, .uint16: _ = try number() as UInt16
-            case .boolean, .int32, .uint32, .unixDescriptor: _ = try number() as UInt32
-            case .int64, .uint64, .double: _ = try number() as UInt64
-            case .string, .objectPath: try pass(Int(try number() as UInt32) + 1)
-            case .signature: _ = try variant()
-            case .variant: try skip(try variant(), depth: depth + 1)
-            case .array:
-                let count = Int(try number() as UInt32)
-                align(to: alignment(ofTypeAt: first + 1))
-                try pass(count)
-            case .structureStart:
-                align(to: 8)
-                try skip(first + 1..<end - 1, depth: depth + 1)
-            case .structureEnd, .dictionaryStart, .dictionaryEnd, nil:
-                throw DecodingFailure("a value of unknown type")
+    private mutating func arrayValue(
+        _ types: inout ArraySlice<UInt8>
+    ) throws(DecodingFailure) -> Value {
+        guard let end = Self.endOfFirst(types) else { throw DecodingFailure("an array of nothing") }
+        var element = types[..<end]
+        types = types[end...]
+        let type = Signature(checked: String(decoding: element, as: UTF8.self))
+        guard element.first == TypeCode.dictionaryStart.rawValue else {
+            var values: [Value] = []
+            try array(of: type) { reader throws(DecodingFailure) in
+                var types = element
+                values.append(try reader.value(&types))
+            }
+            return .array(of: type, values)
+        }
+        // {kv}: the key is one character.
+        element = element.dropFirst().dropLast()
+        var entries: [Value.Entry] = []
+        try array(of: type) { reader throws(DecodingFailure) in
+            try reader.structure { reader throws(DecodingFailure) in
+                var types = element
+                let key = try reader.value(&types)
+                entries.append(Value.Entry(key: key, value: try reader.value(&types)))
             }
         }
+        return .dictionary(
+            key: Signature(checked: String(decoding: element.prefix(1), as: UTF8.self)),
+            value: Signature(checked: String(decoding: element.dropFirst(), as: UTF8.self)),
+            entries
+        )
     }
 
-    /// Behind the first complete type.
-    private func end(ofTypeIn types: Range<Int>) throws(DecodingFailure) -> Int {
+    /// Where the first complete type ends; nil if it does not.
+    private static func endOfFirst(_ types: ArraySlice<UInt8>) -> Int? {
         var open = 0
-        for place in types {
-            switch TypeCode(rawValue: body[place]) {
+        for place in types.indices {
+            switch TypeCode(rawValue: types[place]) {
             case .array: continue
             case .structureStart, .dictionaryStart: open += 1
             case .structureEnd, .dictionaryEnd: open -= 1
@@ -261,16 +320,70 @@ package struct WireReader: Sendable {
             }
             if open == 0 { return place + 1 }
         }
-        throw DecodingFailure("a type that does not end")
+        return nil
     }
 
-    /// Where a value of a type may start; of the types that an array may have.
-    private func alignment(ofTypeAt place: Int) -> Int {
-        switch TypeCode(rawValue: body[place]) {
-        case .byte, .signature, .variant: 1
-        case .int16, .uint16: 2
-        case .int64, .uint64, .double, .structureStart, .dictionaryStart: 8
-        default: 4
+    // MARK: Leaves
+
+    private static let tooShort = DecodingFailure("a value that goes beyond the message")
+
+    /// Counts memory that a value is about to take.
+    mutating func reserve(_ size: Int) throws(DecodingFailure) {
+        memory -= size
+        guard memory >= 0 else { throw .tooLarge }
+    }
+
+    /// Every fixed type is aligned to its own size.
+    mutating func number<Number: FixedWidthInteger>() throws(DecodingFailure) -> Number {
+        let size = MemoryLayout<Number>.size
+        align(to: size)
+        guard size <= body.bytes.count - position else { throw Self.tooShort }
+        defer { position += size }
+        let number = body.bytes.loadUnaligned(fromByteOffset: position, as: Number.self)
+        return body.isSwapped ? number.byteSwapped : number
+    }
+
+    mutating func text() throws(DecodingFailure) -> String {
+        try text(ofBytes: Int(try number() as UInt32))
+    }
+
+    /// A signature, whose length is one byte.
+    mutating func shortText() throws(DecodingFailure) -> String {
+        try text(ofBytes: Int(try number() as UInt8))
+    }
+
+    private mutating func text(ofBytes count: Int) throws(DecodingFailure) -> String {
+        // A byte 0 stands behind it.
+        guard count < body.bytes.count - position else { throw Self.tooShort }
+        let start = position
+        position += count + 1
+        return String(
+            decoding: UnsafeRawBufferPointer(rebasing: body.bytes[start..<start + count]),
+            as: UTF8.self
+        )
+    }
+
+    mutating func descriptor() throws(DecodingFailure) -> OpenDescriptor {
+        let number = try number() as UInt32
+        switch files {
+        case .refused: throw DecodingFailure("a Unix descriptor, which is not taken")
+        case .listed:
+            listed.append(number)
+            return OpenDescriptor(owning: -1)
+        case .taken(let descriptors):
+            guard let descriptor = descriptors[number] else {
+                throw DecodingFailure("a Unix descriptor that is none")
+            }
+            return descriptor
         }
     }
+
+    private mutating func align(to boundary: Int) {
+        position = (position + boundary - 1) & ~(boundary - 1)
+    }
+}
+
+extension DecodingFailure {
+    /// The values of a message would take too much memory.
+    static let tooLarge = DecodingFailure("more values than one message may bring")
 }

@@ -3,130 +3,229 @@
 /// Puts values together as they lie in a message: D-Bus specification, "Marshaling", in the byte
 /// order of this machine.
 ///
-/// It counts sizes and looks for U+0000, and leaves all other rules to libdbus, which holds the
-/// finished message against the specification (`dbus_message_demarshal`): a mistake is an error
-/// there, and never the end of the process.
-struct WireWriter: Hashable {
-    /// All bytes so far; the first one stands at a multiple of 8.
-    private(set) var bytes: [UInt8] = []
+/// It checks sizes, depth, and whether the elements of a ``Value`` have the type of their container;
+/// libdbus holds the finished message against all other rules (`dbus_message_demarshal`). The first
+/// mistake is kept and thrown when the message is made: nothing traps.
+public struct WireWriter: Sendable {
+    /// The largest array, in bytes: 60 MiB, of 64 MiB that the specification allows.
+    static let maximumArraySize = 60 << 20
 
-    mutating func reserve(_ count: Int) { bytes.reserveCapacity(count) }
+    /// The largest body, in bytes: 120 MiB, of 128 MiB that the specification allows with the
+    /// header.
+    static let maximumBodySize = 120 << 20
+
+    /// The deepest nesting of containers, variants counted: 32 arrays and 32 structures.
+    static let maximumDepth = 64
+
+    /// All bytes so far; the first one stands at a multiple of 8.
+    public private(set) var bytes: [UInt8] = []
+    /// The types of all arguments.
+    private(set) var signature = Signature.empty
+    /// The open files that values of type `h` mean, by their numbers in the message.
+    private(set) var descriptors: [OpenDescriptor] = []
+    /// Why this cannot be sent; nil where it can.
+    private(set) var fault: BusError?
+    private var depth = 0
+
+    /// Writes the arguments of a message.
+    public init<each Argument: BusType>(_ arguments: repeat each Argument) {
+        for argument in repeat each arguments {
+            signature = signature + type(of: argument).signature
+            argument.write(to: &self)
+        }
+    }
+
+    /// Writes arguments whose types became known when the program ran.
+    init(contents: [Value]) {
+        for content in contents {
+            signature = signature + content.signature
+            append(content: content)
+        }
+    }
+
+    // MARK: Containers
+
+    /// Appends an array; `fill` appends its elements.
+    ///
+    /// - Parameters:
+    ///   - element: The type of the elements; of a dictionary's entries `{` is enough.
+    ///   - fill: Appends the elements.
+    public mutating func array(of element: Signature, _ fill: (inout WireWriter) -> Void) {
+        append(number: UInt32(0))
+        let place = bytes.count - 4
+        align(to: element.alignment)
+        let start = bytes.count
+        nest(fill)
+        let size = bytes.count - start
+        if size > Self.maximumArraySize {
+            fail(.limitsExceeded("An array may have at most \(Self.maximumArraySize >> 20) MiB."))
+        }
+        set(UInt32(truncatingIfNeeded: size), at: place)
+    }
+
+    /// Appends an entry of a dictionary.
+    public mutating func entry(_ key: some BusType, _ value: some BusType) {
+        structure { writer in
+            key.write(to: &writer)
+            value.write(to: &writer)
+        }
+    }
+
+    /// Appends a structure; `fill` appends its members.
+    public mutating func structure(_ fill: (inout WireWriter) -> Void) {
+        align(to: 8)
+        nest(fill)
+    }
+
+    /// Appends a variant of a type that is known when the program is compiled.
+    public mutating func variant<Content: BusType>(of content: Content) {
+        append(shortText: Content.signature.rawValue)
+        nest { content.write(to: &$0) }
+    }
+
+    /// Appends a variant of any type.
+    mutating func variant(_ content: Value) {
+        let signature = content.signature
+        if content.simpleType == nil {
+            if let reason = Signatures.fault(in: signature.rawValue) {
+                fail(.invalidArguments("\"\(signature)\" is not the type of a value: \(reason)."))
+            } else if !signature.isSingleCompleteType {
+                fail(.invalidArguments("\"\(signature)\" is not one complete type."))
+            }
+        }
+        append(shortText: signature.rawValue)
+        nest { $0.append(content: content) }
+    }
+
+    private mutating func nest(_ fill: (inout WireWriter) -> Void) {
+        depth += 1
+        defer { depth -= 1 }
+        guard depth <= Self.maximumDepth else {
+            let most = Self.maximumDepth
+            return fail(.limitsExceeded("Containers may be nested at most \(most) deep."))
+        }
+        fill(&self)
+    }
 
     // MARK: Leaves
 
+    /// Appends a number, aligned to its own size.
+    mutating func append<Number: FixedWidthInteger>(number: Number) {
+        align(to: MemoryLayout<Number>.size)
+        withUnsafeBytes(of: number) { bytes.append(contentsOf: $0) }
+    }
+
+    mutating func append(text: String) {
+        var text = text
+        text.withUTF8 { characters in
+            append(number: UInt32(truncatingIfNeeded: characters.count))
+            append(characters)
+        }
+    }
+
+    /// Appends a signature, whose length is one byte.
+    mutating func append(shortText: String) {
+        var text = shortText
+        text.withUTF8 { characters in
+            if characters.count > NameRules.maximumLength {
+                fail(
+                    .limitsExceeded(
+                        "A signature may have at most \(NameRules.maximumLength) bytes."
+                    )
+                )
+            }
+            bytes.append(UInt8(truncatingIfNeeded: characters.count))
+            append(characters)
+        }
+    }
+
+    private mutating func append(_ characters: UnsafeBufferPointer<UInt8>) {
+        bytes.append(contentsOf: characters)
+        bytes.append(0)
+        if characters.contains(0) {
+            fail(.invalidArguments("A string must not contain U+0000."))
+        }
+    }
+
+    mutating func append(descriptor: OpenDescriptor) {
+        append(number: UInt32(truncatingIfNeeded: descriptors.count))
+        descriptors.append(descriptor)
+    }
+
+    // MARK: Values whose types became known when the program ran
+
+    /// Appends a value as its own type, without a variant around it.
+    mutating func append(content: Value) {
+        switch content {
+        case .byte(let value): append(number: value)
+        case .boolean(let value): value.write(to: &self)
+        case .int16(let value): append(number: value)
+        case .uint16(let value): append(number: value)
+        case .int32(let value): append(number: value)
+        case .uint32(let value): append(number: value)
+        case .int64(let value): append(number: value)
+        case .uint64(let value): append(number: value)
+        case .double(let value): append(number: value.bitPattern)
+        case .string(let text): append(text: text)
+        case .objectPath(let path): append(text: path.rawValue)
+        case .signature(let value): append(shortText: value.rawValue)
+        case .descriptor(let descriptor): append(descriptor: descriptor)
+        case .array(let element, let values):
+            array(of: element) { writer in
+                for value in values { writer.append(value, as: element) }
+            }
+        case .dictionary(let key, let value, let entries):
+            array(of: "{") { writer in
+                for entry in entries {
+                    writer.structure { writer in
+                        writer.append(entry.key, as: key)
+                        writer.append(entry.value, as: value)
+                    }
+                }
+            }
+        case .structure(let members):
+            structure { writer in
+                for member in members { writer.append(content: member) }
+            }
+        case .variant(let value): variant(value)
+        }
+    }
+
+    private mutating func append(_ value: Value, as type: Signature) {
+        let found = value.signature
+        if found != type {
+            fail(.invalidArguments("A container of \(type) holds a value of type \(found)."))
+        }
+        append(content: value)
+    }
+
+    // MARK: Bytes
+
+    /// Appends bytes that another writer wrote from a multiple of 8 bytes on.
+    public mutating func append(_ block: ArraySlice<UInt8>) {
+        align(to: 8)
+        bytes.append(contentsOf: block)
+    }
+
+    /// Appends zeros up to a multiple of so many bytes.
     mutating func align(to boundary: Int) {
         let missing = -bytes.count & (boundary - 1)
         for _ in 0..<missing { bytes.append(0) }
     }
 
-    mutating func append(_ byte: UInt8) { bytes.append(byte) }
-
-    /// Every fixed type is aligned to its own size.
-    mutating func append<Scalar: FixedWidthInteger>(_ scalar: Scalar) {
-        align(to: MemoryLayout<Scalar>.size)
-        withUnsafeBytes(of: scalar) { bytes.append(contentsOf: $0) }
-    }
-
     /// Overwrites a number that was not known before.
     mutating func set(_ number: UInt32, at place: Int) {
-        withUnsafeBytes(of: number) { bytes.replaceSubrange(place..<place + 4, with: $0) }
-    }
-
-    mutating func append(text: String) throws(BusError) {
-        var text = text
-        let holdsNul = text.withUTF8 { characters in
-            append(UInt32(truncatingIfNeeded: characters.count))
-            bytes.append(contentsOf: characters)
-            return characters.contains(0)
-        }
-        bytes.append(0)
-        if holdsNul { throw .invalidArguments("A string must not contain U+0000.") }
-    }
-
-    /// A signature; its length is one byte.
-    mutating func append(signature: Signature) throws(BusError) {
-        let characters = signature.rawValue.utf8
-        guard characters.count <= NameRules.maximumLength else {
-            throw .limitsExceeded("A signature may have at most \(NameRules.maximumLength) bytes.")
-        }
-        bytes.append(UInt8(characters.count))
-        bytes.append(contentsOf: characters)
-        bytes.append(0)
-    }
-
-    // MARK: Values
-
-    mutating func append(_ value: Value) throws(BusError) {
-        switch value {
-        case .byte(let value): append(value)
-        case .boolean(let value): append(UInt32(value ? 1 : 0))
-        case .int16(let value): append(value)
-        case .uint16(let value): append(value)
-        case .int32(let value): append(value)
-        case .uint32(let value): append(value)
-        case .int64(let value): append(value)
-        case .uint64(let value): append(value)
-        case .double(let value): append(value.bitPattern)
-        case .string(let text): try append(text: text)
-        case .objectPath(let path): try append(text: path.rawValue)
-        case .signature(let value): try append(signature: value)
-        case .array(let element, let values):
-            try append(arrayOf: element) { writer throws(BusError) in
-                for value in values { try writer.append(value) }
-            }
-        case .dictionary(_, _, let entries):
-            try append(arrayOf: Self.entry) { writer throws(BusError) in
-                for entry in entries {
-                    writer.align(to: 8)
-                    try writer.append(entry.key)
-                    try writer.append(entry.value)
-                }
-            }
-        case .marshalled(let dictionary):
-            if let fault = dictionary.fault { throw fault }
-            try append(arrayOf: Self.entry) { writer throws(BusError) in
-                writer.bytes.append(contentsOf: dictionary.entries.bytes)
-            }
-        case .structure(let members):
-            align(to: 8)
-            for member in members { try append(member) }
-        case .variant(let content):
-            try append(variant: content)
-        case .descriptor:
-            throw .invalidArguments("A file descriptor cannot be marshalled.")
+        bytes.withUnsafeMutableBytes {
+            $0.storeBytes(of: number, toByteOffset: place, as: UInt32.self)
         }
     }
 
-    /// A value behind its own signature.
-    mutating func append(variant content: Value) throws(BusError) {
-        if let type = content.simpleType {
-            bytes.append(1)
-            bytes.append(type.rawValue)
-            bytes.append(0)
-        } else {
-            try append(signature: content.signature)
-        }
-        try append(content)
-    }
+    /// Drops all bytes and keeps their room.
+    public mutating func removeAll() { bytes.removeAll(keepingCapacity: true) }
 
-    /// Stands for every dictionary's entry: only its first character counts here.
-    private static let entry: Signature = "(sv)"
+    mutating func reserve(_ count: Int) { bytes.reserveCapacity(count) }
 
-    /// An array: its length without the padding before the first element, then the elements.
-    private mutating func append(
-        arrayOf element: Signature,
-        _ fill: (inout WireWriter) throws(BusError) -> Void
-    ) throws(BusError) {
-        append(UInt32(0))
-        let place = bytes.count - 4
-        if element.rawValue.utf8.first.map({ "xtd({".utf8.contains($0) }) ?? false { align(to: 8) }
-        let start = bytes.count
-        try fill(&self)
-        guard bytes.count - start <= Encoder.maximumArraySize else {
-            throw .limitsExceeded(
-                "An array may have at most \(Encoder.maximumArraySize >> 20) MiB."
-            )
-        }
-        set(UInt32(bytes.count - start), at: place)
+    private mutating func fail(_ error: BusError) {
+        if fault == nil { fault = error }
     }
 }

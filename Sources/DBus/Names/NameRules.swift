@@ -19,19 +19,15 @@ enum NameRules {
         isLetter(byte) || isDigit(byte) || byte == UInt8(ascii: "_")
     }
 
-    /// The broken rule of an interface or error name; nil if it keeps them all.
-    static func fault(inInterface text: String) -> String? {
-        fault(inDotted: text.utf8[...], allowsDash: false, allowsLeadingDigit: false)
-    }
-
     /// The broken rule of dotted elements, of which there must be at least two.
     static func fault(
-        inDotted text: Substring.UTF8View,
-        allowsDash: Bool,
-        allowsLeadingDigit: Bool
+        in text: String,
+        dotted: Substring.UTF8View,
+        allowsDash: Bool = false,
+        allowsLeadingDigit: Bool = false
     ) -> String? {
-        guard text.count <= maximumLength else { return "longer than \(maximumLength) bytes" }
-        let elements = text.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
+        guard text.utf8.count <= maximumLength else { return "longer than \(maximumLength) bytes" }
+        let elements = dotted.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
         guard elements.count >= 2 else { return "fewer than two elements separated by dots" }
         for element in elements {
             guard let first = element.first else { return "an empty element" }

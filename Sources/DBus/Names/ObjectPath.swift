@@ -4,27 +4,32 @@
 ///
 /// `/`, or elements of letters, digits and underscores, each after a slash. There is no limit of
 /// length. D-Bus specification, "Valid Object Paths".
-public struct ObjectPath: ValidatedName {
-    /// The name as it goes over the wire.
-    public let rawValue: String
+public typealias ObjectPath = Name<ObjectPaths>
 
-    /// Checks a string against the specification's rules for object paths.
-    ///
-    /// - Throws: ``InvalidName`` with the rule that the string breaks.
-    public init(validating text: String) throws(InvalidName) {
-        if let reason = Self.fault(in: text) {
-            throw InvalidName(kind: "object path", text: text, reason: reason)
+/// The rules of ``ObjectPath``.
+public enum ObjectPaths: BasicNameKind {
+    /// What an error calls it.
+    public static let title = "object path"
+
+    /// Returns the rule that a string breaks; nil if it keeps them all.
+    public static func fault(in text: String) -> String? {
+        guard text.utf8.first == UInt8(ascii: "/") else { return "it does not start with a slash" }
+        guard text != "/" else { return nil }
+        let elements = text.utf8.dropFirst().split(
+            separator: UInt8(ascii: "/"),
+            omittingEmptySubsequences: false
+        )
+        guard elements.allSatisfy({ !$0.isEmpty }) else { return "an empty element" }
+        guard elements.allSatisfy({ $0.allSatisfy(NameRules.isWordCharacter) }) else {
+            return "a character that is not allowed"
         }
-        rawValue = text
+        return nil
     }
+}
 
-    /// Takes what libdbus has already checked in a message that it received.
-    init(checked text: String) {
-        rawValue = text
-    }
-
+extension Name where Kind == ObjectPaths {
     /// The path `/`.
-    public static let root: ObjectPath = "/"
+    public static var root: ObjectPath { "/" }
 
     /// The path one element deeper.
     ///
@@ -60,19 +65,5 @@ public struct ObjectPath: ValidatedName {
         guard self != prefix, prefix != .root else { return true }
         return rawValue.utf8.starts(with: prefix.rawValue.utf8)
             && rawValue.utf8.dropFirst(prefix.rawValue.utf8.count).first == UInt8(ascii: "/")
-    }
-
-    private static func fault(in text: String) -> String? {
-        guard text.utf8.first == UInt8(ascii: "/") else { return "it does not start with a slash" }
-        guard text != "/" else { return nil }
-        let elements = text.utf8.dropFirst().split(
-            separator: UInt8(ascii: "/"),
-            omittingEmptySubsequences: false
-        )
-        guard elements.allSatisfy({ !$0.isEmpty }) else { return "an empty element" }
-        guard elements.allSatisfy({ $0.allSatisfy(NameRules.isWordCharacter) }) else {
-            return "a character that is not allowed"
-        }
-        return nil
     }
 }

@@ -4,32 +4,34 @@
 ///
 /// At most 255 bytes, 32 nested arrays and 32 nested structures; a dictionary entry stands only in
 /// an array and has a basic key. D-Bus specification, "Valid Signatures".
-public struct Signature: ValidatedName {
-    /// The name as it goes over the wire.
-    public let rawValue: String
+public typealias Signature = Name<Signatures>
 
-    /// Checks a string against the specification's rules for signatures.
-    ///
-    /// - Throws: ``InvalidName`` with the rule that the string breaks.
-    public init(validating text: String) throws(InvalidName) {
-        if let reason = Self.fault(in: text) {
-            throw InvalidName(kind: "signature", text: text, reason: reason)
+/// The rules of ``Signature``.
+public enum Signatures: BasicNameKind {
+    /// What an error calls it.
+    public static let title = "signature"
+
+    /// Returns the rule that a string breaks; nil if it keeps them all.
+    public static func fault(in text: String) -> String? {
+        guard text.utf8.count <= NameRules.maximumLength else {
+            return "longer than \(NameRules.maximumLength) bytes"
         }
-        rawValue = text
+        var scanner = SignatureScanner(text)
+        while !scanner.isAtEnd {
+            if let reason = scanner.skipType() { return reason }
+        }
+        return nil
     }
+}
 
-    /// Takes what libdbus has already checked in a message that it received.
-    init(checked text: String) {
-        rawValue = text
-    }
-
+extension Name where Kind == Signatures {
     /// A basic type or a variant.
     init(_ code: TypeCode) {
         rawValue = String(UnicodeScalar(code.rawValue))
     }
 
     /// No types at all.
-    public static let empty: Signature = ""
+    public static var empty: Signature { "" }
 
     /// Whether it is exactly one complete type, as a variant holds it.
     public var isSingleCompleteType: Bool {
@@ -54,14 +56,8 @@ public struct Signature: ValidatedName {
         Signature(checked: "(" + members.rawValue + ")")
     }
 
-    private static func fault(in text: String) -> String? {
-        guard text.utf8.count <= NameRules.maximumLength else {
-            return "longer than \(NameRules.maximumLength) bytes"
-        }
-        var scanner = SignatureScanner(text)
-        while !scanner.isAtEnd {
-            if let reason = scanner.skipType() { return reason }
-        }
-        return nil
+    /// Where a value of the first of these types may start: at a multiple of so many bytes.
+    var alignment: Int {
+        rawValue.utf8.first.flatMap(TypeCode.init(rawValue:))?.alignment ?? 1
     }
 }

@@ -89,16 +89,29 @@ public struct Proxy: Sendable {
         timeout: Duration? = nil,
         startsService: Bool? = nil
     ) async throws(BusError) -> (repeat each Output) {
-        var values: [Value] = []
-        repeat values.append((each arguments).busValue)
-        let results = try await call(
-            member,
-            values: values,
+        try await reply(
+            to: member,
+            WireWriter(repeat each arguments),
             timeout: timeout,
             startsService: startsService
+        ).results(of: member, as: repeat each types)
+    }
+
+    private func reply(
+        to member: MemberName,
+        _ arguments: WireWriter,
+        timeout: Duration? = nil,
+        startsService: Bool? = nil
+    ) async throws(BusError) -> WireReader {
+        try await connection.call(
+            destination,
+            path,
+            interface,
+            member,
+            arguments,
+            timeout: timeout ?? self.timeout,
+            startService: startsService ?? self.startsService
         )
-        var reader = ReplyReader(member: member, values: results)
-        return (repeat try reader.next(each types))
     }
 
     /// Calls a method whose types are known only when the program runs.
@@ -124,38 +137,6 @@ public struct Proxy: Sendable {
         )
     }
 
-    /// Calls a method whose results are taken apart one by one, where they are a long list.
-    ///
-    /// - Parameters:
-    ///   - member: The method.
-    ///   - arguments: What it is given.
-    ///   - signature: The types of its results.
-    ///   - body: Takes the results, away from the connection's thread.
-    /// - Returns: What the body made of them.
-    /// - Throws: The error reply; `InconsistentMessage` if the reply is not of these types.
-    package func read<Output>(
-        _ member: MemberName,
-        _ arguments: [Value],
-        as signature: Signature,
-        _ body: (inout WireReader) throws(DecodingFailure) -> Output
-    ) async throws(BusError) -> Output {
-        var reader = try await connection.read(
-            signature,
-            from: destination,
-            path,
-            interface,
-            member,
-            arguments,
-            timeout: timeout,
-            startService: startsService
-        )
-        do throws(DecodingFailure) {
-            return try body(&reader)
-        } catch {
-            throw .inconsistentMessage("The answer to \(member) cannot be read: \(error).")
-        }
-    }
-
     /// The unique name of the connection that owns the destination; nil if nobody does.
     public var owner: BusName? {
         get async throws(BusError) {
@@ -175,13 +156,10 @@ public struct Proxy: Sendable {
         _ property: MemberName,
         as type: Content.Type = Content.self
     ) async throws(BusError) -> Content {
-        let value = try await at(nil, Interface.propertiesName).call(
-            "Get",
-            interface.rawValue,
-            property.rawValue,
-            returning: Value.self
-        )
-        return try ReplyReader.decode(value, from: property)
+        try await at(nil, Interface.propertiesName).reply(
+            to: "Get",
+            WireWriter(interface.rawValue, property.rawValue)
+        ).results(of: property, as: Variant<Content>.self).content
     }
 
     /// Asks for all properties of the interface.
@@ -199,7 +177,7 @@ public struct Proxy: Sendable {
             "Set",
             interface.rawValue,
             property.rawValue,
-            content.busValue
+            Variant(content)
         )
     }
 
@@ -290,33 +268,20 @@ public struct Proxy: Sendable {
     }
 }
 
-/// Hands out the values of a reply one by one, as Swift types.
-private struct ReplyReader {
-    let member: MemberName
-    let values: [Value]
-    private var position = 0
+/// A variant whose type is known when the program is compiled.
+struct Variant<Content: BusType>: BusType {
+    static var signature: Signature { "v" }
 
-    init(member: MemberName, values: [Value]) {
-        self.member = member
-        self.values = values
-    }
+    let content: Content
 
-    mutating func next<Content: BusType>(_ type: Content.Type) throws(BusError) -> Content {
-        guard position < values.count else {
-            throw .inconsistentMessage("The answer to \(member) has only \(values.count) values.")
+    init(_ content: Content) { self.content = content }
+
+    init(from reader: inout WireReader) throws(DecodingFailure) {
+        guard let content = try reader.variant(of: Content.self) else {
+            throw DecodingFailure("the value is not of type \(Content.signature)")
         }
-        defer { position += 1 }
-        return try Self.decode(values[position], from: member)
+        self.content = content
     }
 
-    static func decode<Content: BusType>(
-        _ value: Value,
-        from member: MemberName
-    ) throws(BusError) -> Content {
-        do throws(DecodingFailure) {
-            return try Content(busValue: value)
-        } catch {
-            throw .inconsistentMessage("The answer to \(member) cannot be read: \(error).")
-        }
-    }
+    func write(to writer: inout WireWriter) { writer.variant(of: content) }
 }

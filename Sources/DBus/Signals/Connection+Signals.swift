@@ -60,33 +60,32 @@ extension Connection {
     }
 
     /// Hands a signal to every sequence that it is for.
-    func deliver(_ message: OpaquePointer) {
+    ///
+    /// - Throws: `NoMemory`; nobody has been given the signal then.
+    func deliver(_ message: OpaquePointer) throws(BusError) {
         guard !subscriptions.isEmpty, let header = SignalHeader(message) else { return }
-        var decoded: SignalMessage?
-        func content() -> SignalMessage? {
-            // What cannot be decoded is nothing that a rule of ours asked for.
-            guard decoded == nil, let arguments = try? Decoder.arguments(of: message) else {
-                return decoded
-            }
-            decoded = SignalMessage(
-                sender: header.sender,
-                path: header.path,
-                interface: header.interface,
-                member: header.member,
-                arguments: arguments
-            )
-            return decoded
-        }
         let isOfOwner = header.member == "NameOwnerChanged" && header.sender == .bus
-        let change = isOfOwner ? content().flatMap(NameOwnerChange.init) : nil
+        guard isOfOwner || subscriptions.values.contains(where: { $0.matches(header) }) else {
+            return
+        }
+        let reader = try WireReader(bodyOf: message, border: border)
+        // What cannot be decoded is nothing that a rule of ours asked for.
+        guard let arguments = try? reader.values() else { return }
+        let signal = SignalMessage(
+            sender: header.sender,
+            path: header.path,
+            interface: header.interface,
+            member: header.member,
+            arguments: arguments
+        )
+        let change = isOfOwner ? NameOwnerChange(signal) : nil
         for (id, subscription) in subscriptions {
             var isTold = false
             if let change, subscription.followedName == change.name {
                 subscriptions[id]?.ownerChanged(to: change.newOwner)
                 isTold = subscription.told != nil
             }
-            guard isTold || subscription.matches(header), let signal = content(),
-                isTold || subscription.matches(signal.arguments)
+            guard isTold || (subscription.matches(header) && subscription.matches(arguments))
             else { continue }
             if !subscription.queue.put(signal) { unsubscribe(id) }
         }
@@ -120,11 +119,11 @@ extension Connection {
                 "/org/freedesktop/DBus",
                 "org.freedesktop.DBus",
                 "RemoveMatch",
+                WireWriter(text),
+                wantsReply: false,
                 border: border
             )
         else { return }
-        dbus_message_set_no_reply(message.pointer, 1)
-        try? message.append([.string(text)])
         try? link.send(message)
     }
 }

@@ -32,15 +32,9 @@ public struct Signal<each Content: BusType>: Sendable {
 
     /// Returns what a signal carries; nil where it is another signal or carries other types.
     public func contents(of message: SignalMessage) -> (repeat each Content)? {
-        guard message.member == member, message.interface == interface,
-            message.arguments.count == arguments.count
-        else { return nil }
-        var reader = ArgumentReader(message.arguments)
-        do throws(BusError) {
-            return (repeat try reader.next((each Content).self))
-        } catch {
-            return nil
-        }
+        guard message.member == member, message.interface == interface else { return nil }
+        let reader = WireReader(WireWriter(contents: message.arguments))
+        return try? reader.results(of: member, as: repeat (each Content).self)
     }
 }
 

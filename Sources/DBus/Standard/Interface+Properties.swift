@@ -14,14 +14,34 @@ extension Interface {
         return Interface(
             propertiesName,
             [
-                .method("Get", in: ["interface_name", "property_name"], out: ["value"]) {
-                    (call: Call, interface: String, name: String) async throws -> Value in
-                    try await table.property(interface, name).get(call)
-                },
-                .method("GetAll", in: ["interface_name"], out: ["props"]) {
-                    (call: Call, interface: String) async throws -> [String: Value] in
-                    try await table.all(interface, call)
-                },
+                Member(
+                    name: "Get",
+                    content: .method(
+                        Method(
+                            inputs: names("interface_name", "property_name"),
+                            outputs: [Argument(name: "value", type: Value.signature)],
+                            body: .task { call, arguments in
+                                var reader = arguments
+                                let interface = try reader.argument(String.self)
+                                let name = try reader.argument(String.self)
+                                return try await table.property(interface, name).get(call)
+                            }
+                        )
+                    )
+                ),
+                Member(
+                    name: "GetAll",
+                    content: .method(
+                        Method(
+                            inputs: names("interface_name"),
+                            outputs: [Argument(name: "props", type: [String: Value].signature)],
+                            body: .task { call, arguments in
+                                var reader = arguments
+                                return try await table.all(reader.argument(String.self), call)
+                            }
+                        )
+                    )
+                ),
                 .method("Set", in: ["interface_name", "property_name", "value"]) {
                     (call: Call, interface: String, name: String, value: Value) async throws in
                     try await table.set(interface, name, value, call)
@@ -29,6 +49,10 @@ extension Interface {
                 .signal(propertiesChanged),
             ]
         )
+    }
+
+    private static func names(_ names: String...) -> [Argument] {
+        names.map { Argument(name: $0, type: String.signature) }
     }
 }
 
@@ -61,8 +85,9 @@ private struct PropertyTable: Sendable {
         throw .unknownProperty("The object has no property \(name).")
     }
 
-    func all(_ interface: String, _ call: Call) async throws -> [String: Value] {
+    func all(_ interface: String, _ call: Call) async throws -> WireWriter {
         let meant = try meant(interface)
+        if meant.count == 1, let snapshot = meant[0].snapshot { return try await snapshot(call) }
         var values: [String: Value] = [:]
         for interface in meant {
             do {
@@ -73,14 +98,18 @@ private struct PropertyTable: Sendable {
                 // Whoever asks for all interfaces gets those that the caller may read.
             }
         }
-        return values
+        return WireWriter(values)
     }
 
     private func all(of interface: Interface, _ call: Call) async throws -> [String: Value] {
-        if let snapshot = interface.snapshot { return try await snapshot(call) }
+        if let snapshot = interface.snapshot {
+            var reader = WireReader(try await snapshot(call))
+            return try [String: Value](from: &reader)
+        }
         var values: [String: Value] = [:]
         for (name, property) in interface.properties {
-            values[name] = try await property.get(call)
+            var reader = WireReader(try await property.get(call))
+            values[name] = try reader.variant()
         }
         return values
     }

@@ -4,24 +4,21 @@ extension Array: BusType where Element: BusType {
     /// `a` and the element's signature.
     public static var signature: Signature { .array(of: Element.signature) }
 
-    /// Takes an array whose elements all decode.
-    public init(busValue: Value) throws(DecodingFailure) {
-        // Elements tell their types themselves.
-        guard case .array(let element, let values) = busValue,
-            !values.isEmpty || element == Element.signature
-        else {
-            throw DecodingFailure(expected: Self.signature, found: busValue)
+    /// Reads all elements.
+    public init(from reader: inout WireReader) throws(DecodingFailure) {
+        var elements: [Element] = []
+        try reader.array(of: Element.signature) { reader throws(DecodingFailure) in
+            try reader.reserve(MemoryLayout<Element>.stride)
+            elements.append(try Element(from: &reader))
         }
-        self = []
-        reserveCapacity(values.count)
-        for value in values {
-            append(try Element(busValue: value))
-        }
+        self = elements
     }
 
-    /// The value to send.
-    public var busValue: Value {
-        .array(of: Element.signature, map { $0.busValue })
+    /// Appends all elements; at most 60 MiB are sent.
+    public func write(to writer: inout WireWriter) {
+        writer.array(of: Element.signature) { writer in
+            for element in self { element.write(to: &writer) }
+        }
     }
 }
 
@@ -29,27 +26,25 @@ extension Dictionary: BusType where Key: BasicBusType, Value: BusType {
     /// `a{…}` of both signatures.
     public static var signature: Signature { .dictionary(Key.signature, Value.signature) }
 
-    /// Takes a dictionary; of a key that comes twice the last value counts.
-    public init(busValue: DBus.Value) throws(DecodingFailure) {
-        guard case .dictionary(let key, let value, let entries) = busValue,
-            !entries.isEmpty || (key == Key.signature && value == Value.signature)
-        else {
-            throw DecodingFailure(expected: Self.signature, found: busValue)
+    /// Reads all entries; of a key that comes twice the last value counts.
+    public init(from reader: inout WireReader) throws(DecodingFailure) {
+        var entries: [Key: Value] = [:]
+        try reader.array(of: "{") { reader throws(DecodingFailure) in
+            // A table is at least a quarter empty.
+            try reader.reserve(2 * (MemoryLayout<Key>.stride + MemoryLayout<Value>.stride))
+            try reader.structure { reader throws(DecodingFailure) in
+                let key = try Key(from: &reader)
+                entries[key] = try Value(from: &reader)
+            }
         }
-        self = [:]
-        reserveCapacity(entries.count)
-        for entry in entries {
-            self[try Key(busValue: entry.key)] = try Value(busValue: entry.value)
-        }
+        self = entries
     }
 
-    /// The value to send, in no particular order.
-    public var busValue: DBus.Value {
-        .dictionary(
-            key: Key.signature,
-            value: Value.signature,
-            map { DBus.Value.Entry(key: $0.key.busValue, value: $0.value.busValue) }
-        )
+    /// Appends all entries, in no particular order.
+    public func write(to writer: inout WireWriter) {
+        writer.array(of: "{") { writer in
+            for (key, value) in self { writer.entry(key, value) }
+        }
     }
 }
 
@@ -58,10 +53,18 @@ extension Value: BusType {
     /// The type `v`.
     public static var signature: Signature { "v" }
 
+    /// Reads a variant and takes its content.
+    public init(from reader: inout WireReader) throws(DecodingFailure) {
+        self = try reader.variant()
+    }
+
+    /// Appends this value inside a variant.
+    public func write(to writer: inout WireWriter) { writer.variant(self) }
+
     /// Takes the content of a variant.
     public init(busValue: Value) throws(DecodingFailure) {
         guard case .variant(let content) = busValue else {
-            throw DecodingFailure(expected: "v", found: busValue)
+            throw DecodingFailure("expected type v, found \(busValue.signature)")
         }
         self = content
     }
@@ -70,34 +73,53 @@ extension Value: BusType {
     public var busValue: Value { .variant(self) }
 }
 
-/// A structure of two members, such as `(tt)`.
-public struct Pair<First: BusType, Second: BusType>: BusType {
-    /// The first member.
-    public var first: First
-    /// The second member.
-    public var second: Second
+/// A structure of any number of members, such as `(tt)`: `Structure<UInt64, UInt64>`.
+///
+/// D-Bus allows no empty structure; `Structure< >` cannot be sent.
+public struct Structure<each Member: BusType>: BusType {
+    /// The members, in their order on the wire.
+    public var members: (repeat each Member)
 
-    /// Puts two members together.
-    public init(_ first: First, _ second: Second) {
-        self.first = first
-        self.second = second
+    /// Puts members together.
+    public init(_ members: repeat each Member) {
+        self.members = (repeat each members)
     }
 
-    /// Both signatures in brackets.
-    public static var signature: Signature { .structure(First.signature + Second.signature) }
+    /// All signatures in brackets.
+    public static var signature: Signature {
+        var members = Signature.empty
+        for type in repeat (each Member).self { members = members + type.signature }
+        return .structure(members)
+    }
 
-    /// Takes a structure of exactly these two members.
-    public init(busValue: Value) throws(DecodingFailure) {
-        guard case .structure(let members) = busValue, members.count == 2 else {
-            throw DecodingFailure(expected: Self.signature, found: busValue)
+    /// Reads the members one after the other.
+    public init(from reader: inout WireReader) throws(DecodingFailure) {
+        members = try reader.structure { reader throws(DecodingFailure) in
+            (repeat try (each Member)(from: &reader))
         }
-        first = try First(busValue: members[0])
-        second = try Second(busValue: members[1])
     }
 
-    /// The value to send.
-    public var busValue: Value { .structure([first.busValue, second.busValue]) }
+    /// Appends the members one after the other.
+    public func write(to writer: inout WireWriter) {
+        writer.structure { writer in
+            for member in repeat each members { member.write(to: &writer) }
+        }
+    }
 }
 
-extension Pair: Equatable where First: Equatable, Second: Equatable {}
-extension Pair: Hashable where First: Hashable, Second: Hashable {}
+extension Structure: Equatable where repeat each Member: Equatable {
+    /// Whether all members are equal.
+    public static func == (left: Self, right: Self) -> Bool {
+        for (left, right) in repeat (each left.members, each right.members) {
+            guard left == right else { return false }
+        }
+        return true
+    }
+}
+
+extension Structure: Hashable where repeat each Member: Hashable {
+    /// Hashes all members.
+    public func hash(into hasher: inout Hasher) {
+        for member in repeat each members { hasher.combine(member) }
+    }
+}

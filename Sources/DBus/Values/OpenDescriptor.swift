@@ -6,19 +6,32 @@ internal import Glibc
 ///
 /// It is closed when the last copy of its value is gone. Two are equal where they are the same
 /// opening, not where they lead to the same file.
-public final class OpenDescriptor: Sendable {
-    /// The number in this process, valid as long as this object is held.
-    public let number: CInt
+public struct OpenDescriptor: Hashable, Sendable {
+    private final class Opening: Sendable {
+        let number: CInt
+
+        init(_ number: CInt) { self.number = number }
+
+        deinit { if number >= 0 { close(number) } }
+    }
+
+    private let opening: Opening
+
+    /// The number in this process, valid as long as this value is held.
+    public var number: CInt { opening.number }
 
     /// Takes the ownership of an open descriptor.
-    public init(owning number: CInt) { self.number = number }
+    public init(owning number: CInt) { opening = Opening(number) }
 
-    deinit { close(number) }
-}
+    /// Reads the descriptor that came with a message.
+    public init(from reader: inout WireReader) throws(DecodingFailure) {
+        self = try reader.descriptor()
+    }
 
-extension OpenDescriptor: Hashable {
     /// Whether both are the same opening.
-    public static func == (left: OpenDescriptor, right: OpenDescriptor) -> Bool { left === right }
+    public static func == (left: OpenDescriptor, right: OpenDescriptor) -> Bool {
+        left.opening === right.opening
+    }
 
     /// Hashes the opening.
     public func hash(into hasher: inout Hasher) { hasher.combine(number) }

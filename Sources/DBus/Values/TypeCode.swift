@@ -22,12 +22,6 @@ enum TypeCode: UInt8 {
     case dictionaryStart = 0x7B  // {
     case dictionaryEnd = 0x7D  // }
 
-    /// What an iterator of libdbus calls a structure; never part of a signature.
-    static let structureInIterator = CInt(UInt8(ascii: "r"))
-
-    /// What an iterator of libdbus calls a dictionary entry; never part of a signature.
-    static let dictionaryEntryInIterator = CInt(UInt8(ascii: "e"))
-
     /// Whether values of this type hold no others; only these can be dictionary keys.
     var isBasic: Bool {
         switch self {
@@ -36,6 +30,18 @@ enum TypeCode: UInt8 {
             true
         case .array, .variant, .structureStart, .structureEnd, .dictionaryStart, .dictionaryEnd:
             false
+        }
+    }
+
+    /// Where a value of this type may start: at a multiple of so many bytes.
+    var alignment: Int {
+        switch self {
+        case .byte, .signature, .variant: 1
+        case .int16, .uint16: 2
+        case .boolean, .int32, .uint32, .unixDescriptor, .string, .objectPath, .array: 4
+        case .int64, .uint64, .double, .structureStart, .dictionaryStart, .structureEnd,
+            .dictionaryEnd:
+            8
         }
     }
 }

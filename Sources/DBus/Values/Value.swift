@@ -2,8 +2,8 @@
 
 /// Any value that a message can carry: D-Bus specification, "Type System".
 ///
-/// Containers say their element types, so that an empty one keeps its signature. Whether elements have the type that their container says is checked when
-/// the value is encoded.
+/// Containers say their element types, so that an empty one keeps its signature. Whether elements
+/// have the type that their container says is checked when the value is written.
 public enum Value: Hashable, Sendable {
     /// The type `y`.
     case byte(UInt8)
@@ -29,7 +29,7 @@ public enum Value: Hashable, Sendable {
     case objectPath(ObjectPath)
     /// The type `g`.
     case signature(Signature)
-    /// `h`: sent in any message, taken in replies only.
+    /// `h`: taken in replies, and in calls of methods that declare one.
     case descriptor(OpenDescriptor)
     /// `a` and the type of every element; at most 60 MiB are sent.
     case array(of: Signature, [Value])
@@ -37,8 +37,6 @@ public enum Value: Hashable, Sendable {
     case dictionary(key: Signature, value: Signature, [Entry])
     /// `(…)`, with at least one member.
     case structure([Value])
-    /// `a{sv}`, marshalled beforehand; for replies and signals, and never what arrives.
-    case marshalled(MarshalledDictionary)
     /// `v`: a value that travels with its own signature.
     indirect case variant(Value)
 
@@ -70,7 +68,7 @@ public enum Value: Hashable, Sendable {
         case .double: .double
         case .string: .string
         case .objectPath: .objectPath
-        case .signature, .array, .dictionary, .structure, .variant, .descriptor, .marshalled: nil
+        case .signature, .array, .dictionary, .structure, .variant, .descriptor: nil
         }
     }
 
@@ -94,7 +92,6 @@ public enum Value: Hashable, Sendable {
         case .dictionary(let key, let value, _): .dictionary(key, value)
         case .structure(let members):
             .structure(members.reduce(.empty) { $0 + $1.signature })
-        case .marshalled: MarshalledDictionary.signature
         case .variant: Signature(.variant)
         }
     }

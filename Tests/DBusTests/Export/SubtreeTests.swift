@@ -23,7 +23,9 @@ import iDownTesting
                         ),
                         .property("Size", .constant, get: { UInt32(0) }),
                     ],
-                    snapshot: { ["Name": .string($0.path.rawValue), "Size": .uint32(9)] }
+                    snapshot: { call in
+                        WireWriter(["Name": Value.string(call.path.rawValue), "Size": .uint32(9)])
+                    }
                 )
             ],
             contains: { names.contains($0.lastElement ?? "") },

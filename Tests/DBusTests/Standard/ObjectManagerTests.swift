@@ -6,12 +6,7 @@ import iDownTesting
 
 @Suite struct ObjectManagerTests {
     private let manager: Interface = .objectManager { call in
-        [
-            ManagedObject(
-                try call.path.appending("a"),
-                [("org.example.Room1", ["Name": Value.string("A")].busValue)]
-            )
-        ]
+        [try call.path.appending("a"): ["org.example.Room1": ["Name": Value.string("A")]]]
     }
 
     @Test func `the objects come with their interfaces and properties`() async throws {
@@ -41,7 +36,8 @@ import iDownTesting
             let signals = try await SignalLog(MatchRule(path: samplePath), on: client)
             let path = try samplePath.appending("b")
             try await service.emitInterfacesAdded(
-                ManagedObject(path, [("org.example.Room1", [String: Value]().busValue)]),
+                path,
+                ["org.example.Room1": [String: Value]()],
                 from: samplePath
             )
             try await service.emitInterfacesRemoved(

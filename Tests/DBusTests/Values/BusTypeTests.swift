@@ -24,7 +24,8 @@ import Testing
         try roundTrip(Signature("a{sv}"))
         try roundTrip([["a", "b"], []])
         try roundTrip(["a": UInt32(1), "b": 2])
-        try roundTrip(Pair(UInt64(1), "b"))
+        try roundTrip(Structure(UInt64(1), "b"))
+        try roundTrip(Structure(UInt8(1), "b", [true], Structure(-0.5), ["v": Int16(7)]))
         try roundTrip(["v": Value.structure([.byte(1)])])
     }
 
@@ -37,7 +38,7 @@ import Testing
         }
         #expect(throws: DecodingFailure.self) { try Value(busValue: .string("bare")) }
         #expect(throws: DecodingFailure.self) {
-            try Pair<String, String>(busValue: .structure([.string("alone")]))
+            try Structure<String, String>(busValue: .structure([.string("alone")]))
         }
     }
 }

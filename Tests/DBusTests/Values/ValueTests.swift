@@ -35,7 +35,7 @@ import Testing
 
     @Test func `a signature is made of the parts' signatures`() {
         #expect([String: Value].signature == "a{sv}")
-        #expect([Pair<UInt64, UInt64>].signature == "a(tt)")
+        #expect([Structure<UInt64, UInt64>].signature == "a(tt)")
         #expect([[String: Value]].signature == "aa{sv}")
         #expect(["a": Value.byte(1)].busValue.signature == "a{sv}")
         #expect(Value.structure([.byte(1), .array(of: "s", [])]).signature == "(yas)")

@@ -3,7 +3,7 @@
 import DBus
 import Testing
 
-@Suite struct EncoderTests {
+@Suite struct SendingTests {
     /// Sends a value that cannot be sent, and then one that can, over the same connection.
     private func refused(_ value: Value) async throws -> BusError {
         var refusal: BusError?

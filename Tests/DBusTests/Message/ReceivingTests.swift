@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import DBus
+import Glibc
 import Testing
 import iDownTesting
 
-@Suite struct DecoderTests {
+@testable import DBus
+
+@Suite struct ReceivingTests {
     @Test func `32 nested variants and a string of 10 MB arrive`() async throws {
         try await withServiceAndClient { service, client, _ in
             try await service.export([sample()], at: samplePath)
@@ -15,7 +17,7 @@ import iDownTesting
         }
     }
 
-    @Test func `a Unix descriptor is refused and not kept open`() async throws {
+    @Test func `a file that no method asks for is refused and not kept open`() async throws {
         try await withServiceAndClient { service, _, bus in
             try await service.export([sample()], at: samplePath)
             // Sends the writing end of a pipe and waits for the end of the file, which comes when
@@ -67,5 +69,42 @@ import iDownTesting
             )
             #expect(completed.standardOutput == outcome, "\(completed.standardError)")
         }
+    }
+
+    @Test func `open files go both ways, wherever they stand in a message`() async throws {
+        try await withServiceAndClient { service, client, _ in
+            try await service.export([sample()], at: samplePath)
+            let proxy = Proxy(client, await service.uniqueName, samplePath, sampleInterface)
+            var ends: [CInt] = [0, 0]
+            #expect(pipe(&ends) == 0)
+            let writing = OpenDescriptor(owning: ends[1])
+            let reading = OpenDescriptor(owning: ends[0])
+            // The service turns their order round, in a dictionary, and says who they are.
+            let values: [String: Value] = ["w": .descriptor(writing), "text": .string("ä")]
+            let (back, name) = try await proxy.call(
+                "Turn",
+                reading,
+                [Structure("x", values, writing)],
+                returning: [OpenDescriptor].self,
+                [String: Value].self
+            )
+            #expect(back.count == 2)
+            #expect(name["text"] == .string("ä"))
+            for descriptor in back { #expect(descriptor.number > 2) }
+            // What is written into the one end that came back arrives at the other one.
+            guard case .descriptor(let copy) = name["w"] else {
+                Issue.record("no descriptor: \(name)")
+                return
+            }
+            #expect(write(copy.number, "a", 1) == 1)
+            var byte: UInt8 = 0
+            #expect(read(back[1].number, &byte, 1) == 1)
+            #expect(byte == UInt8(ascii: "a"))
+        }
+    }
+
+    @Test func `a number of an open file that did not come is refused`() throws {
+        let wrong = WireReader([7, 0, 0, 0], "h")
+        #expect(throws: DecodingFailure.self) { try wrong.values() }
     }
 }

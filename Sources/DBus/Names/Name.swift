@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A string that keeps the rules of the D-Bus specification for one kind of name.
+///
+/// A string that is known when the program runs is checked by ``init(validating:)``, which throws. A
+/// literal is taken as it is: it never traps, and a malformed one is refused with `InvalidArgs` by
+/// the first call, signal or export that uses it, because every message is checked as a whole before
+/// it is sent.
+public struct Name<Kind: NameKind>: Hashable, Comparable, Sendable, CustomStringConvertible,
+    ExpressibleByStringLiteral
+{
+    /// The name as it goes over the wire.
+    public let rawValue: String
+
+    /// Checks a string against the specification's rules.
+    ///
+    /// - Throws: ``InvalidName`` with the rule that the string breaks.
+    public init(validating text: String) throws(InvalidName) {
+        if let reason = Kind.fault(in: text) {
+            throw InvalidName(kind: Kind.title, text: text, reason: reason)
+        }
+        rawValue = text
+    }
+
+    /// Takes a literal of the program's own text, unchecked; see ``Name`` for a malformed one.
+    public init(stringLiteral literal: StaticString) {
+        rawValue = literal.description
+    }
+
+    /// Takes what libdbus has already checked in a message that it received, or checks when it is
+    /// sent.
+    init(checked text: String) {
+        rawValue = text
+    }
+
+    /// The name itself.
+    public var description: String {
+        rawValue
+    }
+
+    /// Orders names by their bytes.
+    public static func < (left: Self, right: Self) -> Bool {
+        left.rawValue.utf8.lexicographicallyPrecedes(right.rawValue.utf8)
+    }
+
+    /// Refuses a malformed literal.
+    func check() throws(BusError) {
+        guard let reason = Kind.fault(in: rawValue) else { return }
+        throw .invalidArguments("\(InvalidName(kind: Kind.title, text: rawValue, reason: reason))")
+    }
+}
+
+/// The rules of one kind of ``Name``.
+public protocol NameKind: Sendable {
+    /// What a name of this kind is called, for example `object path`.
+    static var title: String { get }
+
+    /// Returns the rule that a string breaks; nil if it keeps them all.
+    static func fault(in text: String) -> String?
+}
+
+/// The name of a connection: unique (`:1.42`) or well-known (`org.idown.Manager1`).
+///
+/// At least two elements of letters, digits, underscores and dashes, separated by dots; at most 255
+/// bytes. Elements of a unique name may start with a digit. D-Bus specification, "Bus names".
+public typealias BusName = Name<BusNames>
+
+/// The rules of ``BusName``.
+public enum BusNames: NameKind {
+    /// What an error calls it.
+    public static let title = "bus name"
+
+    /// Returns the rule that a string breaks; nil if it keeps them all.
+    public static func fault(in text: String) -> String? {
+        let isUnique = text.utf8.first == UInt8(ascii: ":")
+        return NameRules.fault(
+            in: text,
+            dotted: isUnique ? text.utf8.dropFirst() : text.utf8[...],
+            allowsDash: true,
+            allowsLeadingDigit: isUnique
+        )
+    }
+}
+
+extension Name where Kind == BusNames {
+    /// Whether the bus gave this name to one connection for its life.
+    public var isUnique: Bool {
+        rawValue.utf8.first == UInt8(ascii: ":")
+    }
+
+    /// The message bus itself.
+    public static var bus: BusName { "org.freedesktop.DBus" }
+}
+
+/// The name of an interface, such as `org.freedesktop.DBus.Properties`.
+///
+/// At least two elements of letters, digits and underscores, none starting with a digit, separated
+/// by dots; at most 255 bytes. D-Bus specification, "Interface names".
+public typealias InterfaceName = Name<InterfaceNames>
+
+/// The rules of ``InterfaceName``.
+public enum InterfaceNames: NameKind {
+    /// What an error calls it.
+    public static let title = "interface name"
+
+    /// Returns the rule that a string breaks; nil if it keeps them all.
+    public static func fault(in text: String) -> String? {
+        NameRules.fault(in: text, dotted: text.utf8[...])
+    }
+}
+
+/// The name of an error reply, such as `org.freedesktop.DBus.Error.InvalidArgs`.
+///
+/// The same rules as an interface name. D-Bus specification, "Error names".
+public typealias ErrorName = Name<ErrorNames>
+
+/// The rules of ``ErrorName``.
+public enum ErrorNames: NameKind {
+    /// What an error calls it.
+    public static let title = "error name"
+
+    /// Returns the rule that a string breaks; nil if it keeps them all.
+    public static func fault(in text: String) -> String? {
+        NameRules.fault(in: text, dotted: text.utf8[...])
+    }
+}
+
+/// The name of a method, a signal or a property, such as `GetAll`.
+///
+/// Letters, digits and underscores, not starting with a digit, 1 to 255 bytes. D-Bus
+/// specification, "Member names".
+public typealias MemberName = Name<MemberNames>
+
+/// The rules of ``MemberName``.
+public enum MemberNames: NameKind {
+    /// What an error calls it.
+    public static let title = "member name"
+
+    /// Returns the rule that a string breaks; nil if it keeps them all.
+    public static func fault(in text: String) -> String? {
+        guard let first = text.utf8.first else { return "empty" }
+        guard text.utf8.count <= NameRules.maximumLength else {
+            return "longer than \(NameRules.maximumLength) bytes"
+        }
+        guard !NameRules.isDigit(first) else { return "it starts with a digit" }
+        guard text.utf8.allSatisfy(NameRules.isWordCharacter) else {
+            return "a character that is not allowed"
+        }
+        return nil
+    }
+}
