@@ -10,3 +10,7 @@ static inline DBusError cdbus_error_init(void) {
     DBusError error = DBUS_ERROR_INIT;
     return error;
 }
+
+// pipe2(2), which <unistd.h> declares only with _GNU_SOURCE: no child that is started meanwhile
+// inherits the ends.
+int pipe2(int ends[2], int flags);

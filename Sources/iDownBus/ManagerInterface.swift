@@ -106,43 +106,43 @@ extension ManagerInterface {
                     try await handler.setPriority(priority, of: id, call: call)
                 }
             },
-            .method(Name.getTask, in: ["id"], out: ["task"]) {
+            .method(Name.getTask, .query, in: ["id"], out: ["task"]) {
                 (call: Call, id: String) async throws -> TaskProperties in
                 try await answer { () throws(ManagerError) in
                     try await handler.getTask(TaskPath.id(meantBy: id), call: call)
                 }
             },
-            .method(Name.listTasks, out: ["tasks"]) {
+            .method(Name.listTasks, .query, out: ["tasks"]) {
                 (call: Call) async throws -> TaskListing in
                 try await answer { () throws(ManagerError) in
                     try await handler.listTasks(call: call)
                 }
             },
-            .method(Name.findTasks, in: ["query"], out: ["tasks", "total"]) {
+            .method(Name.findTasks, .query, in: ["query"], out: ["tasks", "total"]) {
                 (call: Call, query: [String: Value]) async throws -> (TaskListing, UInt32) in
                 try await answer { () throws(ManagerError) in
                     try await handler.findTasks(try TaskQuery(query), call: call)
                 }
             },
-            .method(Name.wait, in: ["id"], out: ["state"]) {
+            .method(Name.wait, .wait, in: ["id"], out: ["state"]) {
                 (call: Call, id: String) async throws -> String in
                 try await answer { () throws(ManagerError) in
                     try await handler.wait(for: TaskPath.id(meantBy: id), call: call)
                 }
             },
-            .method(Name.explain, in: ["id"], out: ["reasons"]) {
+            .method(Name.explain, .query, in: ["id"], out: ["reasons"]) {
                 (call: Call, id: String) async throws -> [String] in
                 try await answer { () throws(ManagerError) in
                     try await handler.explain(TaskPath.id(meantBy: id), call: call)
                 }
             },
-            .method(Name.getHistory, in: ["id"], out: ["entries"]) {
+            .method(Name.getHistory, .query, in: ["id"], out: ["entries"]) {
                 (call: Call, id: String) async throws -> [HistoryEntry] in
                 try await answer { () throws(ManagerError) in
                     try await handler.history(of: TaskPath.id(meantBy: id), call: call)
                 }
             },
-            .method(Name.getConnections, in: ["id"], out: ["connections"]) {
+            .method(Name.getConnections, .query, in: ["id"], out: ["connections"]) {
                 (call: Call, id: String) async throws -> [[String: Value]] in
                 try await answer { () throws(ManagerError) in
                     try await handler.connections(of: TaskPath.id(meantBy: id), call: call)

@@ -178,6 +178,11 @@ package actor Callers {
         }
     }
 
+    /// Whether a client is known to be an application from a sandbox.
+    func isKnownAsRestricted(_ name: BusName) -> Bool {
+        clients[name]?.caller?.isRestricted == true
+    }
+
     /// Where descriptors tell clients at any time, those that left are not heard.
     private func makeRoom() {
         guard bus?.givesDescriptors == true, clients.count >= Self.maximumClients else { return }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import DBus
+package import DBus
 import iDownBus
 import iDownState
 
@@ -31,6 +31,16 @@ extension ManagerService {
                 .accessDenied,
                 "A sandboxed application may only control downloads that it added."
             )
+        }
+    }
+
+    /// Into how many parts the limits of waiting calls are divided for a client (contract, "Callers
+    /// from a sandbox").
+    ///
+    /// - Parameter client: Its unique name; one that is not known yet counts as the user's own.
+    package nonisolated func partsOfLimits(for client: BusName) -> Int {
+        assumeIsolated { service in
+            service.callers.assumeIsolated { $0.isKnownAsRestricted(client) ? 10 : 1 }
         }
     }
 

@@ -28,7 +28,7 @@ actor SessionBus {
     func publish(_ manager: ManagerService) async throws(Exit) {
         do {
             try await manager.willServe(over: connection)
-            try await connection.export(manager)
+            try await connection.export(manager) { [manager] in manager.partsOfLimits(for: $0) }
             guard try await connection.requestName(Contract.busName) == .exists else { return }
         } catch {
             throw .noBus("\(error)")

@@ -28,16 +28,14 @@ extension Connection {
 
     /// Finds the method and starts its handler, or answers with the reason why not.
     private func receive(call message: OpaquePointer) {
-        let wantsReply = dbus_message_get_no_reply(message) == 0
         let reply = ReplyAddress(
             serial: dbus_message_get_serial(message),
             sender: dbus_message_get_sender(message).map { BusName(checked: String(cString: $0)) }
         )
+        let wantsReply = dbus_message_get_no_reply(message) == 0
         do throws(BusError) {
             if let refusal { throw refusal }
-            guard !handlers.isFull else {
-                throw .limitsExceeded("Too many calls are being served. Call again later.")
-            }
+            try pendingCalls.check(reply.sender)
             let path = ObjectPath(checked: try Self.field(dbus_message_get_path(message)))
             let member = try Self.field(dbus_message_get_member(message))
             let interface = dbus_message_get_interface(message).map { String(cString: $0) }
@@ -48,12 +46,13 @@ extension Connection {
             do throws(BusError) {
                 (interfaceName, method) = try object.method(interface, member, at: path)
             } catch {
-                guard let subtree = objects.subtree(around: path) else { throw error }
-                start(wantsReply ? reply : nil) {
-                    .failure(await subtree.refusal(error, at: path))
-                }
+                guard wantsReply, let subtree = objects.subtree(around: path) else { throw error }
+                let id = begin(reply, wantsReply: true, size: 0)
+                start(id) { .failure(await subtree.refusal(error, at: path)) }
                 return
             }
+            // Nobody would learn what it tells.
+            guard wantsReply || method.kind == .change else { return }
             let call = Call(
                 connection: self,
                 sender: reply.sender,
@@ -63,17 +62,18 @@ extension Connection {
                 wantsReply: wantsReply
             )
             let arguments = try arguments(of: message, for: method, call)
+            try pendingCalls.check(reply.sender, size: arguments.count)
+            let size = method.kind == .wait ? nil : arguments.count
+            let id = begin(reply, wantsReply: wantsReply, size: size)
             switch method.body {
             case .task(let body):
                 let isOfAll = interfaceName == Interface.propertiesName
                 let subtree = isOfAll ? objects.subtree(around: path) : nil
-                start(wantsReply ? reply : nil) {
+                start(id) {
                     let outcome = await Self.run(body, call, arguments)
                     return await subtree?.judged(outcome, at: path) ?? outcome
                 }
             case .answering(let body):
-                let id = makeID()
-                handlers.begin(id, reply: wantsReply ? reply : nil)
                 body(call, arguments) { [executor] outcome in
                     executor.run { self.assumeIsolated { $0.finish(id, with: outcome) } }
                 }
@@ -82,6 +82,13 @@ extension Connection {
             guard wantsReply else { return }
             answer(.failure(error), to: reply)
         }
+    }
+
+    /// Takes note of a call that is to be answered.
+    private func begin(_ reply: ReplyAddress, wantsReply: Bool, size: Int?) -> Int {
+        let id = makeID()
+        pendingCalls.begin(id, of: reply.sender, reply: wantsReply ? reply : nil, size: size)
+        return id
     }
 
     private static func field(_ characters: UnsafePointer<CChar>?) throws(BusError) -> String {
@@ -109,6 +116,7 @@ extension Connection {
         }
         return try WireReader(
             bodyOf: message,
+            within: pendingCalls.limits,
             takingDescriptors: expected.rawValue.utf8.contains(TypeCode.unixDescriptor.rawValue),
             border: border
         )
@@ -121,45 +129,61 @@ extension Connection {
     /// For a service that ends: its handlers are cancelled, and nobody waits for an answer in vain.
     public func refuseCalls(with error: BusError) {
         refusal = error
-        for reply in handlers.cancelAll() { answer(.failure(error), to: reply) }
+        for reply in pendingCalls.cancelAll() { answer(.failure(error), to: reply) }
     }
+
+    /// Limits the calls of each sender that wait to be served, from the next call on.
+    public func limitCalls(_ limits: CallLimits) { pendingCalls.limits = limits }
 
     /// Starts a handler at once, up to its first suspension; its task answers once.
     private func start(
-        _ reply: ReplyAddress?,
+        _ id: Int,
         _ handler: @escaping @Sendable () async -> Result<WireWriter, BusError>
     ) {
-        let id = makeID()
-        handlers.begin(id, reply: reply)
         let task = Task.immediate {
             let outcome = await handler()
-            if let reply, case .success(let results) = outcome, results.isLong {
-                await finish(id, with: results, to: reply)
+            if case .success(let results) = outcome, results.bytes.count > LongAnswers.size {
+                await finish(id, withLong: results)
             } else {
                 finish(id, with: outcome)
             }
         }
-        handlers.attach(task, to: id)
+        pendingCalls.attach(task, to: id)
     }
 
     /// Answers a call, unless it has been.
     private func finish(_ id: Int, with outcome: Result<WireWriter, BusError>) {
-        if let reply = handlers.finish(id) { answer(outcome, to: reply) }
+        if let reply = pendingCalls.finish(id) { answer(outcome, to: reply) }
     }
 
-    /// Answers with a message that is made on another thread.
-    private func finish(
-        _ id: Int,
-        with results: consuming WireWriter,
-        to reply: ReplyAddress
-    ) async {
+    /// Answers with a message that is made on another thread, and sent when short answers are
+    /// through.
+    private func finish(_ id: Int, withLong results: consuming WireWriter) async {
+        guard let reply = pendingCalls.address(of: id) else {
+            return finish(id, with: .success(WireWriter()))
+        }
         do throws(BusError) {
             let message = try await Self.message(results, to: reply, border: border)
-            // The service may have ended meanwhile, and everybody been told so.
-            guard handlers.finish(id) != nil, let link else { return }
-            try link.send(message)
+            longAnswers.append(message, to: id)
+            sendLongAnswers()
         } catch {
             finish(id, with: .failure(error))
+        }
+    }
+
+    /// Sends long answers as long as the bus takes all that is sent.
+    func sendLongAnswers() {
+        while let link, link.outgoingBytes == 0 {
+            let isSent = longAnswers.takeFirst { id, message in
+                // The service may have ended meanwhile, and everybody been told so.
+                guard let reply = pendingCalls.finish(id) else { return }
+                do throws(BusError) {
+                    try link.send(message)
+                } catch {
+                    answer(.failure(error), to: reply)
+                }
+            }
+            guard isSent else { return }
         }
     }
 
@@ -227,10 +251,4 @@ extension Connection {
         }
         try deliver(message)
     }
-}
-
-extension WireWriter {
-    /// Whether to make a message of it would keep others waiting: libdbus checks 64 KiB in about
-    /// 50 µs.
-    fileprivate var isLong: Bool { bytes.count > 64 << 10 }
 }

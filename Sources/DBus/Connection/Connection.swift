@@ -8,7 +8,8 @@ internal import CDBus
 /// thread of its own. Handlers of exported methods start there, strictly in the order in which the calls
 /// arrived, and run concurrently from their first suspension on.
 ///
-/// An open connection keeps itself alive; it ends by ``close()`` or when the bus goes away.
+/// It ends by ``close()``, when the bus goes away, and with its last reference: a service keeps the
+/// connection that its objects are exported on. Calls that run and sequences of signals keep it too.
 public actor Connection {
     /// The executor of this actor; another actor may share it and be called without a thread change.
     public nonisolated let executor: QueueExecutor
@@ -26,11 +27,16 @@ public actor Connection {
     var objects = ObjectTable()
     var subscriptions: [Int: Subscription] = [:]
     var pendingReplies: [Int: PendingReply] = [:]
-    var handlers = HandlerTasks()
+    var pendingCalls = PendingCalls()
+    var longAnswers = LongAnswers()
     /// What every call is answered with once the service ends.
     var refusal: BusError?
     private var waiters: [Int: Waiter] = [:]
     private var lastID = 0
+
+    isolated deinit {
+        link?.close()
+    }
 
     private init(executor: QueueExecutor, faults: FaultPlan?) {
         self.executor = executor
@@ -106,11 +112,12 @@ public actor Connection {
     /// Callers whose call has not been answered get `NoReply` from the bus.
     public func close() {
         guard let link else { return }
-        _ = handlers.cancelAll()
+        _ = pendingCalls.cancelAll()
         for reply in pendingReplies.values { reply.abandon(.connectionClosed) }
         pendingReplies = [:]
         for subscription in subscriptions.values { subscription.queue.finish() }
         subscriptions = [:]
+        longAnswers = LongAnswers()
         objects = ObjectTable()
         link.close()
         self.link = nil
@@ -118,6 +125,7 @@ public actor Connection {
     }
 
     func outgoingShrank() {
+        sendLongAnswers()
         guard !waiters.isEmpty, outgoingBytes == 0 else { return }
         resumeWaiters { $0 == .flushed }
     }

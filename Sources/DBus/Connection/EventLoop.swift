@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import CDBus
 internal import Glibc
 internal import Synchronization
 
@@ -72,12 +73,8 @@ final class EventLoop: Sendable {
 
     private init() throws(BusError) {
         var ends: [Int32] = [0, 0]
-        guard pipe(&ends) == 0 else {
+        guard pipe2(&ends, O_CLOEXEC | O_NONBLOCK) == 0 else {
             throw .failed("No pipe could be made: \(String(cString: strerror(errno))).")
-        }
-        for end in ends {
-            _ = fcntl(end, F_SETFD, FD_CLOEXEC)
-            _ = fcntl(end, F_SETFL, O_NONBLOCK)
         }
         waking = (ends[0], ends[1])
     }

@@ -6,10 +6,10 @@ internal import CDBus
 extension Link {
     func add(timeout: OpaquePointer) -> Bool {
         guard !border.isFailing else { return false }
-        let owner = owner
         let key = Int(bitPattern: timeout)
         let id = loop.addTimer(after: Self.interval(of: timeout), repeats: true) {
-            owner.assumeIsolated { $0.link?.handle(timeout: key) }
+            [weak owner] in
+            owner?.assumeIsolated { $0.link?.handle(timeout: key) }
         }
         dbus_timeout_set_data(timeout, UnsafeMutableRawPointer(bitPattern: id), nil)
         timeouts[key] = timeout

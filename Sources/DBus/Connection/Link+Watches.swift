@@ -9,15 +9,14 @@ extension Link {
         guard !border.isFailing else { return false }
         let isForReading = dbus_watch_get_flags(watch) & DBUS_WATCH_READABLE.rawValue != 0
         let flags = (isForReading ? DBUS_WATCH_READABLE : DBUS_WATCH_WRITABLE).rawValue
-        let owner = owner
         // The handler finds the watch by the address that libdbus knows it by.
         let key = Int(bitPattern: watch)
         let id = loop.watch(
             dbus_watch_get_unix_fd(watch),
             forReading: isForReading,
             isEnabled: dbus_watch_get_enabled(watch) != 0
-        ) {
-            owner.assumeIsolated { $0.link?.handle(watch: key, flags: flags) }
+        ) { [weak owner] in
+            owner?.assumeIsolated { $0.link?.handle(watch: key, flags: flags) }
         }
         dbus_watch_set_data(watch, UnsafeMutableRawPointer(bitPattern: id), nil)
         watches[key] = watch
@@ -33,7 +32,8 @@ extension Link {
         let isEnabled = dbus_watch_get_enabled(watch) != 0
         loop.setWatch(Self.sourceID(dbus_watch_get_data(watch)), isEnabled: isEnabled)
         // Writing is no longer wanted: all is sent, perhaps by a call to send and not by the watch.
-        guard !isEnabled, dbus_watch_get_flags(watch) & DBUS_WATCH_WRITABLE.rawValue != 0 else {
+        guard !isClosed, !isEnabled, dbus_watch_get_flags(watch) & DBUS_WATCH_WRITABLE.rawValue != 0
+        else {
             return
         }
         owner.enqueue { $0.outgoingShrank() }

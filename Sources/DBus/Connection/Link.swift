@@ -16,8 +16,8 @@ final class Link {
 
     let pointer: OpaquePointer
     let border: Border
-    /// Each keeps the other until ``Connection/close()``.
-    let owner: Connection
+    /// Keeps this link; what the loop calls later asks whether it is still there.
+    unowned let owner: Connection
     let loop: EventLoop
 
     /// By their addresses, which handlers know them by; libdbus keeps the loop's numbers.
@@ -26,7 +26,7 @@ final class Link {
     var hasFilter = false
     private var isDraining = false
     private var isDrainScheduled = false
-    private var isClosed = false
+    private(set) var isClosed = false
 
     /// Connects, registers with the bus, and lets the loop run the connection.
     ///
@@ -39,6 +39,8 @@ final class Link {
         loop = owner.executor.loop
         // Otherwise libdbus ends the process when the bus goes away.
         dbus_connection_set_exit_on_disconnect(pointer, 0)
+        // No more is read while so much is still to be looked at; one longer message comes alone.
+        dbus_connection_set_max_received_size(pointer, 1 << 20)
         do throws(BusError) {
             try install()
         } catch {
@@ -104,9 +106,8 @@ final class Link {
     func scheduleDrain(after pause: EventLoop.Instant? = nil) {
         guard !isDraining, !isDrainScheduled, !isClosed else { return }
         isDrainScheduled = true
-        let owner = owner
-        let drain: @Sendable () -> Void = {
-            owner.assumeIsolated { connection in
+        let drain: @Sendable () -> Void = { [weak owner] in
+            owner?.assumeIsolated { connection in
                 connection.link?.isDrainScheduled = false
                 connection.link?.drain()
             }

@@ -1,7 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 
+/// What a call of a method does.
+public enum MethodKind: Sendable {
+    /// Something changes.
+    case change
+    /// The caller is told something, and nothing changes: a call that wants no reply is not carried
+    /// out.
+    case query
+    /// A query whose answer comes when something has happened: it does not count among the calls
+    /// that ``CallLimits`` limit, and the method has limits of its own.
+    case wait
+}
+
 /// The row of a method: what it takes and gives, and what runs.
 struct Method: Sendable {
+    let kind: MethodKind
     let inputs: [Argument]
     let outputs: [Argument]
     let inputSignature: Signature
@@ -14,7 +27,13 @@ struct Method: Sendable {
         case answering(@Sendable (Call, WireReader, @escaping Answer<WireWriter>) -> Void)
     }
 
-    init(inputs: [Argument], outputs: [Argument], body: Body) {
+    init(
+        _ kind: MethodKind = .change,
+        inputs: [Argument],
+        outputs: [Argument],
+        body: Body
+    ) {
+        self.kind = kind
         self.inputs = inputs
         self.outputs = outputs
         inputSignature = inputs.reduce(.empty) { $0 + $1.type }
@@ -28,7 +47,8 @@ public typealias Answer<Output> = @Sendable (Result<Output, BusError>) -> Void
 extension Member {
     /// A method; its signatures follow from the handler's types.
     ///
-    /// The handler starts on the connection's executor, in the order of arrival. What it throws
+    /// The handler starts on the connection's executor, in the order of arrival; only calls of more
+    /// than 64 KiB, which another thread reads, start a little later. What it throws
     /// becomes the reply: a ``BusError`` as it is, anything else as
     /// `org.freedesktop.DBus.Error.Failed`.
     ///
@@ -36,6 +56,7 @@ extension Member {
     /// takes and gives, else this traps.
     public static func method<each Input: BusType, each Output: BusType>(
         _ name: MemberName,
+        _ kind: MethodKind = .change,
         in inputs: [String] = [],
         out outputs: [String] = [],
         _ handler:
@@ -46,11 +67,17 @@ extension Member {
         var outputTypes: [Signature] = []
         repeat outputTypes.append((each Output).signature)
         let method = Method(
+            kind,
             inputs: Argument.list(inputs, inputTypes, of: name),
             outputs: Argument.list(outputs, outputTypes, of: name),
             body: .task { call, arguments in
-                var reader = arguments
-                let input = (repeat try reader.argument((each Input).self))
+                let input: (repeat each Input)
+                if arguments.count > LongAnswers.size {
+                    input = try await arguments.readElsewhere(repeat (each Input).self)
+                } else {
+                    var reader = arguments
+                    input = (repeat try reader.argument((each Input).self))
+                }
                 let output = try await handler(call, repeat each input)
                 return WireWriter(repeat each output)
             }

@@ -19,6 +19,8 @@ public struct WireReader: Sendable {
     private let body: Body
     private var position = 0
     private var memory: Int
+    /// What a call is refused with that would take more; nil where it is no call.
+    private var limitError: ErrorName?
     private var depth = 0
     private var files = Files.refused
     /// Which file each value of type `h` means, in the order of the values.
@@ -37,21 +39,22 @@ public struct WireReader: Sendable {
     ///
     /// - Parameters:
     ///   - message: The message, which is no longer needed afterwards.
+    ///   - limits: How many bytes the values may take in memory, and the error that says so.
     ///   - takesDescriptors: Whether open files in it become files of this process: nobody may
     ///     fill the table of open files without being asked for one.
-    ///   - memory: How many bytes the values may take in memory.
     ///   - border: Plans failures.
     /// - Throws: `NoMemory`.
     init(
         bodyOf message: OpaquePointer,
+        within limits: CallLimits? = nil,
         takingDescriptors takesDescriptors: Bool = false,
-        memory: Int = Self.maximumMemory,
         border: Border
     ) throws(BusError) {
         signature = Signature(
             checked: dbus_message_get_signature(message).map { String(cString: $0) } ?? ""
         )
-        self.memory = memory
+        memory = limits?.memory ?? Self.maximumMemory
+        limitError = limits?.error
         body = try Body(of: message, border: border)
         guard takesDescriptors else { return }
         files = .taken([:])
@@ -103,16 +106,25 @@ public struct WireReader: Sendable {
 
     /// The next argument of a call.
     ///
-    /// - Throws: `InvalidArgs`; `LimitsExceeded` where it would take too much memory.
+    /// - Throws: `InvalidArgs`; the limits' error where it would take too much memory.
     mutating func argument<Argument: BusType>(
         _ type: Argument.Type
     ) throws(BusError) -> Argument {
         do throws(DecodingFailure) {
             return try Argument(from: &self)
         } catch {
-            throw error == .tooLarge
-                ? .limitsExceeded("\(error)") : .invalidArguments("The arguments: \(error).")
+            if error == .tooLarge, let limitError { throw BusError(limitError, "\(error)") }
+            throw .invalidArguments("The arguments: \(error).")
         }
+    }
+
+    /// All arguments of a call, read on another thread because there are many.
+    @concurrent
+    func readElsewhere<each Argument: BusType>(
+        _ types: repeat (each Argument).Type
+    ) async throws(BusError) -> (repeat each Argument) {
+        var reader = self
+        return (repeat try reader.argument(each types))
     }
 
     /// The results of a call, of which there may be more than are asked for.
@@ -385,5 +397,5 @@ public struct WireReader: Sendable {
 
 extension DecodingFailure {
     /// The values of a message would take too much memory.
-    static let tooLarge = DecodingFailure("more values than one message may bring")
+    static let tooLarge = DecodingFailure("The message brings more values than are taken at once.")
 }

@@ -5,9 +5,20 @@ extension Interface {
     static let introspectable = Interface(
         "org.freedesktop.DBus.Introspectable",
         [
-            .method("Introspect", out: ["xml_data"]) { (call: Call) async throws -> String in
-                try await call.connection.introspection(at: call.path)
-            }
+            Member(
+                name: "Introspect",
+                content: .method(
+                    Method(
+                        .query,
+                        inputs: [],
+                        outputs: [Argument(name: "xml_data", type: String.signature)],
+                        body: .task { call, _ in
+                            let parts = try await call.connection.introspected(at: call.path)
+                            return await IntrospectionDocument.written(parts)
+                        }
+                    )
+                )
+            )
         ]
     )
 
@@ -28,6 +39,14 @@ extension Connection {
     ///
     /// - Throws: `UnknownObject`; what a subtree says of its objects.
     public func introspection(at path: ObjectPath) async throws -> String {
+        let (interfaces, children) = try await introspected(at: path)
+        return IntrospectionDocument(interfaces, children: children).text
+    }
+
+    /// What the document of a path tells: its interfaces, and the names below it.
+    fileprivate func introspected(
+        at path: ObjectPath
+    ) async throws -> (interfaces: [Interface], children: [String]) {
         guard let object = objects.object(at: path) else {
             throw BusError.unknownObject("There is no object at \(path).")
         }
@@ -36,6 +55,16 @@ extension Connection {
         }
         var children = objects.children(of: path)
         if let subtree = objects.subtree(below: path) { children += try await subtree.children() }
-        return IntrospectionDocument(object.interfaces, children: children).text
+        return (object.interfaces, children)
+    }
+}
+
+extension IntrospectionDocument {
+    /// Writes the document on another thread: there may be a million names in it.
+    @concurrent
+    fileprivate static func written(
+        _ parts: (interfaces: [Interface], children: [String])
+    ) async -> WireWriter {
+        WireWriter(IntrospectionDocument(parts.interfaces, children: parts.children).text)
     }
 }

@@ -16,7 +16,7 @@ extension Interface {
         Interface(
             objectManagerName,
             [
-                .method("GetManagedObjects", out: ["objpath_interfaces_and_properties"]) {
+                .method("GetManagedObjects", .query, out: ["objpath_interfaces_and_properties"]) {
                     (call: Call) async throws -> Objects in
                     try await objects(call)
                 },

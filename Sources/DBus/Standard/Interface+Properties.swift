@@ -18,6 +18,7 @@ extension Interface {
                     name: "Get",
                     content: .method(
                         Method(
+                            .query,
                             inputs: names("interface_name", "property_name"),
                             outputs: [Argument(name: "value", type: Value.signature)],
                             body: .task { call, arguments in
@@ -33,6 +34,7 @@ extension Interface {
                     name: "GetAll",
                     content: .method(
                         Method(
+                            .query,
                             inputs: names("interface_name"),
                             outputs: [Argument(name: "props", type: [String: Value].signature)],
                             body: .task { call, arguments in

@@ -66,7 +66,10 @@ import iDownTesting
                 .property("Name", .invalidates, get: { "\(asked.value)" }),
             ],
             snapshot: { _ in
-                ["Size": .uint32(7), "Name": .string("\(asked.increment())")]
+                WireWriter(
+                    ["Size": .uint32(7), "Name": .string("\(asked.increment())")]
+                        as [String: Value]
+                )
             }
         )
         try await connection.export([table], at: samplePath)

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// How many calls of one sender may wait to be served, and how many bytes they may have.
+///
+/// One sender's calls take nothing from the others'. A call beyond the limits is refused before its
+/// arguments are read.
+public struct CallLimits: Sendable {
+    /// Bytes of the arguments of all waiting calls, with 128 for each call; a larger call is taken
+    /// where no other call of its sender waits.
+    public var bytes = 16 << 20
+    /// Waiting calls; those of methods that are a ``MethodKind/wait`` do not count.
+    public var calls = 4_096
+    /// Bytes that the arguments of one call may take once they are Swift values: an empty string is
+    /// 5 bytes in a message and 16 in an array.
+    public var memory = 32 << 20
+    /// The name of the error that says so.
+    public var error: ErrorName = "org.freedesktop.DBus.Error.LimitsExceeded"
+    /// Into how many parts the limits are divided for a sender, of which it has one; 1 is all.
+    ///
+    /// It is asked for every call of a sender that has calls waiting, on the connection's executor.
+    public var parts: @Sendable (BusName) -> Int = { _ in 1 }
+
+    /// 16 MiB and 4,096 calls for every sender.
+    public init() {}
+}
+
+/// The calls that are being handled, each with its task and with whom to answer.
+///
+/// Whoever takes a call out answers it: so each is answered exactly once.
+struct PendingCalls {
+    private struct Entry {
+        let sender: BusName?
+        /// Nil where no answer is wanted.
+        let reply: ReplyAddress?
+        /// Nil for a call that does not count.
+        let size: Int?
+        /// Nil until the handler first suspends, and where the answer comes without a task.
+        var task: Task<Void, Never>?
+    }
+
+    /// What a sender has waiting.
+    private struct Load {
+        var calls = 0
+        var bytes = 0
+    }
+
+    private static let callSize = 128
+
+    var limits = CallLimits()
+    private var running: [Int: Entry] = [:]
+    private var loads: [BusName?: Load] = [:]
+
+    /// Whether one more call of so many bytes may wait.
+    ///
+    /// - Throws: The error of the limits.
+    func check(_ sender: BusName?, size: Int = 0) throws(BusError) {
+        guard let load = loads[sender] else { return }
+        let parts = max(1, sender.map(limits.parts) ?? 1)
+        guard load.calls < max(1, limits.calls / parts),
+            load.bytes + size + Self.callSize <= limits.bytes / parts
+        else {
+            throw BusError(
+                limits.error,
+                "Too many calls of this client are waiting. Wait for answers before the next call."
+            )
+        }
+    }
+
+    /// Takes note of a call; `size` is nil for one that does not count.
+    mutating func begin(_ id: Int, of sender: BusName?, reply: ReplyAddress?, size: Int?) {
+        running[id] = Entry(sender: sender, reply: reply, size: size, task: nil)
+        guard let size else { return }
+        loads[sender, default: Load()].calls += 1
+        loads[sender]?.bytes += size + Self.callSize
+    }
+
+    /// A handler that never suspends has finished before its task is known.
+    mutating func attach(_ task: Task<Void, Never>, to id: Int) {
+        running[id]?.task = task
+    }
+
+    /// Where the answer to a call goes; nil where it wants none, or has had one.
+    func address(of id: Int) -> ReplyAddress? { running[id]?.reply }
+
+    /// Takes the call out; nil where it wants no answer, or has had one.
+    mutating func finish(_ id: Int) -> ReplyAddress? {
+        guard let entry = running.removeValue(forKey: id) else { return nil }
+        if let size = entry.size, var load = loads[entry.sender] {
+            load.calls -= 1
+            load.bytes -= size + Self.callSize
+            loads[entry.sender] = load.calls == 0 ? nil : load
+        }
+        return entry.reply
+    }
+
+    /// Takes all calls out and cancels their handlers; those that still want an answer.
+    mutating func cancelAll() -> [ReplyAddress] {
+        defer { (running, loads) = ([:], [:]) }
+        for entry in running.values { entry.task?.cancel() }
+        return running.sorted { $0.key < $1.key }.compactMap(\.value.reply)
+    }
+}
+
+/// Answers that wait until shorter ones are with the bus, first in, first out.
+struct LongAnswers {
+    /// From so many bytes on an answer is a long one: 64 KiB.
+    static let size = 64 << 10
+
+    /// A message, which no array could hold by itself.
+    private final class Held {
+        let message: Message
+
+        init(_ message: consuming Message) { self.message = message }
+    }
+
+    private var waiting: [(id: Int, held: Held)] = []
+
+    var count: Int { waiting.count }
+
+    mutating func append(_ message: consuming Message, to id: Int) {
+        waiting.append((id, Held(message)))
+    }
+
+    /// Hands the next one to `send`, and forgets it.
+    mutating func takeFirst(_ send: (Int, borrowing Message) -> Void) -> Bool {
+        guard !waiting.isEmpty else { return false }
+        let (id, held) = waiting.removeFirst()
+        send(id, held.message)
+        return true
+    }
+}
