@@ -125,7 +125,11 @@ extension BusAnnouncer {
     private func tellProperties(_ changed: some BusType, of id: String) {
         guard let path = TaskPath(id: id)?.objectPath else { return }
         send { connection throws(BusError) in
-            try connection.emitPropertiesChanged(Contract.taskInterface, at: path, changed: changed)
+            try connection.emit(
+                Interface.propertiesChanged,
+                at: path,
+                written: WireWriter(Contract.taskInterface.rawValue, changed, [String]())
+            )
         }
     }
 

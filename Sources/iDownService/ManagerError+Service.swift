@@ -65,7 +65,7 @@ extension ManagerError {
         case .stopping:
             self.init(
                 .stopping,
-                "The service is ending, and nothing was changed. The next call starts it again."
+                "The service is ending, and nothing was changed. Call again once it has ended."
             )
         }
     }

@@ -38,6 +38,7 @@ extension ManagerService {
     /// from a sandbox").
     ///
     /// - Parameter client: Its unique name; one that is not known yet counts as the user's own.
+    /// - Returns: The number; 1 leaves it all of them.
     package nonisolated func partsOfLimits(for client: BusName) -> Int {
         assumeIsolated { service in
             service.callers.assumeIsolated { $0.isKnownAsRestricted(client) ? 10 : 1 }

@@ -107,8 +107,13 @@ actor SessionBus {
         }
     }
 
-    /// Answers all further calls with this error.
+    /// Answers all further calls with this error, once those that are durable are answered.
+    ///
+    /// A call that waits for a disk which hangs has changed nothing; it waits half a second.
     func refuseCalls(with error: BusError) async {
+        let connection = connection
+        await connection.refuseNewCalls(with: error)
+        await promptly(within: .milliseconds(500)) { await connection.waitUntilAnswered() }
         await connection.refuseCalls(with: error)
     }
 

@@ -63,7 +63,7 @@ extension Connection {
         let pending = try PendingReply(
             sending: message,
             over: link,
-            milliseconds: Self.milliseconds(timeout),
+            timeout: timeout,
             onEnd: { $0.owner.forgetReply(id) }
         )
         return try await finish(pending, id: id).get()
@@ -88,12 +88,5 @@ extension Connection {
 
     nonisolated func forgetReply(_ id: Int) {
         assumeIsolated { $0.pendingReplies[id] = nil }
-    }
-
-    private static func milliseconds(_ duration: Duration) -> CInt {
-        let (seconds, attoseconds) = duration.components
-        guard seconds < Int64(CInt.max) / 1000 else { return DBUS_TIMEOUT_INFINITE }
-        guard seconds >= 0, attoseconds >= 0 else { return 0 }
-        return CInt(seconds * 1000 + attoseconds / 1_000_000_000_000_000)
     }
 }

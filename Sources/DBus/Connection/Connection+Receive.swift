@@ -61,7 +61,12 @@ extension Connection {
                 member: MemberName(checked: member),
                 wantsReply: wantsReply
             )
-            let arguments = try arguments(of: message, for: method, call)
+            let arguments = try method.arguments(
+                of: message,
+                for: call,
+                within: pendingCalls.limits,
+                border: border
+            )
             try pendingCalls.check(reply.sender, size: arguments.count)
             let size = method.kind == .wait ? nil : arguments.count
             let id = begin(reply, wantsReply: wantsReply, size: size)
@@ -70,7 +75,7 @@ extension Connection {
                 let isOfAll = interfaceName == Interface.propertiesName
                 let subtree = isOfAll ? objects.subtree(around: path) : nil
                 start(id) {
-                    let outcome = await Self.run(body, call, arguments)
+                    let outcome = await Method.run(body, call, arguments)
                     return await subtree?.judged(outcome, at: path) ?? outcome
                 }
             case .answering(let body):
@@ -97,38 +102,20 @@ extension Connection {
         return String(cString: characters)
     }
 
-    /// The arguments; their types are compared first, so that nothing else is ever read.
-    private func arguments(
-        of message: OpaquePointer,
-        for method: Method,
-        _ call: Call
-    ) throws(BusError) -> WireReader {
-        let expected = method.inputSignature
-        guard let found = dbus_message_get_signature(message) else {
-            throw .noMemory("dbus_message_get_signature")
-        }
-        guard strcmp(found, expected.rawValue) == 0 else {
-            let names = method.inputs.map { "\($0.type) \($0.name)" }.joined(separator: ", ")
-            throw .invalidArguments(
-                "\(call.member) takes (\(names)) with the signature \"\(expected)\","
-                    + " not \"\(String(cString: found))\"."
-            )
-        }
-        return try WireReader(
-            bodyOf: message,
-            within: pendingCalls.limits,
-            takingDescriptors: expected.rawValue.utf8.contains(TypeCode.unixDescriptor.rawValue),
-            border: border
-        )
-    }
-
     // MARK: Handlers
+
+    /// Answers every later call with this error; those that are under way go on.
+    ///
+    /// For a service that ends, with ``waitUntilAnswered()`` and ``refuseCalls(with:)``.
+    public func refuseNewCalls(with error: BusError) { refusal = error }
 
     /// Answers every call that is under way, and every later one, with this error.
     ///
     /// For a service that ends: its handlers are cancelled, and nobody waits for an answer in vain.
+    /// Long answers that wait for their turn are sent before.
     public func refuseCalls(with error: BusError) {
         refusal = error
+        sendLongAnswers(all: true)
         for reply in pendingCalls.cancelAll() { answer(.failure(error), to: reply) }
     }
 
@@ -154,6 +141,7 @@ extension Connection {
     /// Answers a call, unless it has been.
     private func finish(_ id: Int, with outcome: Result<WireWriter, BusError>) {
         if let reply = pendingCalls.finish(id) { answer(outcome, to: reply) }
+        callsShrank()
     }
 
     /// Answers with a message that is made on another thread, and sent when short answers are
@@ -171,9 +159,10 @@ extension Connection {
         }
     }
 
-    /// Sends long answers as long as the bus takes all that is sent.
-    func sendLongAnswers() {
-        while let link, link.outgoingBytes == 0 {
+    /// Sends long answers as long as the bus takes all that is sent, or all of them at once.
+    func sendLongAnswers(all: Bool = false) {
+        defer { callsShrank() }
+        while let link, all || link.outgoingBytes == 0 {
             let isSent = longAnswers.takeFirst { id, message in
                 // The service may have ended meanwhile, and everybody been told so.
                 guard let reply = pendingCalls.finish(id) else { return }
@@ -196,22 +185,6 @@ extension Connection {
         try Message(replyTo: reply, results, border: border)
     }
 
-    private nonisolated(nonsending) static func run(
-        _ body: @Sendable (Call, WireReader) async throws -> WireWriter,
-        _ call: Call,
-        _ arguments: WireReader
-    ) async -> Result<WireWriter, BusError> {
-        do {
-            return .success(try await body(call, arguments))
-        } catch let error as BusError {
-            return .failure(error)
-        } catch is CancellationError {
-            return .failure(.failed("The call was cancelled."))
-        } catch {
-            return .failure(.failed(String(describing: error)))
-        }
-    }
-
     /// Sends the one reply to a call.
     ///
     /// A result that cannot be encoded becomes an error reply. If memory fails even for that, the
@@ -223,22 +196,12 @@ extension Connection {
             case .success(let results):
                 try link.send(try Message(replyTo: reply, results, border: border))
             case .failure(let error):
-                try send(error, to: reply, over: link)
+                try link.send(try Message(replyTo: reply, error, border: border))
             }
         } catch {
-            try? send(error, to: reply, over: link)
+            guard let message = try? Message(replyTo: reply, error, border: border) else { return }
+            try? link.send(message)
         }
-    }
-
-    private func send(
-        _ error: BusError,
-        to reply: ReplyAddress,
-        over link: Link
-    ) throws(BusError) {
-        // A string with U+0000 cannot be sent, and a text from elsewhere may hold one.
-        let text = WireWriter(error.message.replacing("\0", with: "\u{FFFD}"))
-        let message = try Message(replyTo: reply, error: error.name, text, border: border)
-        try link.send(message)
     }
 
     // MARK: Signals

@@ -92,6 +92,11 @@ public actor Connection {
         link?.outgoingBytes ?? 0
     }
 
+    /// The name of the bus's end of the connection's socket: a path, or a zero byte and a name.
+    ///
+    /// nil where the bus is not reached through a local socket, and once the connection is closed.
+    package var busSocketName: [UInt8]? { link?.busSocketName }
+
     /// Returns once all messages sent so far are with the bus, or the connection has ended.
     public func flush() async {
         guard isOpen, outgoingBytes > 0 else { return }
@@ -103,6 +108,12 @@ public actor Connection {
     public func waitUntilClosed() async {
         guard link != nil else { return }
         await wait(for: .closed)
+    }
+
+    /// Returns once no call waits for its answer, or the connection has ended.
+    public func waitUntilAnswered() async {
+        guard isOpen, !pendingCalls.isEmpty else { return }
+        await wait(for: .answered)
     }
 
     /// Ends the connection: handlers are cancelled, calls fail, sequences of signals end.
@@ -130,6 +141,11 @@ public actor Connection {
         resumeWaiters { $0 == .flushed }
     }
 
+    func callsShrank() {
+        guard !waiters.isEmpty, pendingCalls.isEmpty else { return }
+        resumeWaiters { $0 == .answered }
+    }
+
     func makeID() -> Int {
         lastID += 1
         return lastID
@@ -150,6 +166,7 @@ public actor Connection {
 // What tasks wait for that make no call.
 extension Connection {
     private enum Awaited {
+        case answered
         case closed
         case flushed
     }

@@ -50,6 +50,9 @@ struct PendingCalls {
     private var running: [Int: Entry] = [:]
     private var loads: [BusName?: Load] = [:]
 
+    /// Whether no call waits for its answer.
+    var isEmpty: Bool { running.isEmpty }
+
     /// Whether one more call of so many bytes may wait.
     ///
     /// - Throws: The error of the limits.

@@ -15,18 +15,19 @@ final class PendingReply {
 
     /// Sends a call, with `dbus_connection_send_with_reply`.
     ///
-    /// The call is given up after so many milliseconds; `DBUS_TIMEOUT_INFINITE` is never. `onEnd` is
-    /// called once, when the reply is there or the call has been given up.
+    /// The call is given up after the timeout; 24 days or more are never. `onEnd` is called once, when
+    /// the reply is there or the call has been given up.
     init(
         sending message: borrowing Message,
         over link: Link,
-        milliseconds: CInt,
+        timeout: Duration,
         onEnd: @escaping (Link) -> Void
     ) throws(BusError) {
         self.link = link
         self.onEnd = onEnd
         var pending: OpaquePointer?
         let pointer = message.pointer
+        let milliseconds = Self.milliseconds(timeout)
         try link.border.check("dbus_connection_send_with_reply") {
             dbus_connection_send_with_reply(link.pointer, pointer, &pending, milliseconds)
         }
@@ -50,6 +51,13 @@ final class PendingReply {
             throw error
         }
         if dbus_pending_call_get_completed(pending) != 0 { arrived() }
+    }
+
+    private static func milliseconds(_ duration: Duration) -> CInt {
+        let (seconds, attoseconds) = duration.components
+        guard seconds < Int64(CInt.max) / 1000 else { return DBUS_TIMEOUT_INFINITE }
+        guard seconds >= 0, attoseconds >= 0 else { return 0 }
+        return CInt(seconds * 1000 + attoseconds / 1_000_000_000_000_000)
     }
 
     /// Whether the result is there.

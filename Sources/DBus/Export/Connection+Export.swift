@@ -107,14 +107,4 @@ extension Connection {
         let arguments = WireWriter(interface.rawValue, changed, invalidated)
         try emit(Interface.propertiesChanged, at: path, written: arguments)
     }
-
-    /// Announces changed values of another type that is written as `a{sv}`.
-    public func emitPropertiesChanged(
-        _ interface: InterfaceName,
-        at path: ObjectPath,
-        changed: some BusType
-    ) throws(BusError) {
-        let arguments = WireWriter(interface.rawValue, changed, [String]())
-        try emit(Interface.propertiesChanged, at: path, written: arguments)
-    }
 }

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import CDBus
+internal import Glibc
+
 /// What a call of a method does.
 public enum MethodKind: Sendable {
     /// Something changes.
@@ -71,13 +74,9 @@ extension Member {
             inputs: Argument.list(inputs, inputTypes, of: name),
             outputs: Argument.list(outputs, outputTypes, of: name),
             body: .task { call, arguments in
-                let input: (repeat each Input)
-                if arguments.count > LongAnswers.size {
-                    input = try await arguments.readElsewhere(repeat (each Input).self)
-                } else {
-                    var reader = arguments
-                    input = (repeat try reader.argument((each Input).self))
-                }
+                // At once, so that the calls of a client keep their order.
+                var reader = arguments
+                let input = (repeat try reader.argument((each Input).self))
                 let output = try await handler(call, repeat each input)
                 return WireWriter(repeat each output)
             }
@@ -111,5 +110,52 @@ extension Member {
             }
         )
         return Member(name: name, content: .method(method))
+    }
+}
+
+extension Method {
+    /// The arguments of a call; their types are compared first, so that nothing else is ever read.
+    ///
+    /// - Throws: `InvalidArgs`; the error of the limits.
+    func arguments(
+        of message: OpaquePointer,
+        for call: Call,
+        within limits: CallLimits,
+        border: Border
+    ) throws(BusError) -> WireReader {
+        let expected = inputSignature
+        guard let found = dbus_message_get_signature(message) else {
+            throw .noMemory("dbus_message_get_signature")
+        }
+        guard strcmp(found, expected.rawValue) == 0 else {
+            let names = inputs.map { "\($0.type) \($0.name)" }.joined(separator: ", ")
+            throw .invalidArguments(
+                "\(call.member) takes (\(names)) with the signature \"\(expected)\","
+                    + " not \"\(String(cString: found))\"."
+            )
+        }
+        return try WireReader(
+            bodyOf: message,
+            within: limits,
+            takingDescriptors: expected.rawValue.utf8.contains(TypeCode.unixDescriptor.rawValue),
+            border: border
+        )
+    }
+
+    /// Runs a handler, and gives what it throws the form of an error reply.
+    nonisolated(nonsending) static func run(
+        _ body: @Sendable (Call, WireReader) async throws -> WireWriter,
+        _ call: Call,
+        _ arguments: WireReader
+    ) async -> Result<WireWriter, BusError> {
+        do {
+            return .success(try await body(call, arguments))
+        } catch let error as BusError {
+            return .failure(error)
+        } catch is CancellationError {
+            return .failure(.failed("The call was cancelled."))
+        } catch {
+            return .failure(.failed(String(describing: error)))
+        }
     }
 }

@@ -71,6 +71,17 @@ struct Message: ~Copyable {
         }
     }
 
+    /// An error reply.
+    init(
+        replyTo address: ReplyAddress,
+        _ error: BusError,
+        border: Border
+    ) throws(BusError) {
+        // A string with U+0000 cannot be sent, and a text from elsewhere may hold one.
+        let text = WireWriter(error.message.replacing("\0", with: "\u{FFFD}"))
+        try self.init(replyTo: address, error: error.name, text, border: border)
+    }
+
     /// A signal with its arguments.
     init(
         signal interface: InterfaceName,

@@ -118,15 +118,6 @@ public struct WireReader: Sendable {
         }
     }
 
-    /// All arguments of a call, read on another thread because there are many.
-    @concurrent
-    func readElsewhere<each Argument: BusType>(
-        _ types: repeat (each Argument).Type
-    ) async throws(BusError) -> (repeat each Argument) {
-        var reader = self
-        return (repeat try reader.argument(each types))
-    }
-
     /// The results of a call, of which there may be more than are asked for.
     ///
     /// - Throws: `InconsistentMessage` where they are of other types.

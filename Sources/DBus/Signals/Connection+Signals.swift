@@ -111,19 +111,8 @@ extension Connection {
         }
     }
 
-    /// Takes a rule back without waiting for the answer.
+    /// Takes a rule back; nobody waits for the answer.
     private func forget(match text: String) {
-        guard let link,
-            let message = try? Message(
-                call: .bus,
-                "/org/freedesktop/DBus",
-                "org.freedesktop.DBus",
-                "RemoveMatch",
-                WireWriter(text),
-                wantsReply: false,
-                border: border
-            )
-        else { return }
-        try? link.send(message)
+        Task.immediate { try? await bus.call("RemoveMatch", text) }
     }
 }

@@ -2,7 +2,8 @@
 
 extension Interface {
     static let propertiesName: InterfaceName = "org.freedesktop.DBus.Properties"
-    static let propertiesChanged = Signal<String, [String: Value], [String]>(
+    /// What ``Connection/emitPropertiesChanged(_:at:changed:invalidated:)`` sends.
+    package static let propertiesChanged = Signal<String, [String: Value], [String]>(
         propertiesName,
         "PropertiesChanged",
         arguments: ["interface_name", "changed_properties", "invalidated_properties"]

@@ -3,14 +3,13 @@
 internal import CDBus
 internal import Glibc
 
-extension Connection {
+extension Link {
     /// The name of the bus's end of the connection's socket: a path, or a zero byte and a name.
     ///
     /// nil where the bus is not reached through a local socket, and once the connection is closed.
-    package var busSocketName: [UInt8]? {
+    var busSocketName: [UInt8]? {
         var socket: CInt = -1
-        guard let link, link.isConnected, dbus_connection_get_socket(link.pointer, &socket) != 0
-        else { return nil }
+        guard isConnected, dbus_connection_get_socket(pointer, &socket) != 0 else { return nil }
         var address = sockaddr_un()
         var length = socklen_t(MemoryLayout<sockaddr_un>.size)
         let isKnown = withUnsafeMutableBytes(of: &address) { bytes in
