@@ -145,8 +145,9 @@ package struct SettingsFile: Sendable {
 
     /// Writes the settings; they are durable on return.
     ///
-    /// A file that cannot be used is moved aside first, as `settings.json.broken-<date>`; its
-    /// unknown keys are kept, and all others are written as they are in force. If the file is a
+    /// A file that cannot be used is kept first, as `settings.json.broken-<date>`; its unknown keys
+    /// are kept, and all others are written as they are in force. A file with a misspelt key stays
+    /// as it is, and this throws. If the file is a
     /// symbolic link, the link stays, and its target is replaced.
     package func write(_ settings: Settings, now: WallTime) throws(SettingsFailure) {
         let target: String
@@ -157,13 +158,16 @@ package struct SettingsFile: Sendable {
             throw .file(error)
         }
         var content: [String: JSONValue] = [:]
+        var broken: [UInt8]?
         do {
-            if let bytes = try bytes() { content = try object(in: bytes) }
+            let bytes = try bytes()
+            broken = bytes
+            if let bytes { content = try object(in: bytes) }
             _ = try self.settings(in: content)
+            broken = nil
         } catch .file(let failure) {
             throw .file(failure)
         } catch {
-            try moveAside(target, now: now)
             // All settings are written as they are in force, those of the user alone too.
             for setting in Setting.allCases {
                 let isUsual = settings[setting] == setting.usual
@@ -185,6 +189,14 @@ package struct SettingsFile: Sendable {
         }
         let bytes = Array(data) + [UInt8(ascii: "\n")]
         do {
+            // A copy, so that there is a file at every moment: without one the defaults would hold,
+            // and downloads go past the user's proxy.
+            if let broken {
+                try files.replace(
+                    try BrokenFile.path(for: target, at: now, in: files),
+                    with: broken
+                )
+            }
             try files.replace(target, with: bytes)
         } catch {
             throw .file(error)
@@ -343,13 +355,6 @@ package struct SettingsFile: Sendable {
         return rows[one.count][other.count] <= 2
     }
 
-    private func moveAside(_ path: String, now: WallTime) throws(SettingsFailure) {
-        do {
-            try files.rename(path, to: try BrokenFile.path(for: path, at: now, in: files))
-        } catch {
-            throw .file(error)
-        }
-    }
 }
 
 extension JSONValue {

@@ -185,6 +185,33 @@ import iDownTesting
         }
     }
 
+    @Test func `a file that cannot be replaced is left where it is`() async throws {
+        try await withTemporaryFolder { folder in
+            let misspelt = #"{"Proxy": "http://p:1/", "SpeedLimits": 5}"#
+            try write(misspelt, in: folder)
+            #expect(throws: SettingsFailure.self) {
+                try SettingsFile(folder: folder).write(chosen, now: .someTime)
+            }
+            #expect(try text(in: folder) == misspelt)
+
+            let wrong = #"{"Proxy": "http://p:1/", "KeepCompleted": "x"}"#
+            try write(wrong, in: folder)
+            var calls = 0
+            repeat {
+                calls += 1
+                let faults = FileFaults(failing: calls)
+                let file = SettingsFile(folder: folder, faults: faults)
+                let isWritten = (try? file.write(chosen, now: .someTime)) != nil
+                // After each call there is a file, the old one or the new one.
+                let isNew = SettingsFile(folder: folder).read().settings == chosen
+                #expect(try isNew || !isWritten && text(in: folder) == wrong, "call \(calls)")
+                try write(wrong, in: folder)
+                guard faults.calls >= calls else { break }
+            } while calls < 100
+            #expect(calls > 5)
+        }
+    }
+
     @Test func `replacing an invalid file keeps the current settings and unknown keys`()
         async throws
     {
