@@ -46,7 +46,9 @@ extension Coordinator {
             } catch Refusal.publishing {
                 try refuseWhileStopping()
                 switch await publications.end(of: id, in: self) {
-                case .over: continue
+                case .over:
+                    try refuseWhileStopping()
+                    continue
                 case .hangs: throw Refusal.publishing
                 // It may just have ended, or it has to be looked at.
                 case .unknown:

@@ -25,6 +25,7 @@ extension Coordinator {
             guard !state.isEnd else { return state }
             // What was told while the task was looked at may have been its end.
         } while endsTold != endWaiters.endsTold
+        try refuseWhileStopping()
         let number = endWaiters.makeNumber()
         return try await withTaskCancellationHandler {
             try await endWaiters.wait(

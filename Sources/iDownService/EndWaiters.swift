@@ -66,13 +66,14 @@ final class EndWaiters {
                 )
             }
         } else {
-            if let application { try admit(client, of: application) }
+            if let application { try check(application) }
             guard count < limits.all, tasks[client, default: []].count < limits.client else {
                 throw ServiceRefusal.limitExceeded(
                     "Too many tasks are waited for: at most \(limits.client) per client and"
                         + " \(limits.all) in all."
                 )
             }
+            if let application { applications[application, default: []].insert(client) }
             tasks[client, default: []].insert(task)
             clients[task, default: []].insert(client)
             count += 1
@@ -83,14 +84,12 @@ final class EndWaiters {
         return try end.get()
     }
 
-    private func admit(_ client: String, of application: String) throws(ServiceRefusal) {
-        // Those that wait no more, or have left.
-        let clients = applications[application, default: []].filter { tasks[$0] != nil }
+    private func check(_ application: String) throws(ServiceRefusal) {
+        let clients = applications[application, default: []]
         let limit = Contract.pendingWaitsOfApplication
         guard clients.reduce(0, { $0 + (tasks[$1]?.count ?? 0) }) < limit else {
             throw .limitExceeded("An application may wait for at most \(limit) tasks.")
         }
-        applications[application] = clients.union([client])
     }
 
     /// Whether somebody waits for this task.
@@ -145,7 +144,11 @@ final class EndWaiters {
     private func forget(_ key: Key) {
         guard tasks[key.client]?.remove(key.task) != nil else { return }
         count -= 1
-        if tasks[key.client]?.isEmpty == true { tasks[key.client] = nil }
+        if tasks[key.client]?.isEmpty == true {
+            tasks[key.client] = nil
+            applications = applications.mapValues { $0.subtracting([key.client]) }
+                .filter { !$0.value.isEmpty }
+        }
         clients[key.task]?.remove(key.client)
         if clients[key.task]?.isEmpty == true { clients[key.task] = nil }
     }

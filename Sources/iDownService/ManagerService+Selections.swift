@@ -112,9 +112,8 @@ extension ManagerService {
         guard let sender = call.sender, departures[sender.rawValue] == nil else { return }
         departures[sender.rawValue] = Task {
             // Without a rule of its own the client's calls stay, within their limit.
-            guard (try? await call.connection.waitForDeparture(of: sender)) != nil,
-                !Task.isCancelled
-            else { return }
+            let caller = Proxy(call.connection, sender, "/", "org.freedesktop.DBus.Peer")
+            guard (try? await caller.waitUntilGone()) != nil, !Task.isCancelled else { return }
             await coordinator.forgetWaits(of: sender.rawValue)
         }
     }

@@ -30,6 +30,7 @@ final class RetryTimer {
     func begin(in coordinator: isolated Coordinator) {
         stop()
         end = nil
+        guard !coordinator.isStopping else { return }
         let time = coordinator.time
         let rest = coordinator.engine.rests.next.map { time.now + $0 }
         guard let next = [backOffs.next, rest].compactMap(\.self).min() else { return }
