@@ -77,18 +77,6 @@ extension Connection {
         try await subscribe(to: .ownerChanges(of: name)) { NameOwnerChange($0) }
     }
 
-    /// Returns once a connection, known by its unique name, has left the bus.
-    ///
-    /// It also returns when this connection ends, or when the task is cancelled.
-    ///
-    /// - Throws: What ``signals(_:)`` throws.
-    public func waitForDeparture(of name: BusName) async throws(BusError) {
-        let changes = try await ownerChanges(of: name)
-        // It may have left before the bus knew the rule.
-        guard (try? await owner(of: name)) != nil else { return }
-        for try await change in changes where change.newOwner == nil { return }
-    }
-
     /// Asks for a well-known name; never waits in the queue for it.
     ///
     /// `replaceExisting` takes it from an owner who allows that; `allowReplacement` lets another

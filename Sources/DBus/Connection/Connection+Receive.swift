@@ -35,7 +35,6 @@ extension Connection {
         let wantsReply = dbus_message_get_no_reply(message) == 0
         do throws(BusError) {
             if let refusal { throw refusal }
-            try pendingCalls.check(reply.sender)
             let path = ObjectPath(checked: try Self.field(dbus_message_get_path(message)))
             let member = try Self.field(dbus_message_get_member(message))
             let interface = dbus_message_get_interface(message).map { String(cString: $0) }
@@ -47,6 +46,7 @@ extension Connection {
                 (interfaceName, method) = try object.method(interface, member, at: path)
             } catch {
                 guard wantsReply, let subtree = objects.subtree(around: path) else { throw error }
+                try pendingCalls.check(reply.sender)
                 let id = begin(reply, wantsReply: true, size: 0)
                 start(id) { .failure(await subtree.refusal(error, at: path)) }
                 return
@@ -61,14 +61,17 @@ extension Connection {
                 member: MemberName(checked: member),
                 wantsReply: wantsReply
             )
+            let counts = method.kind != .wait
+            // Before anything is read, and again once the size is known.
+            if counts { try pendingCalls.check(reply.sender) }
             let arguments = try method.arguments(
                 of: message,
                 for: call,
                 within: pendingCalls.limits,
                 border: border
             )
-            try pendingCalls.check(reply.sender, size: arguments.count)
-            let size = method.kind == .wait ? nil : arguments.count
+            if counts { try pendingCalls.check(reply.sender, size: arguments.count) }
+            let size = counts ? arguments.count : nil
             let id = begin(reply, wantsReply: wantsReply, size: size)
             switch method.body {
             case .task(let body):
@@ -152,6 +155,8 @@ extension Connection {
         }
         do throws(BusError) {
             let message = try await Self.message(results, to: reply, border: border)
+            // Nobody waits for it any more.
+            guard link != nil, pendingCalls.address(of: id) != nil else { return }
             longAnswers.append(message, to: id)
             sendLongAnswers()
         } catch {

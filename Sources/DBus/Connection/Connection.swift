@@ -136,9 +136,10 @@ public actor Connection {
     }
 
     func outgoingShrank() {
-        sendLongAnswers()
-        guard !waiters.isEmpty, outgoingBytes == 0 else { return }
+        guard outgoingBytes == 0 else { return }
         resumeWaiters { $0 == .flushed }
+        // Behind what those who waited have to say.
+        enqueue { $0.sendLongAnswers() }
     }
 
     func callsShrank() {

@@ -45,6 +45,8 @@ struct PendingCalls {
     }
 
     private static let callSize = 128
+    /// The most calls of all senders together, those that are a ``MethodKind/wait`` included.
+    private static let maximum = 65_536
 
     var limits = CallLimits()
     private var running: [Int: Entry] = [:]
@@ -57,6 +59,9 @@ struct PendingCalls {
     ///
     /// - Throws: The error of the limits.
     func check(_ sender: BusName?, size: Int = 0) throws(BusError) {
+        guard running.count < Self.maximum else {
+            throw BusError(limits.error, "Too many calls are waiting. Call again later.")
+        }
         guard let load = loads[sender] else { return }
         let parts = max(1, sender.map(limits.parts) ?? 1)
         guard load.calls < max(1, limits.calls / parts),

@@ -50,8 +50,7 @@ public typealias Answer<Output> = @Sendable (Result<Output, BusError>) -> Void
 extension Member {
     /// A method; its signatures follow from the handler's types.
     ///
-    /// The handler starts on the connection's executor, in the order of arrival; only calls of more
-    /// than 64 KiB, which another thread reads, start a little later. What it throws
+    /// The handler starts on the connection's executor, in the order of arrival. What it throws
     /// becomes the reply: a ``BusError`` as it is, anything else as
     /// `org.freedesktop.DBus.Error.Failed`.
     ///

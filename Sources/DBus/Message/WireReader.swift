@@ -283,6 +283,8 @@ public struct WireReader: Sendable {
         _ types: inout ArraySlice<UInt8>
     ) throws(DecodingFailure) -> Value {
         guard let end = Self.endOfFirst(types) else { throw DecodingFailure("an array of nothing") }
+        // Each array has the text of its type.
+        try reserve(end - types.startIndex)
         var element = types[..<end]
         types = types[end...]
         let type = Signature(checked: String(decoding: element, as: UTF8.self))

@@ -143,7 +143,7 @@ public struct Proxy: Sendable {
             do throws(BusError) {
                 return try await connection.owner(of: destination)
             } catch {
-                guard error.name == "org.freedesktop.DBus.Error.NameHasNoOwner" else { throw error }
+                guard error.name == .nameHasNoOwner else { throw error }
                 return nil
             }
         }
@@ -256,6 +256,15 @@ public struct Proxy: Sendable {
         try await connection.subscribe(to: nil, ownersOf: destination) {
             NameOwnerChange($0).map(\.newOwner)
         }
+    }
+
+    /// Returns once nobody owns the destination, such as a client that has left the bus.
+    ///
+    /// It also returns when the connection ends, or when the task is cancelled.
+    ///
+    /// - Throws: What ``Connection/signals(_:)`` throws.
+    public func waitUntilGone() async throws(BusError) {
+        for try await owner in try await owners() where owner == nil { return }
     }
 
     private func rule(_ member: MemberName?, ofAllObjects: Bool = false) -> MatchRule {

@@ -40,7 +40,9 @@ extension Connection {
                 try await add(match: text)
                 added += 1
                 // The rule for owners is the first one.
-                if added == 1, let name = subscription.followedName { await follow(name, for: id) }
+                if added == 1, let name = subscription.followedName {
+                    try await follow(name, for: id)
+                }
             }
         } catch {
             subscriptions[id] = nil
@@ -92,8 +94,8 @@ extension Connection {
     }
 
     /// Learns a name's owner, every change of which is told by now.
-    private func follow(_ name: BusName, for id: Int) async {
-        let found = try? await owner(of: name)
+    private func follow(_ name: BusName, for id: Int) async throws(BusError) {
+        let found = try await Proxy(self, name, "/", "org.freedesktop.DBus.Peer").owner
         // An announcement that came meanwhile is newer than this answer.
         guard let subscription = subscriptions[id], !subscription.isOwnerKnown else { return }
         subscriptions[id]?.ownerChanged(to: found)
