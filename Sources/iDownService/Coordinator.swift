@@ -42,9 +42,9 @@ package actor Coordinator {
     private(set) var announcer: (any Announcing)?
     private(set) var hasBegun = false
     private(set) var isStopping = false
-    /// Calls that move files to the trash at this moment: their tasks leave the list yet.
+    /// How many calls move files to the trash now; the tasks leave the list after that.
     private var trashing = 0
-    /// The end of the service waits for the last transfer.
+    /// Lets ``stop()`` go on once the last transfer is over.
     private let stops = Waiters<Bool, Void>()
 
     /// A full disk is looked at again this often while a task waits for it, and never otherwise.

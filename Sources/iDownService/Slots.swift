@@ -153,7 +153,7 @@ final class Slots {
 
     /// A transfer is over.
     ///
-    /// - Returns: whether its task gets its slot now: it was only for that that it had none.
+    /// - Returns: whether its task may start again now, because only this transfer was in its way.
     func end(_ id: TaskID) -> Bool {
         running[id] = nil
         ends.release(id, with: ())

@@ -77,7 +77,7 @@ extension Connection {
         try emit(interface, member, at: path, WireWriter(contents: arguments))
     }
 
-    /// Sends a signal whose arguments are written already; see ``emit(_:_:at:_:)``.
+    /// Sends a signal whose arguments are written already; it is declared nowhere.
     public func emit(
         _ interface: InterfaceName,
         _ member: MemberName,

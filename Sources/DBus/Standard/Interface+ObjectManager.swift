@@ -4,7 +4,7 @@ extension Interface {
     /// `org.freedesktop.DBus.ObjectManager`: all objects below the one that has this interface.
     ///
     /// Comings and goings are announced by whoever makes them:
-    /// ``Connection/emitInterfacesAdded(_:from:)`` and
+    /// ``Connection/emitInterfacesAdded(_:_:from:)`` and
     /// ``Connection/emitInterfacesRemoved(_:of:from:)``.
     ///
     /// - Parameter objects: Gives all of them as a value of type `a{oa{sa{sv}}}`: for each path the
