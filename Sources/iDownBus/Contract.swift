@@ -67,6 +67,9 @@ public enum Contract {
     /// The most tasks in an answer of FindTasks without a limit.
     public static let pageOfTasks: UInt32 = 1_000
 
+    /// The most bytes of tasks in an answer of GetChangesSince.
+    public static let pageOfChanges = 2 << 20
+
     /// The most tasks in the list.
     public static let maximumTasks = 1_000_000
 
@@ -112,6 +115,8 @@ extension Contract {
         public static let listTasks: MemberName = "ListTasks"
         /// Returns a page of the tasks that match a query.
         public static let findTasks: MemberName = "FindTasks"
+        /// Returns what has changed since a serial.
+        public static let getChangesSince: MemberName = "GetChangesSince"
         /// Replies when a task has ended.
         public static let wait: MemberName = "Wait"
         /// Tells why a task makes no progress.
@@ -120,6 +125,10 @@ extension Contract {
         public static let getHistory: MemberName = "GetHistory"
         /// Returns the connections that a task has open.
         public static let getConnections: MemberName = "GetConnections"
+        /// Has the objects of tasks announce their changes.
+        public static let subscribe: MemberName = "Subscribe"
+        /// Ends what Subscribe began.
+        public static let unsubscribe: MemberName = "Unsubscribe"
         /// Ends the service.
         public static let quit: MemberName = "Quit"
 
@@ -159,6 +168,27 @@ extension Contract {
             "TaskRemoved",
             arguments: ["id"]
         )
+        /// Many tasks were added by one commit: their ids, what all of them share, and the serial.
+        public static let tasksAdded = DBus.Signal<[String], [String: Value], UInt64>(
+            managerInterface,
+            "TasksAdded",
+            arguments: ["ids", "common", "serial"]
+        )
+        /// Many tasks changed alike in one commit: their ids, their state, what changed and is the
+        /// same in all of them, and the serial.
+        public static let tasksChanged = DBus.Signal<
+            [String], TaskProperties.State, [String: Value], UInt64
+        >(
+            managerInterface,
+            "TasksChanged",
+            arguments: ["ids", "state", "common", "serial"]
+        )
+        /// Many tasks were removed by one commit: their ids and the serial.
+        public static let tasksRemoved = DBus.Signal<[String], UInt64>(
+            managerInterface,
+            "TasksRemoved",
+            arguments: ["ids", "serial"]
+        )
     }
 
     /// The properties of the manager's interface.
@@ -171,6 +201,10 @@ extension Contract {
         public static let waitingCount: MemberName = "WaitingCount"
         /// How many tasks are downloading.
         public static let activeCount: MemberName = "ActiveCount"
+        /// The serial of the newest commit that changed tasks.
+        public static let serial: MemberName = "Serial"
+        /// Which list of tasks this is.
+        public static let listID: MemberName = "ListId"
         /// The speed of all tasks together, in bytes per second.
         public static let speed: MemberName = "Speed"
     }

@@ -95,7 +95,10 @@ public struct ManagerClient: Sendable {
     /// - Returns: A sequence for one task to iterate over.
     public func events() async throws(ManagerError) -> ManagerEvents {
         try await asking { () throws(BusError) in
-            ManagerEvents(try await manager.messages().map { ManagerEvent($0) })
+            ManagerEvents(
+                signals: try await manager.messages().map { ManagerNews($0) },
+                client: self
+            )
         }
     }
 

@@ -2,17 +2,17 @@
 
 internal import DBus
 
-/// What the bus tells of the service, in the order in which it was sent; one task may iterate over
-/// it.
+/// Tells when the service comes (true) and goes (false), in the order in which it was sent; one task
+/// may iterate over it.
 ///
 /// The sequence continues over a restart of the service and ends with the connection.
-public struct ManagerSequence<Element>: AsyncSequence, Sendable {
+public struct ManagerPresence: AsyncSequence, Sendable {
     /// The error that iterating can throw.
     public typealias Failure = ManagerError
 
-    private let signals: SignalSequence<Element>
+    private let signals: SignalSequence<Bool>
 
-    init(_ signals: SignalSequence<Element>) {
+    init(_ signals: SignalSequence<Bool>) {
         self.signals = signals
     }
 
@@ -23,14 +23,14 @@ public struct ManagerSequence<Element>: AsyncSequence, Sendable {
 
     /// An iterator.
     public struct Iterator: AsyncIteratorProtocol {
-        var signals: SignalSequence<Element>.Iterator
+        var signals: SignalSequence<Bool>.Iterator
 
-        /// The next element; nil at the end.
+        /// Whether the service is there now; nil at the end.
         ///
         /// - Throws: `LimitsExceeded` if too many were not taken.
         public mutating func next(
             isolation actor: isolated (any Actor)?
-        ) async throws(ManagerError) -> Element? {
+        ) async throws(ManagerError) -> Bool? {
             do throws(BusError) {
                 return try await signals.next(isolation: actor)
             } catch {
@@ -38,15 +38,104 @@ public struct ManagerSequence<Element>: AsyncSequence, Sendable {
             }
         }
 
-        /// The next element; nil at the end.
-        public mutating func next() async throws(ManagerError) -> Element? {
+        /// Whether the service is there now; nil at the end.
+        public mutating func next() async throws(ManagerError) -> Bool? {
             try await next(isolation: nil)
         }
     }
 }
 
-/// The signals of the service; those that this version does not know are skipped.
-public typealias ManagerEvents = ManagerSequence<ManagerEvent>
+/// The signals of the service about tasks, in the order in which they were sent; one task may iterate
+/// over it.
+///
+/// A signal about many tasks becomes one event for each of them. The sequence continues over a
+/// restart of the service and ends with the connection; signals that this version does not know are
+/// skipped.
+public struct ManagerEvents: AsyncSequence, Sendable {
+    /// The error that iterating can throw.
+    public typealias Failure = ManagerError
 
-/// Tells when the service comes (true) and goes (false).
-public typealias ManagerPresence = ManagerSequence<Bool>
+    let signals: SignalSequence<ManagerNews>
+    let client: ManagerClient
+
+    /// Creates an iterator.
+    public func makeAsyncIterator() -> Iterator {
+        Iterator(signals: signals.makeAsyncIterator(), client: client)
+    }
+
+    /// An iterator.
+    public struct Iterator: AsyncIteratorProtocol {
+        var signals: SignalSequence<ManagerNews>.Iterator
+        let client: ManagerClient
+        /// Events of the last signal that were not taken yet.
+        var rest: ArraySlice<ManagerEvent> = []
+
+        /// The next event; nil at the end.
+        ///
+        /// - Throws: `LimitsExceeded` if too many were not taken.
+        public mutating func next(
+            isolation actor: isolated (any Actor)?
+        ) async throws(ManagerError) -> ManagerEvent? {
+            while rest.isEmpty {
+                let news: ManagerNews?
+                do throws(BusError) {
+                    news = try await signals.next(isolation: actor)
+                } catch {
+                    throw ManagerError(error)
+                }
+                guard let news else { return nil }
+                rest = try await events(of: news)[...]
+            }
+            return rest.removeFirst()
+        }
+
+        /// The next event; nil at the end.
+        public mutating func next() async throws(ManagerError) -> ManagerEvent? {
+            try await next(isolation: nil)
+        }
+
+        private func events(of news: ManagerNews) async throws(ManagerError) -> [ManagerEvent] {
+            switch news {
+            case .one(let event): return [event]
+            case .changed(let ids, let state, let common):
+                return ids.map { .changed(id: $0, state: state, changed: common) }
+            case .removed(let ids): return ids.map { .removed(id: $0) }
+            case .added(let ids, let serial):
+                let added = Set(ids)
+                // What has changed since the commit before it holds all that it has added.
+                let changes: ListChanges
+                do throws(ManagerError) {
+                    changes = try await client.changes(since: Swift.max(1, serial) - 1)
+                } catch  where error.code == .limitExceeded {
+                    // The list is another one already.
+                    return []
+                }
+                return changes.tasks.filter { added.contains($0.id) }.map { .added($0) }
+            }
+        }
+    }
+}
+
+/// What one signal tells.
+enum ManagerNews: Sendable {
+    case one(ManagerEvent)
+    case added([String], serial: UInt64)
+    case changed([String], TaskProperties.State, [String: Value])
+    case removed([String])
+
+    /// Reads a signal; nil for one that this version does not know.
+    init?(_ signal: SignalMessage) {
+        typealias Known = Contract.Signal
+        if let event = ManagerEvent(signal) {
+            self = .one(event)
+        } else if let (ids, state, common, _) = Known.tasksChanged.contents(of: signal) {
+            self = .changed(ids, state, common)
+        } else if let (ids, _) = Known.tasksRemoved.contents(of: signal) {
+            self = .removed(ids)
+        } else if let (ids, _, serial) = Known.tasksAdded.contents(of: signal) {
+            self = .added(ids, serial: serial)
+        } else {
+            return nil
+        }
+    }
+}

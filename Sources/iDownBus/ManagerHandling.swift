@@ -120,6 +120,15 @@ package protocol ManagerHandling: Sendable {
         call: Call
     ) async throws(ManagerError) -> (page: TaskListing, total: UInt32)
 
+    /// Returns one page of the tasks that changed and were removed after a serial.
+    ///
+    /// - Throws: `LimitExceeded` for a serial whose changes are not known: the client lists anew.
+    func changes(
+        since serial: UInt64,
+        _ query: ChangesQuery,
+        call: Call
+    ) async throws(ManagerError) -> ChangesPage
+
     /// Waits until a task is completed, failed, cancelled or removed, and returns the word for it.
     func wait(for id: String, call: Call) async throws(ManagerError) -> String
 
@@ -132,6 +141,12 @@ package protocol ManagerHandling: Sendable {
 
     /// Returns the connections that a task has open, the oldest first.
     func connections(of id: String, call: Call) async throws(ManagerError) -> [[String: Value]]
+
+    /// Has a client hear of the tasks' objects, until it leaves the bus or says otherwise.
+    func watchObjects(call: Call) async
+
+    /// A client wants to hear of objects no more.
+    func unwatchObjects(call: Call) async
 
     /// Returns whether a task has this id.
     func hasTask(_ id: String) async throws(ManagerError) -> Bool
@@ -165,6 +180,9 @@ package protocol ManagerHandling: Sendable {
     var counts: (all: UInt32, waiting: UInt32, active: UInt32) {
         get async throws(ManagerError)
     }
+
+    /// Which list this is, and the serial of its newest commit that changed tasks.
+    var position: (list: String, serial: UInt64) { get async throws(ManagerError) }
 
     /// The speed of all tasks together, in bytes per second.
     var speed: UInt64 { get async throws(ManagerError) }

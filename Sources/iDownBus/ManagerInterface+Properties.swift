@@ -19,6 +19,21 @@ extension ManagerInterface {
             },
             count(Name.activeCount) { () throws(ManagerError) in try await handler.counts.active },
             .property(
+                Name.serial,
+                .never,
+                get: { (_: Call) async throws -> UInt64 in
+                    try await answer { () throws(ManagerError) in try await handler.position.serial
+                    }
+                }
+            ),
+            .property(
+                Name.listID,
+                .constant,
+                get: { (_: Call) async throws -> String in
+                    try await answer { () throws(ManagerError) in try await handler.position.list }
+                }
+            ),
+            .property(
                 Name.speed,
                 .never,
                 get: { (_: Call) async throws -> UInt64 in

@@ -21,7 +21,8 @@ struct ManagerInterface: Sendable {
     static func objectManager(for handler: any ManagerHandling) -> Interface {
         let adapter = ManagerInterface(handler: handler)
         return .objectManager { call in
-            try await adapter.answer { () throws(ManagerError) in
+            await handler.watchObjects(call: call)
+            return try await adapter.answer { () throws(ManagerError) in
                 TaskListing.Objects(try await handler.listTasks(call: call))
             }
         }
@@ -124,6 +125,20 @@ extension ManagerInterface {
                     try await handler.findTasks(try TaskQuery(query), call: call)
                 }
             },
+            .method(
+                Name.getChangesSince,
+                .query,
+                in: ["serial", "options"],
+                out: ["serial_now", "next", "tasks", "removed"]
+            ) {
+                (call: Call, serial: UInt64, options: [String: Value]) async throws
+                    -> (UInt64, String, TaskListing, [String]) in
+                try await answer { () throws(ManagerError) in
+                    let query = try ChangesQuery(options)
+                    let page = try await handler.changes(since: serial, query, call: call)
+                    return (page.serial, page.next, page.tasks, page.removed)
+                }
+            },
             .method(Name.wait, .wait, in: ["id"], out: ["state"]) {
                 (call: Call, id: String) async throws -> String in
                 try await answer { () throws(ManagerError) in
@@ -148,6 +163,12 @@ extension ManagerInterface {
                     try await handler.connections(of: TaskPath.id(meantBy: id), call: call)
                 }
             },
+            .method(Name.subscribe) { (call: Call) async throws in
+                await handler.watchObjects(call: call)
+            },
+            .method(Name.unsubscribe) { (call: Call) async throws in
+                await handler.unwatchObjects(call: call)
+            },
             .method(Name.quit) { (call: Call) async throws in
                 try await answer { () throws(ManagerError) in try await handler.quit(call: call) }
             },
@@ -156,7 +177,8 @@ extension ManagerInterface {
 
     private static let signals: [Member] = [
         .signal(Contract.Signal.taskAdded), .signal(Contract.Signal.taskChanged),
-        .signal(Contract.Signal.taskRemoved),
+        .signal(Contract.Signal.taskRemoved), .signal(Contract.Signal.tasksAdded),
+        .signal(Contract.Signal.tasksChanged), .signal(Contract.Signal.tasksRemoved),
     ]
 }
 

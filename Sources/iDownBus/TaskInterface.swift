@@ -64,7 +64,8 @@ struct TaskInterface: Sendable {
     }
 
     private func task(_ call: Call) async throws(BusError) -> TaskProperties {
-        try await answer(call) { id throws(ManagerError) in
+        await handler.watchObjects(call: call)
+        return try await answer(call) { id throws(ManagerError) in
             try await handler.getTask(id, call: call)
         }
     }

@@ -14,12 +14,19 @@ package struct TaskListing: Sendable {
     private var ends: [Int] = []
     private let properties: [TaskProperty]
 
-    /// Creates an empty list of tasks with these properties; an empty array means all properties.
+    /// Creates an empty list of tasks with these properties, Id and Serial; an empty array means all
+    /// properties.
     package init(of properties: [TaskProperty] = []) {
         self.properties =
             properties.isEmpty
-            ? TaskProperty.allCases : TaskProperty.allCases.filter(properties.contains)
+            ? TaskProperty.allCases
+            : TaskProperty.allCases.filter {
+                [.id, .serial].contains($0) || properties.contains($0)
+            }
     }
+
+    /// The bytes of all tasks.
+    package var byteCount: Int { entries.count }
 
     /// How many tasks are in the list.
     package var count: Int { ids.count }

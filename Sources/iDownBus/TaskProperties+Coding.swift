@@ -107,6 +107,7 @@ extension TaskProperties {
     ) throws(DecodingFailure) {
         switch property {
         case .id: try coder.code(&id)
+        case .serial: try coder.code(&serial)
         case .url: try coder.code(&url)
         case .fileName: try coder.code(&fileName)
         case .directory: try coder.code(&directory)

@@ -8,6 +8,10 @@ public import DBus
 public struct TaskProperties: Hashable, Sendable {
     /// The id, a decimal number that is never used again.
     public var id = ""
+    /// The number of the commit that last changed more of the task than its progress.
+    ///
+    /// Of two statements about a task the one with the higher number is true.
+    public var serial: UInt64 = 0
     /// The URL without user and password; in signals also without query.
     public var url = ""
     /// The final name; it may change until the first response arrives.

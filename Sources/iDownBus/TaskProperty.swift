@@ -6,6 +6,8 @@ public import DBus
 public enum TaskProperty: String, CaseIterable, Hashable, Sendable {
     /// The id.
     case id = "Id"
+    /// The number of the commit that last changed more of the task than its progress.
+    case serial = "Serial"
     /// The URL without user and password.
     case url = "URL"
     /// The final name; it may change until the first response arrives.
@@ -78,7 +80,8 @@ public enum TaskProperty: String, CaseIterable, Hashable, Sendable {
         switch self {
         case .id, .createdAt: .constant
         case .downloadedBytes, .speed, .progress, .connections, .segments: .never
-        case .url, .fileName, .directory, .path, .state, .activity, .hold, .totalBytes, .errorCode,
+        case .serial, .url, .fileName, .directory, .path, .state, .activity, .hold, .totalBytes,
+            .errorCode,
             .errorMessage, .attempts, .retryAt, .resumable, .priority, .speedLimit,
             .maxConnections, .retryFor, .integrity, .mimeType, .checksum, .referrer, .finishedAt,
             .listedTasks:

@@ -16,7 +16,7 @@ extension TaskQuery {
             case .descending: descending = try key.read(value)
             case .offset: offset = try key.read(value)
             case .limit: limit = try key.read(value)
-            case .properties: properties = try Self.properties(key, try key.read(value))
+            case .properties: properties = try key.taskProperties(value)
             }
         }
     }
@@ -31,20 +31,6 @@ extension TaskQuery {
             throw key.refusal("may hold \(all), not \(QuotedText(word))")
         }
         return words.map { TaskProperties.State(rawValue: $0) }
-    }
-
-    private static func properties(
-        _ key: Key,
-        _ words: [String]
-    ) throws(ManagerError) -> [TaskProperty] {
-        try words.map { word throws(ManagerError) in
-            guard let property = TaskProperty(rawValue: word) else {
-                throw key.refusal(
-                    "may hold names of Task1's properties, such as Id, not \(QuotedText(word))"
-                )
-            }
-            return property
-        }
     }
 
     /// The given keys as `a{sv}`.

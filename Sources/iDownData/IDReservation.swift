@@ -3,12 +3,24 @@
 import Glibc
 import Synchronization
 
-/// The file `next-id`: a number above every id ever given, even if the database is lost.
+/// The file `next-id`: numbers above every id and every serial ever given, even if the database is
+/// lost.
 ///
-/// Ids are reserved in blocks, so that the file is seldom written; closing the store gives unused
-/// ids back. After a crash the rest of the block is skipped: the counter in the database is not
-/// enough, because it may come from an older copy, and no id may be given twice.
+/// Both are reserved in blocks, so that the file is seldom written; closing the store gives unused
+/// ids back. After a crash the rest of the block of ids is skipped: the counter in the database is
+/// not enough, because it may come from an older copy, and no id may be given twice.
+///
+/// Each run of the service reserves serials anew, and the database keeps the bound with the commit:
+/// so a copy of the database from an earlier run is known by its lower bound.
 final class IDReservation: Sendable {
+    /// What the file says of serials.
+    struct Serials {
+        /// No serial above it was ever given.
+        var bound: Int64 = 0
+        /// A serial that was given: the last one where the store was closed.
+        var reached: Int64 = 0
+    }
+
     private struct State {
         /// Every id given so far is below this number.
         var bound: Int64
@@ -17,9 +29,16 @@ final class IDReservation: Sendable {
         /// It doubles each time, so that 100,000 ids take a dozen writes, while a crash after a few
         /// ids skips only a few.
         var block: Int64 = 16
+        var serials = Serials()
+        /// The last serial of this run.
+        var serial: Int64 = 0
+        /// Whether this run has reserved serials.
+        var hasReserved = false
     }
 
     private static let largestBlock: Int64 = 65_536
+    /// How many serials are reserved at once; none of them is skipped after a crash.
+    private static let blockOfSerials: Int64 = 1_024
 
     private let path: String
     private let files: Files
@@ -30,33 +49,83 @@ final class IDReservation: Sendable {
         self.path = folder + "/next-id"
         self.files = files
         let content = try files.read(path, limit: 1_024) ?? []
-        let text = String(decoding: content.prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self)
-        self.state = Mutex(State(bound: max(0, Int64(text) ?? 0)))
+        let numbers = String(decoding: content, as: UTF8.self).split(
+            separator: "\n",
+            omittingEmptySubsequences: false
+        ).map { max(0, Int64($0) ?? 0) }
+        let number = { (line: Int) in numbers.indices.contains(line) ? numbers[line] : 0 }
+        self.state = Mutex(
+            State(
+                bound: number(0),
+                // Far below the end, whatever stands in the file.
+                serials: Serials(
+                    bound: min(number(1), .max / 2),
+                    reached: min(number(2), .max / 2)
+                )
+            )
+        )
     }
 
     var bound: Int64 { state.withLock { $0.bound } }
+
+    var serials: Serials { state.withLock { $0.serials } }
 
     /// Makes sure that the file durably holds a number above `id`, before `id` is used.
     func reserve(through id: Int64) throws(FileFailure) {
         try state.withLock { state throws(FileFailure) in
             guard id >= state.bound else { return }
             let (bound, overflow) = id.addingReportingOverflow(state.block)
-            try write(overflow ? .max : bound)
-            state.bound = overflow ? .max : bound
-            state.block = min(state.block * 2, Self.largestBlock)
+            var new = state
+            new.bound = overflow ? .max : bound
+            try write(new)
+            new.block = min(state.block * 2, Self.largestBlock)
+            state = new
         }
     }
+
+    /// Makes sure that the file durably holds a number not below the next serial.
+    ///
+    /// - Returns: that number, to be kept in the commit that uses the serial.
+    func reserveSerial() throws(FileFailure) -> Int64 {
+        try state.withLock { state throws(FileFailure) in
+            guard !state.hasReserved || state.serial >= state.serials.bound else {
+                return state.serials.bound
+            }
+            var new = state
+            new.serials.reached = state.serial
+            new.serials.bound = max(state.serials.bound, state.serial) + Self.blockOfSerials
+            try write(new)
+            new.hasReserved = true
+            state = new
+            return new.serials.bound
+        }
+    }
+
+    /// Takes note of the newest serial.
+    func noteSerial(_ serial: Int64) { state.withLock { $0.serial = max($0.serial, serial) } }
 
     /// Sets the bound to the next id: when the store opens, and when it closes cleanly.
-    func setBound(to next: Int64) throws(FileFailure) {
+    ///
+    /// - Parameters:
+    ///   - next: the next id.
+    ///   - isEnd: whether the store closes: then the newest serial is kept, too.
+    /// - Throws: what writing the file says.
+    func setBound(to next: Int64, isEnd: Bool = false) throws(FileFailure) {
         try state.withLock { state throws(FileFailure) in
-            guard state.bound != next else { return }
-            try write(next)
-            state.bound = next
+            var new = state
+            new.bound = next
+            if isEnd { new.serials.reached = state.serial }
+            guard new.bound != state.bound || new.serials.reached != state.serials.reached else {
+                return
+            }
+            try write(new)
+            state = new
         }
     }
 
-    private func write(_ bound: Int64) throws(FileFailure) {
-        try files.replace(path, with: Array("\(bound)\n".utf8))
+    private func write(_ state: State) throws(FileFailure) {
+        let numbers = [state.bound, state.serials.bound, state.serials.reached]
+        let text = numbers.map { "\($0)\n" }.joined()
+        try files.replace(path, with: Array(text.utf8))
     }
 }

@@ -112,6 +112,32 @@ enum Query: String, CaseIterable {
     case insertPieceHashes = """
         INSERT INTO pieceHashes (task, algorithm, length, digests) VALUES (?, ?, ?, ?)
         """
+    case list = """
+        SELECT id, serial, reserved, forgotten FROM list
+        """
+    case takeSerial = """
+        UPDATE list SET serial = serial + 1, reserved = ? RETURNING serial
+        """
+    case newestSerial = """
+        SELECT max(serial) FROM task
+        """
+    /// The list is another one from now on: of what was before nothing is known.
+    case renewList = """
+        UPDATE list SET id = lower(hex(randomblob(16))), serial = ?1, forgotten = ?1
+        """
+    case insertRemoval = """
+        INSERT INTO removal (serial, task) VALUES (?, ?)
+        """
+    case removals = """
+        SELECT task FROM removal WHERE serial > ? ORDER BY serial, number
+        """
+    case noteForgotten = """
+        UPDATE list SET forgotten =
+        max(forgotten, coalesce((SELECT serial FROM removal WHERE number = ?), 0))
+        """
+    case forgetRemovals = """
+        DELETE FROM removal WHERE number <= ?
+        """
     case nextID = """
         SELECT value FROM nextID
         """

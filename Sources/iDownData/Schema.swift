@@ -34,6 +34,9 @@ enum Schema {
         migrator.registerMigration("8", foreignKeyChecks: .immediate) { database in
             try database.execute(sql: version8)
         }
+        migrator.registerMigration("9", foreignKeyChecks: .immediate) { database in
+            try database.execute(sql: version9)
+        }
         return migrator
     }
 
@@ -220,6 +223,25 @@ enum Schema {
     // How many tasks an application from a sandbox has. The user's own tasks have no owner.
     private static let version8 = """
         CREATE INDEX taskByOwner ON task(owner) WHERE owner IS NOT NULL;
+        """
+
+    // The serial of each task's last change, the tasks removed last, and which list this is.
+    private static let version9 = """
+        ALTER TABLE task ADD COLUMN serial INTEGER NOT NULL DEFAULT 1;
+        CREATE INDEX taskBySerial ON task(serial);
+        CREATE TABLE removal (
+            number INTEGER PRIMARY KEY AUTOINCREMENT NOT NULL,
+            serial INTEGER NOT NULL,
+            task INTEGER NOT NULL
+        ) STRICT;
+        CREATE INDEX removalBySerial ON removal(serial);
+        CREATE TABLE list (
+            id TEXT NOT NULL,
+            serial INTEGER NOT NULL,
+            reserved INTEGER NOT NULL,
+            forgotten INTEGER NOT NULL
+        ) STRICT;
+        INSERT INTO list VALUES (lower(hex(randomblob(16))), 1, 0, 0);
         """
 
     private static func markLogins(in database: Database) throws {

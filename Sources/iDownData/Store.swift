@@ -155,9 +155,12 @@ package final class Store: Sendable {
             }
             // The writer's connection closes last, because it writes the log into the database.
             try quickReader.close()
+            // So that a copy of the database alone is the whole list; where a reader is in the way,
+            // the log holds the rest.
+            _ = try? pool.writeWithoutTransaction { try $0.checkpoint(.truncate) }
             // After this no id can be given.
             try pool.close()
-            try ids.setBound(to: next)
+            try ids.setBound(to: next, isEnd: true)
         }
     }
 }
@@ -168,6 +171,7 @@ extension Transaction {
     /// - Throws: the error, if SQLite has ended the whole transaction.
     func attempt<T>(_ body: (Transaction) throws -> T) throws -> Result<T, any Error> {
         try runSavepoint("SAVEPOINT change")
+        let serial = commitSerial.value
         do {
             let value = try body(self)
             try runSavepoint("RELEASE change")
@@ -176,6 +180,7 @@ extension Transaction {
             // On a full disk or a damaged page SQLite may undo the whole transaction by itself.
             guard database.isInsideTransaction else { throw error }
             try runSavepoint("ROLLBACK TO change")
+            commitSerial.value = serial
             try runSavepoint("RELEASE change")
             return .failure(error is DatabaseError ? StoreFailure(error) : error)
         }

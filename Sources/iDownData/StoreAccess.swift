@@ -21,6 +21,8 @@ package typealias Transaction = StoreAccess<ReadWrite>
 package struct StoreAccess<Right> {
     let database: Database
     let ids: IDReservation
+    /// The serial of this transaction; shared by all of its bodies.
+    var commitSerial = CommitSerial()
 
     /// Runs a statement, which each connection prepares only once; the rows come one by one.
     func rows(

@@ -17,13 +17,14 @@ enum TaskColumn: Int, CaseIterable {
     case lastModifiedIsStrong, lastModified, remoteChecksum, mimeType, fileName, wantedName
     case checksum, directory, segments, entityTag, failureMessage, owner, userAgent, url, referrer
     case headers, mirrors, loginKey, hasLogins, listedTasks, retryFor, waited, hostHasAnswered
-    case metalinkReach
+    case metalinkReach, serial
 
     /// The columns that version 1 of the table did not have, with the SQL value of each for a task
     /// in an older table.
     private static let added: [(column: TaskColumn, older: String)] = [
         (.loginKey, "NULL"), (.hasLogins, "0"), (.listedTasks, "NULL"),
         (.retryFor, "86400"), (.waited, "0"), (.hostHasAnswered, "0"), (.metalinkReach, "NULL"),
+        (.serial, "1"),
     ]
 
     /// The column's name in SQL.
@@ -101,6 +102,7 @@ enum TaskColumn: Int, CaseIterable {
         case .waited: record.waited.wholeMicroseconds
         case .hostHasAnswered: record.hostHasAnswered
         case .metalinkReach: record.request.metalinkReach
+        case .serial: record.serial
         }
     }
 
@@ -127,6 +129,11 @@ enum TaskColumn: Int, CaseIterable {
     /// The same columns where another table has an `id` too.
     static let selectJoined = "SELECT \(allNames.map { "task.\($0)" }.joined(separator: ", "))"
     static let selectOne = select + " WHERE id = ?"
+    /// In the order of the last changes, from behind a place in it.
+    static let selectChanged =
+        select + """
+             WHERE (serial, id) > (?, ?) AND intent IS NOT 'remove' ORDER BY serial, id
+            """
     static let selectInOrder = select + " WHERE id > ? ORDER BY id"
 
     /// The statement that stores a new record, and its arguments.

@@ -36,6 +36,7 @@ struct TaskRow {
             priority: try number(.priority),
             speedLimit: try count(.speedLimit)
         )
+        record.serial = try count(.serial)
         record.state = try state()
         record.attempt = AttemptNumber(rawValue: try integer(.attempt))
         record.startOrder = try count(.startOrder)

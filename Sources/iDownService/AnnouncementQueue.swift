@@ -14,6 +14,21 @@ struct AnnouncementQueue {
         let told: TaskSnapshot?
         /// Nil for a task that is gone.
         var now: TaskSnapshot?
+        /// Whether the manager's signals have told it already, and only the task's object has not.
+        var isForObjects = false
+    }
+
+    /// What comes next.
+    enum Item {
+        case task(TaskID, Entry)
+        case many(ManyChanged)
+        case reply(Reply)
+    }
+
+    private enum Place: Sendable {
+        case task(TaskID)
+        case many(ManyChanged)
+        case reply(Reply)
     }
 
     /// A reply that comes after what it causes.
@@ -23,28 +38,49 @@ struct AnnouncementQueue {
     }
 
     private var entries: [TaskID: Entry] = [:]
-    /// Ids in the order of telling; those whose entry is gone are passed over.
+    /// What is told, in its order; tasks whose entry is gone are passed over.
     private var order = Lane()
-    /// The same for what a reply waits for: it does not wait for what others do.
+    /// What a reply waits for: it does not wait for what others do.
     private var hastened = Lane()
+    /// What only objects tell, behind all else.
+    private var objects = Lane()
     private var fences: [Int: Fence] = [:]
     private var fencesByTask: [TaskID: [Int]] = [:]
     private var lastFence = 0
 
-    /// So many changes are told at once before a reply; more than that keep their turn.
+    /// A reply to a change of more tasks than this waits for all that was put before it; others have
+    /// what they wait for told at once.
     private static let mostHastened = 64
 
-    var isEmpty: Bool { entries.isEmpty }
+    var isEmpty: Bool { entries.isEmpty && order.isEmpty }
+
+    /// Whether what is put now may be told at once: only objects have something to tell.
+    var hasNothingBefore: Bool { order.isEmpty }
 
     func contains(_ id: TaskID) -> Bool { entries[id] != nil }
 
     /// Takes note of a change; what is not told yet of the same task becomes one with it.
     mutating func put(_ id: TaskID, from told: TaskSnapshot?, to now: TaskSnapshot?) {
+        if let entry = entries[id] {
+            entries[id]?.now = now
+            guard entry.isForObjects else { return }
+            entries[id]?.isForObjects = false
+        } else {
+            entries[id] = Entry(told: told, now: now)
+        }
+        order.append(.task(id))
+    }
+
+    /// Takes note of many changes that one signal tells.
+    mutating func put(_ many: ManyChanged) { order.append(.many(many)) }
+
+    /// Takes note of a change that only the task's object has still to tell.
+    mutating func putForObject(_ id: TaskID, from told: TaskSnapshot?, to now: TaskSnapshot?) {
         if entries[id] != nil {
             entries[id]?.now = now
         } else {
-            entries[id] = Entry(told: told, now: now)
-            order.append(id)
+            entries[id] = Entry(told: told, now: now, isForObjects: true)
+            objects.append(.task(id))
         }
     }
 
@@ -52,23 +88,32 @@ struct AnnouncementQueue {
     ///
     /// - Returns: false where nothing of them waits: the reply is the caller's to make.
     mutating func keep(_ reply: @escaping Reply, after ids: [TaskID]) -> Bool {
-        let missing = Set(ids.filter(contains))
+        guard ids.count <= Self.mostHastened else {
+            guard !order.isEmpty else { return false }
+            order.append(.reply(reply))
+            return true
+        }
+        let missing = Set(ids.filter { entries[$0]?.isForObjects == false })
         guard !missing.isEmpty else { return false }
         lastFence += 1
         fences[lastFence] = Fence(missing: missing.count, reply: reply)
         for id in missing { fencesByTask[id, default: []].append(lastFence) }
-        guard missing.count <= Self.mostHastened else { return true }
-        for id in ids where missing.contains(id) { hastened.append(id) }
+        for id in ids where missing.contains(id) { hastened.append(.task(id)) }
         return true
     }
 
-    /// Takes the next entry out, for telling it at once.
-    mutating func takeFirst() -> (id: TaskID, entry: Entry)? {
-        while let id = hastened.takeFirst() ?? order.takeFirst() {
-            guard let entry = entries.removeValue(forKey: id) else { continue }
-            // A dictionary keeps the room that it once needed: for 100,000 tasks that is much.
-            if entries.isEmpty { entries = [:] }
-            return (id, entry)
+    /// Takes the next item out, for telling it at once.
+    mutating func takeFirst() -> Item? {
+        while let place = hastened.takeFirst() ?? order.takeFirst() ?? objects.takeFirst() {
+            switch place {
+            case .many(let many): return .many(many)
+            case .reply(let reply): return .reply(reply)
+            case .task(let id):
+                guard let entry = entries.removeValue(forKey: id) else { continue }
+                // A dictionary keeps the room that it once needed: for 100,000 tasks that is much.
+                if entries.isEmpty { entries = [:] }
+                return .task(id, entry)
+            }
         }
         return nil
     }
@@ -89,25 +134,30 @@ struct AnnouncementQueue {
     ///
     /// - Returns: the replies that were kept back.
     mutating func removeAll() -> [Reply] {
-        let replies = fences.sorted { $0.key < $1.key }.map(\.value.reply)
+        var replies = fences.sorted { $0.key < $1.key }.map(\.value.reply)
+        while let place = order.takeFirst() {
+            if case .reply(let reply) = place { replies.append(reply) }
+        }
         self = AnnouncementQueue()
         return replies
     }
-}
 
-/// Ids, first in, first out.
-private struct Lane {
-    private var ids: [TaskID] = []
-    private var head = 0
+    /// Places, first in, first out.
+    private struct Lane {
+        private var places: [Place] = []
+        private var head = 0
 
-    mutating func append(_ id: TaskID) { ids.append(id) }
+        var isEmpty: Bool { head == places.count }
 
-    mutating func takeFirst() -> TaskID? {
-        guard head < ids.count else { return nil }
-        defer {
-            head += 1
-            if head == ids.count { self = Lane() }
+        mutating func append(_ place: Place) { places.append(place) }
+
+        mutating func takeFirst() -> Place? {
+            guard head < places.count else { return nil }
+            defer {
+                head += 1
+                if head == places.count { self = Lane() }
+            }
+            return places[head]
         }
-        return ids[head]
     }
 }

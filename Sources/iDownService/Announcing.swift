@@ -12,10 +12,26 @@ package protocol Announcing: Sendable {
     /// The number of tasks in some state is another now.
     func countsChanged(_ counts: TaskCounts) async
     func taskRemoved(_ id: TaskID) async
+    /// One commit has changed many tasks.
+    func changedTogether(_ news: [TaskNews], serial: Int64) async
     /// Calls `reply` once all that was announced of these tasks so far is on its way.
     func call(_ reply: @escaping @Sendable () -> Void, after ids: [TaskID]) async
     /// Calls all such replies at once: the service ends.
     func answerAll() async
+}
+
+extension Announcing {
+    package func tell(_ news: TaskNews) async {
+        switch (news.told, news.now) {
+        case (_, nil): await taskRemoved(news.id)
+        case (nil, let now?): await taskAdded(now)
+        case (let told?, let now?): await taskChanged(from: told, to: now)
+        }
+    }
+
+    package func changedTogether(_ news: [TaskNews], serial: Int64) async {
+        for one in news { await tell(one) }
+    }
 }
 
 /// A task as it is seen from outside: what is recorded, and what is under way.

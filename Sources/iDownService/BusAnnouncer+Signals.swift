@@ -16,10 +16,13 @@ extension BusAnnouncer {
     func tell(_ id: TaskID, _ entry: AnnouncementQueue.Entry) {
         guard let now = entry.now else {
             told[id] = nil
-            tellRemoval(of: id)
+            toldSerials[id] = nil
+            tellRemoval(of: id, toObjectsOnly: entry.isForObjects)
             return
         }
+        guard !entry.isForObjects else { return tellObject(from: entry.told, to: now) }
         let task = TaskProperties(now)
+        toldSerials[id] = now.record.state == .downloading ? now.record.serial : nil
         if let before = entry.told {
             let wasRunning = before.record.state == .downloading
             let isRunning = now.record.state == .downloading
@@ -37,9 +40,39 @@ extension BusAnnouncer {
         }
     }
 
+    /// Tells many changes by one signal.
+    func tell(_ many: ManyChanged) {
+        let (task, common) = (many.sample, TaskExcerpt(many.sample, many.common))
+        switch many.kind {
+        case .added:
+            emit(Contract.Signal.tasksAdded, written: WireWriter(many.ids, common, task.serial))
+        case .changed:
+            emit(
+                Contract.Signal.tasksChanged,
+                written: WireWriter(many.ids, task.state, common, task.serial)
+            )
+        case .removed: emit(Contract.Signal.tasksRemoved, many.ids, task.serial)
+        }
+    }
+
+    /// Tells on a task's object what one signal has told of many tasks.
+    private func tellObject(from before: TaskSnapshot?, to now: TaskSnapshot) {
+        let task = TaskProperties(now).withoutQueries
+        guard let before else { return tellObject(task) }
+        tellProperties(
+            task.properties(changedSince: TaskProperties(before).withoutQueries),
+            of: task
+        )
+    }
+
     private func tellAddition(of task: TaskProperties) {
         emit(Contract.Signal.taskAdded, task.id, task)
-        guard let path = TaskPath(id: task.id)?.objectPath else { return }
+        tellObject(task)
+    }
+
+    /// Tells of a new object.
+    private func tellObject(_ task: TaskProperties) {
+        guard isWatched, let path = TaskPath(id: task.id)?.objectPath else { return }
         send { connection throws(BusError) in
             try connection.emitInterfacesAdded(
                 path,
@@ -49,9 +82,9 @@ extension BusAnnouncer {
         }
     }
 
-    private func tellRemoval(of id: TaskID) {
-        emit(Contract.Signal.taskRemoved, id.description)
-        guard let path = TaskPath(id: id.description)?.objectPath else { return }
+    private func tellRemoval(of id: TaskID, toObjectsOnly: Bool) {
+        if !toObjectsOnly { emit(Contract.Signal.taskRemoved, id.description) }
+        guard isWatched, let path = TaskPath(id: id.description)?.objectPath else { return }
         send { connection throws(BusError) in
             try connection.emitInterfacesRemoved(
                 [Contract.taskInterface],
@@ -102,6 +135,8 @@ extension BusAnnouncer {
         if before?.connections != live.connections {
             changes[TaskProperty.connections.rawValue] = .uint32(live.connections)
         }
+        let serial = UInt64(clamping: toldSerials[id] ?? 0)
+        changes[TaskProperty.serial.rawValue] = .uint64(serial)
         emit(Contract.Signal.taskChanged, id.description, .downloading, changes)
         guard let activity = changes[TaskProperty.activity.rawValue] else { return }
         tellProperties([TaskProperty.activity.rawValue: activity], of: id.description)
@@ -123,7 +158,7 @@ extension BusAnnouncer {
     }
 
     private func tellProperties(_ changed: some BusType, of id: String) {
-        guard let path = TaskPath(id: id)?.objectPath else { return }
+        guard isWatched, let path = TaskPath(id: id)?.objectPath else { return }
         send { connection throws(BusError) in
             try connection.emit(
                 Interface.propertiesChanged,

@@ -24,9 +24,13 @@ package actor BusAnnouncer: Announcing {
     var connection: Connection
     /// What was last told of each running task's progress.
     var told: [TaskID: LiveState] = [:]
+    /// The serial that was last told of each running task.
+    var toldSerials: [TaskID: Int64] = [:]
     private var toldCounts: [MemberName: UInt32] = [:]
     private var untoldCounts: TaskCounts?
     private var queue = AnnouncementQueue()
+    /// The clients that follow the tasks' objects, and what forgets each when it leaves the bus.
+    private var watchers: [BusName: Task<Void, Never>] = [:]
     /// Tells what waits as the bus takes it; nil while nothing waits.
     private var drainer: Task<Void, Never>?
 
@@ -42,10 +46,32 @@ package actor BusAnnouncer: Announcing {
     package func use(_ connection: Connection) {
         self.connection = connection
         told = [:]
+        toldSerials = [:]
         toldCounts = [:]
         untoldCounts = nil
+        for watcher in watchers.values { watcher.cancel() }
+        watchers = [:]
         answerAll()
     }
+
+    // MARK: Objects on demand
+
+    /// Whether anybody follows the tasks' objects.
+    var isWatched: Bool { !watchers.isEmpty }
+
+    /// Has a client hear of the tasks' objects until it leaves the bus or says otherwise.
+    func watch(for client: BusName, over connection: Connection) {
+        guard watchers[client] == nil, connection === self.connection else { return }
+        watchers[client] = Task {
+            let peer = Proxy(connection, client, "/", "org.freedesktop.DBus.Peer")
+            // A bus that takes no rule for it keeps the client among those that are told.
+            guard (try? await peer.waitUntilGone()) != nil, !Task.isCancelled else { return }
+            watchers[client] = nil
+        }
+    }
+
+    /// A client wants to hear of objects no more.
+    func unwatch(for client: BusName) { watchers.removeValue(forKey: client)?.cancel() }
 
     package func taskAdded(_ task: TaskSnapshot) {
         put(task.record.id, from: nil, to: task)
@@ -58,6 +84,40 @@ package actor BusAnnouncer: Announcing {
 
     package func taskRemoved(_ id: TaskID) {
         put(id, from: nil, to: nil)
+    }
+
+    package func changedTogether(_ news: [TaskNews], serial: Int64) async {
+        let (groups, others) = await ManyChanged.grouped(news, serial: serial)
+        for (many, places) in groups { await put(many, places.map { news[$0] }) }
+        for place in others {
+            let (id, before) = (news[place].id, news[place].told?.record)
+            let known = before.map { TaskSnapshot(record: $0, live: told[id]) }
+            put(id, from: known, to: news[place].now)
+        }
+    }
+
+    /// Has one signal tell of many tasks, and their objects afterwards.
+    private func put(_ many: ManyChanged, _ news: [TaskNews]) async {
+        var rest: [String] = []
+        for (number, one) in news.enumerated() {
+            if number % Commits.piece == 0 { await Task.yield() }
+            if one.now?.record.state != .downloading {
+                (told[one.id], toldSerials[one.id]) = (nil, nil)
+            }
+            // What waits to be told of a task becomes one with this.
+            guard !queue.contains(one.id) else {
+                queue.put(one.id, from: one.told, to: one.now)
+                continue
+            }
+            rest.append(one.id.description)
+            if isWatched { queue.putForObject(one.id, from: one.told, to: one.now) }
+        }
+        for first in stride(from: 0, to: rest.count, by: ManyChanged.most) {
+            var part = many
+            part.ids = Array(rest[first..<min(first + ManyChanged.most, rest.count)])
+            if queue.hasNothingBefore, hasRoom { tell(part) } else { queue.put(part) }
+        }
+        if !queue.isEmpty { startDraining() }
     }
 
     package func taskProgressed(_ id: TaskID, _ live: LiveState, of total: Int64?) {
@@ -117,7 +177,7 @@ package actor BusAnnouncer: Announcing {
     }
 
     private func put(_ id: TaskID, from told: TaskSnapshot?, to now: TaskSnapshot?) {
-        if queue.isEmpty, hasRoom {
+        if queue.hasNothingBefore, !queue.contains(id), hasRoom {
             tell(id, AnnouncementQueue.Entry(told: told, now: now))
         } else {
             queue.put(id, from: told, to: now)
@@ -144,9 +204,14 @@ package actor BusAnnouncer: Announcing {
             return answerAll()
         }
         var count = 0
-        while hasRoom, let (id, entry) = queue.takeFirst() {
-            tell(id, entry)
-            for reply in queue.takeReplies(for: id) { reply() }
+        while hasRoom, let item = queue.takeFirst() {
+            switch item {
+            case .task(let id, let entry):
+                tell(id, entry)
+                for reply in queue.takeReplies(for: id) { reply() }
+            case .many(let many): tell(many)
+            case .reply(let reply): reply()
+            }
             count += 1
             // A bus that takes all of it at once is no reason to keep callers waiting.
             if count % Commits.piece == 0 { await Task.yield() }

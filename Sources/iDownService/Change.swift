@@ -38,11 +38,13 @@ extension Transaction {
         guard let before = try task(id) else { return nil }
         var after = before
         let effects = try decide(&after)
+        if effects.contains(where: \.isNews) { after.serial = try makeSerial() }
         for effect in effects {
             switch effect {
             case .persist: try update(after, from: before)
             case .erase: try delete(id)
-            case .announce, .announceLater, .announceRemoved, .startTransfer, .stopTransfer,
+            case .announceRemoved: try noteRemoval(of: id)
+            case .announce, .announceLater, .startTransfer, .stopTransfer,
                 .deletePartial, .scheduleRetry, .limitSpeed, .limitConnections, .fillSlots:
                 break
             }
@@ -82,8 +84,10 @@ extension Transaction {
     /// Takes a task off the list of which nothing is known but its number; its file stays.
     func removeUnreadable(_ id: TaskID) throws -> Change {
         try delete(id)
+        try noteRemoval(of: id)
         let request = TaskRequest(url: "", directory: "")
-        let record = TaskRecord(id: id, request: request, createdAt: .distantPast)
+        var record = TaskRecord(id: id, request: request, createdAt: .distantPast)
+        record.serial = try makeSerial()
         return Change(before: nil, after: record, effects: [.erase, .announceRemoved, .fillSlots])
     }
 }

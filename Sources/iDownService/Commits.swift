@@ -143,9 +143,22 @@ final class Commits {
     }
 
     private func tell(_ news: News, in coordinator: isolated Coordinator) async {
+        let isTogether = news.changes.count > ManyChanged.fewest
+        if isTogether {
+            var together: [TaskNews] = []
+            for change in news.changes {
+                if let one = self.news(of: change, coordinator.slots) { together.append(one) }
+            }
+            let serial = news.changes.map(\.after.serial).max() ?? 0
+            await coordinator.announcer?.changedTogether(together, serial: serial)
+        }
         for (number, change) in news.changes.enumerated() {
             if number % Self.piece == Self.piece - 1 { await Task.yield() }
-            await tell(change, in: coordinator)
+            if !isTogether, let one = self.news(of: change, coordinator.slots) {
+                await coordinator.announcer?.tell(one)
+            }
+            if change.starts { coordinator.slots.noteTold(change.after.id) }
+            await coordinator.tellWaiters(of: change)
         }
         switch (news.turn, coordinator.announcer) {
         case (.first, _): break
@@ -155,28 +168,28 @@ final class Commits {
         }
     }
 
-    private func tell(_ change: Change, in coordinator: isolated Coordinator) async {
+    /// What is told of a change; nil where nothing is, or not yet.
+    private func news(of change: Change, _ slots: Slots) -> TaskNews? {
         let id = change.after.id
-        let (slots, announcer) = (coordinator.slots, coordinator.announcer)
         for effect in change.effects {
             switch effect {
             case .announce:
-                let after = slots.snapshot(of: change.after)
-                if let before = known.removeValue(forKey: id) ?? change.before {
-                    await announcer?.taskChanged(from: slots.snapshot(of: before), to: after)
-                } else {
-                    await announcer?.taskAdded(after)
-                }
+                let before = known.removeValue(forKey: id) ?? change.before
+                return TaskNews(
+                    id,
+                    from: before.map { slots.snapshot(of: $0) },
+                    to: slots.snapshot(of: change.after)
+                )
             case .announceLater:
                 known[id] = known[id] ?? change.before
+                return nil
             case .announceRemoved:
                 known[id] = nil
-                await announcer?.taskRemoved(id)
+                return TaskNews(id, from: nil, to: nil)
             default: break
             }
         }
-        if change.starts { slots.noteTold(id) }
-        await coordinator.tellWaiters(of: change)
+        return nil
     }
 }
 

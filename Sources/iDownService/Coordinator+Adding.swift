@@ -174,6 +174,7 @@ extension Transaction {
             speedLimit: wish.speedLimit
         )
         if wish.isPaused { record.state = .paused }
+        record.serial = try makeSerial()
         try insert(record)
         if let pieces = wish.pieces { try keep(pieces, of: record.id) }
         return Change(before: nil, after: record, effects: [.persist, .announce, .fillSlots])

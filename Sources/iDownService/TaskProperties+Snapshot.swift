@@ -10,6 +10,7 @@ extension TaskProperties {
         let (record, live) = (snapshot.record, snapshot.live)
         self.init()
         id = record.id.description
+        serial = UInt64(clamping: record.serial)
         url = record.request.urlWithoutLogin
         fileName = record.displayName
         directory = record.request.directory

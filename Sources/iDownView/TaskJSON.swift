@@ -68,6 +68,7 @@ package struct TaskJSON: Encodable, Sendable {
     private static func content(of property: TaskProperty, in task: TaskProperties) -> Content {
         switch property {
         case .id: .text(task.id)
+        case .serial: .count(task.serial)
         case .url: .text(task.url)
         case .fileName: .text(task.fileName)
         case .directory: .text(task.directory)

@@ -38,6 +38,18 @@ struct SharedAnnouncer: Announcing {
         desktop.removed(id.description)
     }
 
+    func changedTogether(_ news: [TaskNews], serial: Int64) async {
+        await bus.changedTogether(news, serial: serial)
+        for one in news {
+            switch (one.told, one.now) {
+            case (_, nil): desktop.removed(one.id.description)
+            case (let told?, let now?) where told.record.state.kind != now.record.state.kind:
+                desktop.changed(DesktopTask(now))
+            default: break
+            }
+        }
+    }
+
     func call(_ reply: @escaping @Sendable () -> Void, after ids: [TaskID]) async {
         await bus.call(reply, after: ids)
     }

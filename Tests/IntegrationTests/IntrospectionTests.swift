@@ -129,7 +129,7 @@ struct IntrospectionTests {
                     "Version", "MaxConcurrentDownloads", "MaxConnectionsPerDownload", "SpeedLimit",
                     "DownloadDirectory", "HoldOnMetered", "HoldOnLowBattery", "KeepCompleted",
                     "TaskCount", "WaitingCount",
-                    "ActiveCount", "Speed",
+                    "ActiveCount", "Serial", "ListId", "Speed",
                 ]
             )
             #expect(properties["MaxConcurrentDownloads"] == .uint32(3))

@@ -51,6 +51,7 @@ struct PeerScript: Sendable, CustomTestStringConvertible {
                 path_keyword='path')
             bus.add_signal_receiver(
                 removed, 'InterfacesRemoved', 'org.freedesktop.DBus.ObjectManager', NAME)
+            manager.Subscribe()
             id = str(manager.AddURL(url))
             GLib.timeout_add_seconds(100, loop.quit)
             loop.run()

@@ -207,6 +207,33 @@ final class FakeManager: ManagerHandling {
         return [["host": .string("example.org")]]
     }
 
+    var position: (list: String, serial: UInt64) {
+        get async throws(ManagerError) { ("list", 7) }
+    }
+
+    func changes(
+        since serial: UInt64,
+        _ query: ChangesQuery,
+        call: Call
+    ) async throws(ManagerError) -> ChangesPage {
+        note("changes \(serial)", call)
+        var tasks = TaskListing(of: query.properties)
+        var task = TaskProperties()
+        (task.id, task.serial) = ("1", 7)
+        try tasks.append(task)
+        let isLast = query.next == "7.1"
+        return ChangesPage(
+            serial: 7,
+            next: isLast ? "" : "7.1",
+            tasks: tasks,
+            removed: isLast ? ["2"] : []
+        )
+    }
+
+    func watchObjects(call: Call) async { note("watch", call) }
+
+    func unwatchObjects(call: Call) async { note("unwatch", call) }
+
     func setURL(_ id: String, to url: String, call: Call) async throws(ManagerError) {
         try verb("set \(url)", id, call)
     }

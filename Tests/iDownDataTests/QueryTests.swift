@@ -27,6 +27,7 @@ import iDownState
                 let reads =
                     step.hasPrefix("SEARCH task USING") || step.contains("INDEX task")
                     || step.hasPrefix("SEARCH pieceHashes USING")
+                    || step.hasPrefix("SEARCH removal USING")
                 #expect(reads || isAside, "\(plan)")
             }
         }

@@ -2,6 +2,7 @@
 
 import Synchronization
 import Testing
+import iDownBus
 import iDownState
 
 @testable import iDownService
@@ -27,17 +28,60 @@ private final class Answers: Sendable {
     private func taken(
         _ queue: inout AnnouncementQueue
     ) throws -> (id: TaskID, entry: AnnouncementQueue.Entry) {
-        let first = queue.takeFirst()
-        return try #require(first)
+        guard case .task(let id, let entry) = queue.takeFirst() else {
+            throw Failed()
+        }
+        return (id, entry)
     }
 
     private func drain(_ queue: inout AnnouncementQueue) -> [Int64] {
         var ids: [Int64] = []
-        while let (id, _) = queue.takeFirst() {
-            ids.append(id.rawValue)
-            for reply in queue.takeReplies(for: id) { reply() }
+        while let item = queue.takeFirst() {
+            switch item {
+            case .task(let id, _):
+                ids.append(id.rawValue)
+                for reply in queue.takeReplies(for: id) { reply() }
+            case .many(let many): ids += many.ids.compactMap { Int64($0) }.map(-)
+            case .reply(let reply): reply()
+            }
         }
         return ids
+    }
+
+    private struct Failed: Error {}
+
+    private func many(_ ids: ClosedRange<Int64>) -> ManyChanged {
+        ManyChanged(
+            kind: .changed,
+            sample: TaskProperties(),
+            common: [],
+            ids: ids.map { "\($0)" }
+        )
+    }
+
+    @Test func `one signal for many keeps its place, and objects come behind all else`() throws {
+        var queue = AnnouncementQueue()
+        queue.put(try id(1), from: nil, to: snapshot(1))
+        queue.putForObject(try id(3), from: snapshot(3), to: snapshot(3, .completed))
+        queue.put(many(3...4))
+        let answers = Answers()
+        let waits = queue.keep({ answers.add() }, after: try (1...100).map { try id($0) })
+        #expect(waits)
+        queue.put(try id(2), from: nil, to: snapshot(2))
+        #expect(drain(&queue) == [1, -3, -4, 2, 3])
+        #expect(answers.count == 1)
+        #expect(queue.isEmpty)
+    }
+
+    @Test func `what changes while only its object is behind is told in full`() throws {
+        var queue = AnnouncementQueue()
+        queue.putForObject(try id(3), from: snapshot(3), to: snapshot(3, .failed))
+        queue.put(try id(3), from: snapshot(3, .failed), to: snapshot(3, .completed))
+        let (_, entry) = try taken(&queue)
+        #expect(!entry.isForObjects)
+        #expect(entry.told?.record.state == .paused)
+        #expect(entry.now?.record.state == .completed)
+        #expect(drain(&queue) == [])
     }
 
     @Test func `changes of one task become one, from what was told to what is`() throws {
@@ -88,13 +132,13 @@ private final class Answers: Sendable {
         let answers = Answers()
         let waits = queue.keep({ answers.add() }, after: ids)
         #expect(waits)
-        for _ in 1..<200 {
+        for _ in 1...200 {
             let (id, _) = try taken(&queue)
             for reply in queue.takeReplies(for: id) { reply() }
             #expect(answers.count == 0)
         }
         let rest = drain(&queue)
-        #expect(rest == [200])
+        #expect(rest == [])
         #expect(answers.count == 1)
     }
 

@@ -31,13 +31,16 @@ import iDownTesting
         }
     }
 
-    private func withScene(_ body: (Scene) async throws -> Void) async throws {
+    private func withScene(isWatched: Bool = true, _ body: (Scene) async throws -> Void)
+        async throws
+    {
         try await withPrivateBus { bus in
             let service = try await Connection.open(.address(bus.address))
             let client = try await Connection.open(.address(bus.address))
             let name = await service.uniqueName
             let signals = try await SignalLog(MatchRule(sender: name), on: client)
             let announcer = BusAnnouncer(connection: service, log: .quiet)
+            if isWatched { await announcer.watch(for: client.uniqueName, over: service) }
             try await body(
                 Scene(bus: bus, service: service, announcer: announcer, signals: signals)
             )
@@ -177,6 +180,61 @@ import iDownTesting
                 .filter { $0.member == "PropertiesChanged" }
                 .map { try [String: Value](busValue: $0.arguments[1])["Activity"] }
             #expect(told == [.string("transferring"), .string("")])
+        }
+    }
+
+    @Test func `objects are silent while nobody looks at them`() async throws {
+        try await withScene(isWatched: false) { scene in
+            let task = snapshot()
+            await scene.announcer.taskAdded(task)
+            await scene.announcer.taskRemoved(task.record.id)
+            let client: BusName = ":1.99"
+            await scene.announcer.watch(for: client, over: scene.service)
+            await scene.announcer.taskAdded(task)
+            await scene.announcer.unwatch(for: client)
+            await scene.announcer.taskRemoved(task.record.id)
+            _ = try await scene.events(4)
+            let told = scene.signals.signals.map(\.member)
+            #expect(
+                told == ["TaskAdded", "TaskRemoved", "TaskAdded", "InterfacesAdded", "TaskRemoved"]
+            )
+        }
+    }
+
+    @Test func `one signal tells of many tasks, and their objects follow the reply`() async throws {
+        try await withScene { scene in
+            let count: Int64 = 20_000
+            var news: [TaskNews] = []
+            for number in 1...count {
+                func task(_ state: TaskState, _ serial: Int64) -> TaskSnapshot {
+                    let record = TaskRecord.sample(number) { record in
+                        (record.state, record.serial) = (state, serial)
+                    }
+                    return TaskSnapshot(record: record, live: nil)
+                }
+                news.append(
+                    TaskNews(
+                        try #require(TaskID(rawValue: number)),
+                        from: task(.paused, 4),
+                        to: task(.waiting(.queue), 5)
+                    )
+                )
+            }
+            await scene.announcer.changedTogether(news, serial: 5)
+            let answered = FaultServer.Gate()
+            await scene.announcer.call({ answered.open() }, after: news.map(\.id))
+            try await within("the reply") { await answered.waitUntilOpen() }
+            try await scene.signals.first("the last object") { signal in
+                signal.member == "PropertiesChanged"
+                    && signal.path.rawValue.hasSuffix("/\(count)")
+            }
+            let told = scene.signals.signals
+            let many = told.compactMap { Contract.Signal.tasksChanged.contents(of: $0) }
+            #expect(many.map(\.0.count) == [16_000, 4_000])
+            #expect(many.allSatisfy { $0.1 == .waiting && $0.3 == 5 })
+            #expect(many.first?.2["Hold"] == .string("queue"))
+            #expect(told.count { $0.member == "TaskChanged" } == 0)
+            #expect(told.count { $0.member == "PropertiesChanged" } == Int(count))
         }
     }
 

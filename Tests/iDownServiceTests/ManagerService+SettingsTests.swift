@@ -225,6 +225,7 @@ import iDownloader
     @Test func `a task's limits are stored, announced and held within their range`() async throws {
         try await withService { scene in
             let client = scene.client
+            try await client.subscribe()
             var options = AddOptions()
             options.paused = true
             options.connections = 4

@@ -132,6 +132,7 @@ import iDownloader
             var task = TaskProperties()
             task.id = id
             task.state = .paused
+            task.serial = try await scene.client.serial()
             #expect(page == [task])
             #expect(total == 1)
         }

@@ -24,4 +24,14 @@ package enum Effect: Hashable, Sendable {
     case limitConnections(Int?)
     /// A slot or a task to fill one may have become free.
     case fillSlots
+
+    /// Whether clients are told something, now or together with what comes next.
+    package var isNews: Bool {
+        switch self {
+        case .announce, .announceLater, .announceRemoved: true
+        case .persist, .erase, .startTransfer, .stopTransfer, .deletePartial, .scheduleRetry,
+            .limitSpeed, .limitConnections, .fillSlots:
+            false
+        }
+    }
 }

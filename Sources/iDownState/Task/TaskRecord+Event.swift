@@ -89,7 +89,7 @@ extension TaskRecord {
         case .waiting(.retry(let deadline)):
             let rest = RetryPolicy.remaining(until: deadline, now: now, after: failure)
             state = .waiting(.retry(at: now.advanced(by: rest)))
-            return [.persist, .scheduleRetry(after: rest)]
+            return [.persist, .announce, .scheduleRetry(after: rest)]
         case .waiting(.queue), .paused, .completed, .failed, .cancelled:
             return []
         }

@@ -71,9 +71,11 @@ extension TaskRecord {
         let isCut = segments.byteCount < self.segments.byteCount
         if isCut { stretchStart = min(stretchStart, segments.byteCount) }
         self.segments = segments
+        let tries = tries
         noteProgress()
         // Progress has its own pace; what a stopped transfer has kept is told at once.
-        return state == .downloading ? [.persist] : [.persist, .announce]
+        let isProgress = state == .downloading && self.tries == tries
+        return isProgress ? [.persist] : [.persist, .announce]
     }
 
     private mutating func list(_ tasks: [TaskID]) -> [Effect] {

@@ -51,6 +51,8 @@ package enum Intent: Hashable, Sendable {
 /// Commands and events change it, and nothing else does.
 package struct TaskRecord: Hashable, Sendable {
     package let id: TaskID
+    /// The serial of the last commit that changed what clients see of the task, beside its progress.
+    package var serial: Int64
     package var request: TaskRequest
     package var state: TaskState
     /// Higher first; in the order of ids within one priority.
@@ -93,6 +95,7 @@ package struct TaskRecord: Hashable, Sendable {
         speedLimit: Int64 = 0
     ) {
         self.id = id
+        self.serial = 0
         self.request = request
         self.state = .waiting(.queue)
         self.priority = priority

@@ -127,7 +127,7 @@ import iDownState
             .backingOff,
             .serviceStarted,
             backOff,
-            [.persist, .scheduleRetry(after: .seconds(10))]
+            [.persist, .announce, .scheduleRetry(after: .seconds(10))]
         ),
         row(.backingOff, .partialShort, backOff, told),
         row(.backingOff, .partialGone, backOff, told),
@@ -242,7 +242,7 @@ import iDownState
             .publicationUntold,
             .serviceStarted,
             backOff,
-            [.persist, .scheduleRetry(after: .seconds(10))],
+            [.persist, .announce, .scheduleRetry(after: .seconds(10))],
             intent: publish
         ),
         row(.publicationUntold, .partialWhole, backOff, told),

@@ -48,7 +48,7 @@ import iDownState
         var record = try Situation.backingOff.record()
         record.state = .waiting(.retry(at: Sample.now.advanced(by: .seconds(seconds))))
         let effects = record.apply(.serviceStarted, at: Sample.now, jitter: 0)
-        #expect(effects == [.persist, .scheduleRetry(after: rest)])
+        #expect(effects == [.persist, .announce, .scheduleRetry(after: rest)])
         #expect(record.state == .waiting(.retry(at: Sample.now.advanced(by: rest))))
     }
 

@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import DBus
+
+/// The list of tasks, kept up to date by what ``ManagerClient/listNews(properties:)`` tells.
+///
+/// It never goes back: what is said of a task counts only if it is not older than what is known.
+///
+/// ```swift
+/// import iDownBus
+///
+/// let manager = try await ManagerClient.connect()
+/// var list = LiveList()
+/// for try await news in manager.listNews() {
+///     list.apply(news)
+///     guard list.isWhole else { continue }
+///     print(list.tasks.count, "downloads,", list.isServed ? "up to date" : "the service has ended")
+/// }
+/// ```
+public struct LiveList: Sendable {
+    /// What became of one task: nil before it was known, nil once it is gone.
+    public struct Change: Sendable {
+        /// The task as it was known.
+        public let old: TaskProperties?
+        /// The task as it is known now.
+        public let new: TaskProperties?
+    }
+
+    /// The tasks by their ids.
+    public private(set) var tasks: [String: TaskProperties] = [:]
+    /// Whether all tasks are known; false until the first list is complete.
+    public private(set) var isWhole = false
+    /// Whether the service is on the bus.
+    public private(set) var isServed = false
+    /// Tasks that were removed while pages are read, some of which may be older.
+    private var removed: Set<String> = []
+
+    /// Creates a list that knows nothing yet.
+    public init() {}
+
+    /// Takes the next news, in the order in which it came.
+    ///
+    /// - Parameter news: What ``ManagerClient/listNews(properties:)`` told.
+    /// - Returns: What became of each task; nothing where all tasks were forgotten.
+    @discardableResult
+    public mutating func apply(_ news: ListNews) -> [Change] {
+        switch news {
+        case .anew:
+            tasks = [:]
+            removed = []
+            isWhole = false
+            isServed = true
+            return []
+        case .page(let page): return page.compactMap { take($0) }
+        case .event(.added(let task)): return [take(task)].compactMap(\.self)
+        case .event(.changed(let id, let state, let changed)):
+            return [change(id, state, changed)].compactMap(\.self)
+        case .event(.removed(let id)): return [remove(id)].compactMap(\.self)
+        case .changed(let ids, let state, let common):
+            return ids.compactMap { change($0, state, common) }
+        case .removed(let ids): return ids.compactMap { remove($0) }
+        case .whole:
+            removed = []
+            isWhole = true
+            isServed = true
+            return []
+        case .left:
+            isServed = false
+            return []
+        }
+    }
+
+    private mutating func take(_ task: TaskProperties) -> Change? {
+        guard !removed.contains(task.id) else { return nil }
+        let old = tasks[task.id]
+        var new = task
+        if let old {
+            guard task.serial >= old.serial else { return nil }
+            // A page is longer under way than a signal of progress.
+            if task.serial == old.serial { new.takeProgress(of: old) }
+        }
+        tasks[task.id] = new
+        return Change(old: old, new: new)
+    }
+
+    private mutating func change(
+        _ id: String,
+        _ state: TaskProperties.State,
+        _ changed: [String: Value]
+    ) -> Change? {
+        guard let old = tasks[id] else { return nil }
+        var new = old.applying(changed)
+        new.state = state
+        // Services before version 2 give none, and tell all in order.
+        guard new.serial >= old.serial else { return nil }
+        tasks[id] = new
+        return Change(old: old, new: new)
+    }
+
+    private mutating func remove(_ id: String) -> Change? {
+        removed.insert(id)
+        guard let old = tasks.removeValue(forKey: id) else { return nil }
+        return Change(old: old, new: nil)
+    }
+}
+
+extension TaskProperties {
+    fileprivate mutating func takeProgress(of other: TaskProperties) {
+        downloadedBytes = other.downloadedBytes
+        progress = other.progress
+        speed = other.speed
+        connections = other.connections
+        activity = other.activity
+    }
+}
+
+/// What ``LiveList`` is told.
+public enum ListNews: Sendable {
+    /// What was known is void; pages of all tasks follow.
+    case anew
+    /// Tasks as they are.
+    case page([TaskProperties])
+    /// One task.
+    case event(ManagerEvent)
+    /// Tasks that have the same state now, and the properties that changed and are the same in all.
+    case changed([String], TaskProperties.State, [String: Value])
+    /// Tasks that are not in the list any more.
+    case removed([String])
+    /// All that was to be caught up with has been told.
+    case whole
+    /// The service has left the bus; what is known stays until it is back.
+    case left
+}
+
+/// The news of the list; one task may iterate over it.
+///
+/// It begins with the whole list, page by page, and goes on with what changes. After a restart of the
+/// service, or where more signals came than were taken, it catches up by the serial, and begins anew
+/// where the service does not know the changes any more. It ends with the connection.
+public struct ListNewsSequence: AsyncSequence, Sendable {
+    /// The error that iterating can throw.
+    public typealias Failure = ManagerError
+
+    let client: ManagerClient
+    let properties: [TaskProperty]
+
+    /// Creates an iterator.
+    public func makeAsyncIterator() -> Iterator { Iterator(client: client, properties: properties) }
+
+    /// An iterator.
+    public struct Iterator: AsyncIteratorProtocol {
+        let client: ManagerClient
+        let properties: [TaskProperty]
+        private var signals: SignalSequence<Proxy.Event>.Iterator?
+        private var rest: [ListNews] = []
+        /// Where the last whole answer stands; nil before the first one.
+        private var position: (list: String, serial: UInt64)?
+        private var isBehind = true
+        /// The list whose pages are being read, and where the next one begins.
+        private var reading: (list: String, query: ChangesQuery)?
+
+        init(client: ManagerClient, properties: [TaskProperty]) {
+            self.client = client
+            self.properties = properties
+        }
+
+        /// The next news; nil at the end of the connection.
+        ///
+        /// - Throws: What the service answers to the question for its list.
+        public mutating func next(
+            isolation actor: isolated (any Actor)?
+        ) async throws(ManagerError) -> ListNews? {
+            while rest.isEmpty {
+                if signals == nil { try await listen() }
+                if isBehind {
+                    try await catchUp()
+                } else if try await !hear() {
+                    return nil
+                }
+            }
+            return rest.removeFirst()
+        }
+
+        /// The next news; nil at the end of the connection.
+        public mutating func next() async throws(ManagerError) -> ListNews? {
+            try await next(isolation: nil)
+        }
+
+        private mutating func listen() async throws(ManagerError) {
+            let events = try await client.asking { () throws(BusError) in
+                try await client.manager.events()
+            }
+            signals = events.makeAsyncIterator()
+            // The owner of this moment; a service that does not run is started by the first call.
+            _ = try? await signals?.next()
+            (reading, isBehind) = (nil, true)
+        }
+
+        /// Takes one signal; false at the end.
+        private mutating func hear() async throws(ManagerError) -> Bool {
+            let event: Proxy.Event?
+            do throws(BusError) {
+                event = try await signals?.next()
+            } catch {
+                // Too many came: some are lost, and the serial tells what they said.
+                signals = nil
+                return true
+            }
+            switch event {
+            case nil: return false
+            case .owner(nil): rest = [.left]
+            // Pages of the one before it mean nothing any more.
+            case .owner: (reading, isBehind) = (nil, true)
+            case .signal(let signal):
+                switch ManagerNews(signal) {
+                case .one(let event): rest = [.event(event)]
+                case .changed(let ids, let state, let common): rest = [.changed(ids, state, common)]
+                case .removed(let ids): rest = [.removed(ids)]
+                // Their names and URLs are not in the signal.
+                case .added: isBehind = true
+                case nil: break
+                }
+            }
+            return true
+        }
+
+        /// Asks for what has changed since the last whole answer.
+        private mutating func catchUp() async throws(ManagerError) {
+            do throws(ManagerError) {
+                if reading == nil {
+                    let list = try await client.listID()
+                    if position?.list != list {
+                        position = nil
+                        rest = [.anew]
+                    }
+                    var query = ChangesQuery()
+                    query.list = list
+                    query.properties = properties
+                    reading = (list, query)
+                }
+                guard let (list, query) = reading else { return }
+                let page = try await client.page(of: query, since: position?.serial ?? 0)
+                rest.append(.page(page.tasks))
+                reading?.query.next = page.next
+                // The first page is short, so that it is there at once.
+                reading?.query.limit = .max
+                guard page.next.isEmpty else { return }
+                rest += [.removed(page.removed), .whole]
+                position = (list, page.serial)
+                (reading, isBehind) = (nil, false)
+            } catch {
+                (reading, isBehind) = (nil, false)
+                switch error.code {
+                // Nobody knows what has changed: begin anew.
+                case .limitExceeded where position != nil:
+                    position = nil
+                    isBehind = true
+                // A service of version 1.
+                case .unknownMethod, .unknownProperty, .unknownInterface:
+                    let tasks = try await client.allTasks()
+                    rest = [.anew, .page(tasks), .whole]
+                // It ends: its next owner is told of.
+                case .stopping where position != nil, .noReply where position != nil:
+                    rest = [.left]
+                default: throw error
+                }
+            }
+        }
+    }
+}
+
+extension ManagerClient {
+    /// Tells the whole list and then what changes in it; the first call starts the service.
+    ///
+    /// - Parameter properties: The properties that are needed of each task, beside Id and Serial; an
+    ///   empty array means all. Signals may tell others, too.
+    /// - Returns: The news, for one task to iterate over.
+    public func listNews(properties: [TaskProperty] = []) -> ListNewsSequence {
+        ListNewsSequence(client: self, properties: properties)
+    }
+}

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import GRDB
+package import iDownState
+
+/// The serial of a commit; nil until a body has changed what clients see of a task.
+final class CommitSerial {
+    var value: Int64?
+}
+
+/// Where a list stands: which list it is, and its newest serial.
+package struct ListPosition: Hashable, Sendable {
+    /// Another text when the list was made anew or is older than it was before.
+    package let list: String
+    package let serial: Int64
+}
+
+/// The place of a task in the order of the last changes.
+package struct ChangePlace: Hashable, Sendable {
+    package let serial: Int64
+    /// The number of a task; `.max` for the place behind all tasks with the serial.
+    package let id: Int64
+
+    package init(serial: Int64, id: Int64 = .max) {
+        self.serial = serial
+        self.id = id
+    }
+}
+
+extension StoreAccess {
+    /// Returns which list this is, and its newest serial.
+    package func position() throws(StoreFailure) -> ListPosition {
+        try translatingErrors {
+            let row = try listRow()
+            return ListPosition(list: text(row, 0), serial: integer(row, 1))
+        }
+    }
+
+    fileprivate func listRow() throws -> Row { try oneRow(.list) }
+
+    /// The only row of the table `list`, copied.
+    fileprivate func oneRow(
+        _ query: Query,
+        _ arguments: StatementArguments = StatementArguments()
+    ) throws -> Row {
+        let statement = try database.cachedStatement(sql: query.rawValue)
+        guard let row = try Row.fetchOne(statement, arguments: arguments) else {
+            throw StoreFailure.corruptRecord(id: 0, column: "list")
+        }
+        return row
+    }
+
+    /// Whether ``removals(since:)`` knows all removals after this serial; they are known after 0,
+    /// which stands for the empty list.
+    package func knowsRemovals(since serial: Int64) throws(StoreFailure) -> Bool {
+        guard serial != 0 else { return true }
+        return try translatingErrors {
+            let row = try listRow()
+            return serial >= integer(row, 3) && serial <= integer(row, 1)
+        }
+    }
+
+    /// Calls `body` with each task that has changed after a place, in the order of the last changes.
+    ///
+    /// - Parameters:
+    ///   - place: starts behind it.
+    ///   - body: receives each task; returns whether to go on.
+    /// - Throws: `StoreFailure.database`.
+    package func forEachTask(
+        changedAfter place: ChangePlace,
+        _ body: (TaskRecord) -> Bool
+    ) throws(StoreFailure) {
+        try translatingErrors {
+            let statement = try database.cachedStatement(sql: TaskColumn.selectChanged)
+            let arguments: StatementArguments = [place.serial, place.id]
+            let ids = try Int64.fetchCursor(statement, arguments: arguments)
+            while try ids.next() != nil {
+                guard let record = try? TaskRow(of: statement).record() else { continue }
+                guard body(record) else { return }
+            }
+        }
+    }
+
+    /// Returns the tasks that were removed after this serial, in the order of the removals.
+    package func removals(since serial: Int64) throws(StoreFailure) -> [TaskID] {
+        guard serial != 0 else { return [] }
+        return try translatingErrors {
+            var ids: [TaskID] = []
+            let rows = try rows(Query.removals.rawValue, [serial])
+            while let row = try rows.next() {
+                if let id = TaskID(rawValue: integer(row, 0)) { ids.append(id) }
+            }
+            return ids
+        }
+    }
+}
+
+extension StoreAccess where Right == ReadWrite {
+    /// How many removals are remembered at least.
+    private static var rememberedRemovals: Int64 { 100_000 }
+
+    /// Removals are forgotten so many at a time.
+    private static var forgettingStep: Int64 { 1_000 }
+
+    /// Returns the serial of this transaction: higher than that of every commit before it.
+    package func makeSerial() throws(StoreFailure) -> Int64 {
+        if let serial = commitSerial.value { return serial }
+        let reserved: Int64
+        do {
+            reserved = try ids.reserveSerial()
+        } catch {
+            throw .file(error)
+        }
+        let serial = try translatingErrors {
+            integer(try oneRow(.takeSerial, [reserved]), 0)
+        }
+        ids.noteSerial(serial)
+        commitSerial.value = serial
+        return serial
+    }
+
+    /// Remembers that a task left the list in this transaction.
+    package func noteRemoval(of id: TaskID) throws(StoreFailure) {
+        try execute(Query.insertRemoval.rawValue, [try makeSerial(), id.rawValue])
+        let number = database.lastInsertedRowID
+        guard number % Self.forgettingStep == 0, number > Self.rememberedRemovals else { return }
+        let last = number - Self.rememberedRemovals
+        try execute(Query.noteForgotten.rawValue, [last])
+        try execute(Query.forgetRemovals.rawValue, [last])
+    }
+
+    /// Makes sure that this list has a serial above those of a list that was lost; a list that is
+    /// older than it once was gets another id, so that nobody goes on from what it does not know.
+    func alignSerial() throws {
+        let known = ids.serials
+        let row = try listRow()
+        let (serial, reserved) = (integer(row, 1), integer(row, 2))
+        let newest = try Int64.fetchOne(database, sql: Query.newestSerial.rawValue) ?? 0
+        if reserved < known.bound || serial < known.reached || serial < newest {
+            let first = max(known.bound, known.reached, serial, newest) + 1
+            try execute(Query.renewList.rawValue, [first])
+            ids.noteSerial(first)
+        } else {
+            ids.noteSerial(serial)
+        }
+    }
+}

@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import DBus
+import Glibc
+import Synchronization
+import Testing
+import iDownBus
+import iDownTesting
+
+/// A client that follows the list, one that lists it, and one that changes it.
+@Suite(.timeLimit(.minutes(30)))
+struct LiveListTests {
+    /// Follows the list over a connection of its own, and keeps what it knows.
+    private final class Follower: Sendable {
+        let client: ManagerClient
+        private let state = Mutex((list: LiveList(), failure: nil as String?))
+        private let task = Mutex<Task<Void, Never>?>(nil)
+
+        init(_ address: String) async throws {
+            client = ManagerClient(
+                try await Connection.open(.address(address)),
+                startsService: false
+            )
+            let news = client.listNews()
+            task.withLock { task in
+                task = Task { [weak self] in
+                    do {
+                        for try await one in news { self?.apply(one) }
+                    } catch {
+                        self?.fail("\(error)")
+                    }
+                }
+            }
+        }
+
+        var list: LiveList { state.withLock(\.list) }
+        var failure: String? { state.withLock(\.failure) }
+
+        private func apply(_ news: ListNews) { state.withLock { _ = $0.list.apply(news) } }
+
+        private func fail(_ text: String) { state.withLock { $0.failure = text } }
+
+        func stop() async {
+            task.withLock { $0?.cancel() }
+            await client.close()
+        }
+    }
+
+    /// What is compared: progress has a pace of its own, and signals give no query.
+    private func compared(_ tasks: some Sequence<TaskProperties>) -> [String: TaskProperties] {
+        var compared: [String: TaskProperties] = [:]
+        for var task in tasks {
+            task.downloadedBytes = 0
+            task.progress = 0
+            task.speed = 0
+            task.connections = 0
+            task.activity = .none
+            task.segments = []
+            task.url = String(task.url.prefix { $0 != "?" })
+            compared[task.id] = task
+        }
+        return compared
+    }
+
+    /// Returns once the follower knows what the list says, which other things may change meanwhile.
+    private func agree(_ follower: Follower, _ client: ManagerClient, _ what: String) async throws {
+        try await within("the follower to agree \(what)") {
+            while true {
+                let known = follower.list
+                #expect(follower.failure == nil)
+                if known.isWhole, known.isServed {
+                    let listed = compared(try await client.allTasks())
+                    if compared(follower.list.tasks.values) == listed { return }
+                }
+                try Task.checkCancellation()
+                await Task.yield()
+            }
+        }
+    }
+
+    private enum Operation: CaseIterable {
+        case add, addPaused, addSome, addMany, pause, resume, retry, cancel, remove, removeSome
+        case priority, limit, startAll, pauseAll, clear, kill, restart
+
+        /// How often it comes.
+        var weight: Int {
+            switch self {
+            case .add, .pause, .resume, .priority, .limit: 12
+            case .addPaused, .retry, .cancel, .remove: 8
+            case .addSome, .removeSome, .startAll, .pauseAll, .clear: 3
+            case .addMany, .kill, .restart: 1
+            }
+        }
+    }
+
+    @Test func `a client that follows by serial agrees with one that lists, whatever happens`()
+        async throws
+    {
+        let count = getenv("LIST_OPERATIONS").flatMap { Int(String(cString: $0)) } ?? 120
+        let file = try ChangingHost(ServedFile(TestContent(seed: 5, count: 3000)))
+        defer { file.stop() }
+        try await withService { service in
+            let follower = try await Follower(service.bus.address)
+            let client = service.client
+            var dice = SeededGenerator(seed: 22)
+            let weighted = Operation.allCases.flatMap { Array(repeating: $0, count: $0.weight) }
+            var number = 0
+            func urls(_ count: Int) -> [String] {
+                (0..<count).map { _ in
+                    number += 1
+                    return file.url("/\(number)?key=\(number)")
+                }
+            }
+            for step in 0..<count {
+                let ids = Array(follower.list.tasks.keys).sorted()
+                let id = ids.randomElement(using: &dice) ?? "1"
+                let operation = weighted.randomElement(using: &dice) ?? .add
+                var paused = AddOptions()
+                paused.paused = true
+                do {
+                    switch operation {
+                    case .add: _ = try await client.addURL(urls(1)[0])
+                    case .addPaused: _ = try await client.addURL(urls(1)[0], options: paused)
+                    case .addSome: _ = try await client.addURLs(urls(300), options: paused)
+                    case .addMany: _ = try await client.addURLs(urls(3_000), options: paused)
+                    case .pause: try await client.pause(id)
+                    case .resume: try await client.resume(id)
+                    case .retry: try await client.retry(id)
+                    case .cancel: try await client.cancel(id)
+                    case .remove: try await client.remove(id)
+                    case .removeSome:
+                        _ = try await client.removeTasks(
+                            Array(ids.shuffled(using: &dice).prefix(1_500))
+                        )
+                    case .priority:
+                        try await client.setPriority(Int32.random(in: -5...5, using: &dice), of: id)
+                    case .limit:
+                        let limit = UInt64.random(in: 0...1 << 30, using: &dice)
+                        try await client.setSpeedLimit(limit, of: id)
+                    case .startAll: _ = try await client.startAll()
+                    case .pauseAll: _ = try await client.pauseAll()
+                    case .clear: _ = try await client.clearCompleted()
+                    case .kill: try await service.restartAfterKill()
+                    case .restart: try await service.restart()
+                    }
+                } catch let error as ManagerError {
+                    // The task is in a state that takes no such verb, or was removed before.
+                    let codes: [ManagerError.Code] = [.invalidState, .noSuchTask]
+                    #expect(codes.contains { $0 == error.code }, "\(operation): \(error)")
+                }
+                try await agree(follower, client, "after step \(step), \(operation)")
+            }
+            await follower.stop()
+        }
+    }
+
+    @Test func `a client that missed signals catches up, and begins anew with another list`()
+        async throws
+    {
+        try await withService { service in
+            let client = service.client
+            var paused = AddOptions()
+            paused.paused = true
+            let old = try await client.addURL("http://127.0.0.1:9/old", options: paused)
+            _ = try await service.terminate()
+            let database = service.home.state + "/tasks.sqlite"
+            let copy = try TestFile.bytes(of: database)
+            try await service.start()
+            let follower = try await Follower(service.bus.address)
+            let lost = try await client.addURL("http://127.0.0.1:9/lost", options: paused)
+            try await client.remove(old)
+            try await agree(follower, client, "with what changed")
+            let list = try await client.listID()
+            let serial = try await client.serial()
+            _ = try await service.terminate()
+            try TestFile.write(copy, to: database)
+            try await service.start()
+            #expect(try await client.listID() != list)
+            #expect(try await client.serial() > serial)
+            #expect(await refusal { _ = try await client.changes(since: serial) } == .limitExceeded)
+            try await agree(follower, client, "with the copy")
+            #expect(Set(follower.list.tasks.keys) == [old])
+            #expect(follower.list.tasks[lost] == nil)
+            await follower.stop()
+        }
+    }
+
+    @Test func `GetChangesSince refuses what it cannot know, and pages what it can`() async throws {
+        try await withService { service in
+            let client = service.client
+            let first = try await client.serial()
+            let urls = (1...2_500).map { "http://127.0.0.1:9/\($0)" }
+            var paused = AddOptions()
+            paused.paused = true
+            let ids = try await client.addURLs(urls, options: paused)
+            let manager = service.manager
+            typealias Page = (UInt64, String, [[String: Value]], [String])
+            func page(_ since: UInt64, _ options: [String: Value]) async throws -> Page {
+                try await manager.call(
+                    "GetChangesSince",
+                    since,
+                    options,
+                    returning: UInt64.self,
+                    String.self,
+                    [[String: Value]].self,
+                    [String].self
+                )
+            }
+            var (serial, next, tasks, removed) = try await page(first, [:])
+            #expect(tasks.count == 1_000)
+            #expect(!next.isEmpty)
+            #expect(removed.isEmpty)
+            // What is removed and what changes while the pages are read comes with them.
+            try await client.remove(ids[0])
+            try await client.setPriority(7, of: ids[1])
+            var all = tasks
+            while !next.isEmpty {
+                let options: [String: Value] = [
+                    "next": .string(next), "limit": .uint32(600),
+                    "properties": ["Priority"].busValue,
+                ]
+                (serial, next, tasks, removed) = try await page(first, options)
+                #expect(tasks.count <= 600)
+                #expect(tasks.allSatisfy { Set($0.keys) == ["Id", "Serial", "Priority"] })
+                all += tasks
+            }
+            #expect(removed == [ids[0]])
+            #expect(Set(all.compactMap { $0["Id"] }).count == 2_500)
+            #expect(all.last?["Id"] == .string(ids[1]))
+            #expect(all.last?["Priority"] == .int32(7))
+            #expect(serial == (try await client.serial()))
+            let (_, _, nothing, none) = try await page(serial, [:])
+            #expect(nothing.isEmpty && none.isEmpty)
+            func code(_ since: UInt64, _ options: [String: Value]) async -> ManagerError.Code? {
+                await refusal("\(since) \(options)") { _ = try await page(since, options) }
+            }
+            #expect(await code(serial + 1, [:]) == .limitExceeded)
+            #expect(await code(serial, ["list": .string("another")]) == .limitExceeded)
+            #expect(await code(.max, [:]) == .limitExceeded)
+            for next in ["x", "1", "1.x", "-1.1", "1.0", "99999999999999999999.1", "1.1.1"] {
+                #expect(await code(serial, ["next": .string(next)]) == .invalidOption, "\(next)")
+            }
+            #expect(await code(serial, ["nonsense": .uint32(1)]) == .invalidOption)
+            #expect(await code(serial, ["limit": .string("1")]) == .invalidOption)
+            #expect(await code(serial, ["properties": ["No"].busValue]) == .invalidOption)
+            let (_, _, whole, _) = try await page(0, ["list": .string("another")])
+            #expect(whole.count == 1_000)
+        }
+    }
+
+    @Test func `a change of many is told by few signals`() async throws {
+        try await withService { service in
+            let client = service.client
+            var paused = AddOptions()
+            paused.paused = true
+            let urls = (1...5_000).map { "http://127.0.0.1:9/\($0)" }
+            let mark = service.signals.count
+            let ids = try await client.addURLs(urls, options: paused)
+            let told = service.signals.signals.dropFirst(mark)
+            #expect(told.count { $0.member == "TaskAdded" } == 0)
+            let added = told.compactMap { Contract.Signal.tasksAdded.contents(of: $0) }
+            #expect(added.map(\.0) == [ids])
+            #expect(added.first?.1["State"] == .string("paused"))
+            #expect(added.first?.2 == (try await client.serial()))
+            #expect(told.count { $0.interface == "org.freedesktop.DBus.ObjectManager" } == 0)
+            let next = service.signals.count
+            _ = try await client.removeTasks(ids)
+            let removed = service.signals.signals.dropFirst(next)
+            #expect(removed.compactMap { Contract.Signal.tasksRemoved.contents(of: $0) }.count == 1)
+            #expect(removed.count { $0.member == "TaskRemoved" } == 0)
+        }
+    }
+}
