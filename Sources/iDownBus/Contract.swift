@@ -195,6 +195,8 @@ extension Contract {
     public enum Property {
         /// The version of the service, as text for people.
         public static let version: MemberName = "Version"
+        /// What the service can do beyond the first version of the contract: ``Capability``.
+        public static let capabilities: MemberName = "Capabilities"
         /// How many tasks are in the list.
         public static let taskCount: MemberName = "TaskCount"
         /// How many tasks are waiting.

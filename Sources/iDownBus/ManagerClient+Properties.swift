@@ -61,6 +61,19 @@ extension ManagerClient {
         try await get(Name.version)
     }
 
+    /// Returns what the service can do beyond the first version of the contract.
+    ///
+    /// Words that this library does not know are left out. A service that does not have the property
+    /// has none of them.
+    public func capabilities() async throws(ManagerError) -> Set<Capability> {
+        do {
+            let words: [String] = try await get(Name.capabilities)
+            return Set(words.compactMap(Capability.init))
+        } catch  where error.code == .unknownProperty {
+            return []
+        }
+    }
+
     /// Returns how many tasks are in the list.
     public func taskCount() async throws(ManagerError) -> UInt32 {
         try await get(Name.taskCount)

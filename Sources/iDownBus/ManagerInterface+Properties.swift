@@ -13,7 +13,14 @@ extension ManagerInterface {
     }
 
     var properties: [Member] {
-        [.property(Name.version, .constant, get: { handler.version })] + settings(of: .manager) + [
+        [
+            .property(Name.version, .constant, get: { handler.version }),
+            .property(
+                Name.capabilities,
+                .constant,
+                get: { Capability.allCases.map(\.rawValue) }
+            ),
+        ] + settings(of: .manager) + [
             count(Name.taskCount) { () throws(ManagerError) in try await handler.counts.all },
             count(Name.waitingCount) { () throws(ManagerError) in try await handler.counts.waiting
             },

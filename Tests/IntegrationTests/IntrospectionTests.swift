@@ -126,11 +126,15 @@ struct IntrospectionTests {
             let properties = try await service.manager.getAll()
             #expect(
                 Set(properties.keys) == [
-                    "Version", "MaxConcurrentDownloads", "MaxConnectionsPerDownload", "SpeedLimit",
+                    "Version", "Capabilities", "MaxConcurrentDownloads",
+                    "MaxConnectionsPerDownload", "SpeedLimit",
                     "DownloadDirectory", "HoldOnMetered", "HoldOnLowBattery", "KeepCompleted",
                     "TaskCount", "WaitingCount",
                     "ActiveCount", "Serial", "ListId", "Speed",
                 ]
+            )
+            #expect(
+                properties["Capabilities"] == Capability.allCases.map(\.rawValue).busValue
             )
             #expect(properties["MaxConcurrentDownloads"] == .uint32(3))
             #expect(properties["MaxConnectionsPerDownload"] == .uint32(8))
