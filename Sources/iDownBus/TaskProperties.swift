@@ -14,7 +14,7 @@ public struct TaskProperties: Hashable, Sendable {
     public var serial: UInt64 = 0
     /// The URL without user and password; in signals also without query.
     public var url = ""
-    /// The final name; it may change until the first response arrives.
+    /// The final name; until the first response arrives, the one that is expected.
     public var fileName = ""
     /// The folder, as an absolute path.
     public var directory = ""

@@ -10,7 +10,7 @@ public enum TaskProperty: String, CaseIterable, Hashable, Sendable {
     case serial = "Serial"
     /// The URL without user and password.
     case url = "URL"
-    /// The final name; it may change until the first response arrives.
+    /// The final name; until the first response arrives, the one that is expected.
     case fileName = "FileName"
     /// The folder.
     case directory = "Directory"

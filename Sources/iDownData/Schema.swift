@@ -37,6 +37,9 @@ enum Schema {
         migrator.registerMigration("9", foreignKeyChecks: .immediate) { database in
             try database.execute(sql: version9)
         }
+        migrator.registerMigration("12", foreignKeyChecks: .immediate) { database in
+            try nameTasks(in: database)
+        }
         return migrator
     }
 
@@ -243,6 +246,23 @@ enum Schema {
         ) STRICT;
         INSERT INTO list VALUES (lower(hex(randomblob(16))), 1, 0, 0);
         """
+
+    /// Gives tasks without a file the name that their URL suggests, by which they are found and
+    /// sorted.
+    private static func nameTasks(in database: Database) throws {
+        let rows = try Row.fetchCursor(
+            database,
+            sql: "SELECT id, url FROM task WHERE fileName IS NULL AND wantedName IS NULL"
+        )
+        let update = try database.makeStatement(sql: "UPDATE taskText SET name = ? WHERE id = ?")
+        while let row = try rows.next() {
+            // By way of DatabaseValue, since a direct conversion traps on another type.
+            let (id, stored) = (row[0] as DatabaseValue, row[1] as DatabaseValue)
+            guard let url = String.fromDatabaseValue(stored) else { continue }
+            let name = TaskRequest(url: url, directory: "").suggestedName
+            try update.execute(arguments: [FoldedText.fold(name), id])
+        }
+    }
 
     private static func markLogins(in database: Database) throws {
         let rows = try Row.fetchAll(

@@ -37,7 +37,8 @@ extension StoreAccess where Right == ReadWrite {
         guard let (sql, arguments) = TaskColumn.update(record, from: before) else { return }
         try execute(sql, arguments)
         guard
-            before.displayName != record.displayName
+            before.file?.name != record.file?.name
+                || before.request.fileName != record.request.fileName
                 || before.request.url != record.request.url
         else { return }
         try execute(Query.updateText.rawValue, texts(of: record))

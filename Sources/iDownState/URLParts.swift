@@ -11,6 +11,8 @@ struct URLParts {
     let authority: Substring
     /// Host and port: what stands behind the last `@`, since a password may hold another one.
     let address: Substring
+    /// From the first slash behind the address, without query and fragment; it may be empty.
+    let path: Substring
 
     var hasLogin: Bool { address.startIndex != authority.startIndex }
 
@@ -38,6 +40,10 @@ struct URLParts {
             let at = authority.utf8.lastIndex(of: UInt8(ascii: "@"))
             self.authority = authority
             address = at.map { authority[bytes.index(after: $0)...] } ?? authority
+            let behindAddress = url[authority.endIndex...].utf8
+            path = Substring(
+                behindAddress.prefix { $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") }
+            )
             return
         }
         return nil

@@ -56,8 +56,9 @@ extension DownloadList {
         var options: AddOptions {
             var options = AddOptions()
             options.directory = Self.given(directory)
-            let lastPart = DownloadList.lastPathPart(of: url)
-            options.filename = Self.given(fileName).flatMap { $0 == lastPart ? nil : $0 }
+            options.filename = Self.given(fileName).flatMap {
+                DownloadList.isSuggested($0, by: url) ? nil : $0
+            }
             options.checksum = Self.given(checksum)
             options.referrer = Self.given(referrer)
             options.speedLimit = speedLimit.flatMap { $0 > 0 ? $0 : nil }

@@ -23,7 +23,7 @@ extension DownloadList {
         if !task.directory.isEmpty { add("dir", task.directory) }
         // The import takes the name from the URL again. Without `out`, entries have equal options,
         // so one call can add thousands of them.
-        if !task.fileName.isEmpty, task.fileName != lastPathPart(of: task.url) {
+        if !task.fileName.isEmpty, !isSuggested(task.fileName, by: task.url) {
             add("out", task.fileName)
         }
         if !task.checksum.isEmpty { add("checksum", task.checksum) }
@@ -42,8 +42,11 @@ extension DownloadList {
         return options
     }
 
-    /// Returns the last part of the URL's path; nil if the URL is empty.
-    static func lastPathPart(of url: String) -> String? {
-        url.prefix { $0 != "?" && $0 != "#" }.split(separator: "/").last.map(String.init)
+    /// Returns whether a name is the one that the service takes from a URL by itself.
+    static func isSuggested(_ name: String, by url: String) -> Bool {
+        guard let path = URLText(url)?.path else { return false }
+        let last = path.split(separator: "/", omittingEmptySubsequences: false).last ?? ""
+        guard !last.isEmpty else { return name == "download" }
+        return name == last || name == URLText.percentDecoded(last)
     }
 }

@@ -124,6 +124,38 @@ struct CommandTests {
         }
     }
 
+    @Test func `a download that waits is listed, found and sorted by the name its URL suggests`()
+        async throws
+    {
+        try await withService { service in
+            let url = "http://127.0.0.1:9/zwei%20w%C3%B6rter.mkv?token=2"
+            let id = try await service.add(url) { $0.paused = true }
+            let twin = try await service.add(url + "3") { $0.paused = true }
+            _ = try await service.add("http://127.0.0.1:9/a.iso") { $0.paused = true }
+            let bare = try await service.add("http://127.0.0.1:9/") { $0.paused = true }
+            #expect(try await service.client.getTask(id).fileName == "zwei wörter.mkv")
+            #expect(try await service.client.getTask(twin).fileName == "zwei wörter.mkv")
+            #expect(try await service.client.getTask(bare).fileName == "download")
+            let table = try await idown("list", in: service).standardOutput
+            #expect(table.contains("zwei wörter.mkv") && !table.contains("%20"), "\(table)")
+            var query = TaskQuery()
+            query.sort = .name
+            let sorted = try await service.client.findTasks(query).page.map(\.fileName)
+            #expect(sorted == ["a.iso", "download", "zwei wörter.mkv", "zwei wörter.mkv"])
+            query.text = "ZWEI WÖRTER"
+            #expect(try await service.client.findTasks(query).total == 2)
+            // The name is no option: the same URL is the same download.
+            #expect(try await service.add(url) { $0.paused = true } == id)
+            // Nor does the exported list make options of it.
+            let exported = try await idown("export", in: service).standardOutput
+            #expect(!exported.contains("out="), "\(exported)")
+            try await service.client.setURL(id, to: "http://127.0.0.1:9/b%21.iso")
+            #expect(try await service.client.getTask(id).fileName == "b!.iso")
+            query.text = "b!.iso"
+            #expect(try await service.client.findTasks(query).total == 1)
+        }
+    }
+
     @Test func `rates, digests and mirrors reach the service`() async throws {
         try await withService { service in
             let digest = "md5=" + String(repeating: "0a", count: 16)

@@ -110,6 +110,29 @@ import iDownTesting
         }
     }
 
+    @Test func `tasks of an older list are found by the names that their URLs suggest`()
+        async throws
+    {
+        try await withTemporaryFolder { folder in
+            let store = try Store.open(folder: folder, now: .someTime).store
+            try await store.commit { transaction in
+                _ = try transaction.addTask("http://a/zwei%20w%C3%B6rter.mkv?key=x", name: nil)
+                _ = try transaction.addTask("http://a/c", name: "b.iso")
+                _ = try transaction.addTask("http://a/", name: nil)
+                // As it was before.
+                _ = try transaction.texts("UPDATE taskText SET name = '' WHERE id IN (1, 3)")
+                _ = try transaction.texts("DELETE FROM grdb_migrations WHERE identifier = '12'")
+            }
+            try store.close()
+            let newer = try Store.open(folder: folder, now: .someTime).store
+            let names = try await newer.commit { transaction in
+                try transaction.texts("SELECT name FROM taskText ORDER BY id")
+            }
+            #expect(names == [["zwei wörter.mkv"], ["b.iso"], ["download"]])
+            try newer.close()
+        }
+    }
+
     // MARK: Databases that are not changed
 
     @Test func `a newer schema is refused, and the database is not changed`() async throws {

@@ -117,8 +117,8 @@ package struct TaskRecord: Hashable, Sendable {
         self.finishedAt = nil
     }
 
-    /// The name to show: the file's, else the one asked for; empty before either is known.
-    package var displayName: String { file?.name ?? request.fileName ?? "" }
+    /// The name to show: the file's, else the one that the option or the URL suggests; never empty.
+    package var displayName: String { file?.name ?? request.suggestedName }
 
     /// Whether a transfer is just giving the finished file its name.
     package var isPublishing: Bool {

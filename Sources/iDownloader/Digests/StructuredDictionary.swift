@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import FoundationEssentials
+import iDownState
 
 /// A structured field that is a dictionary (RFC 8941 section 4.2.2), of whose members only those
 /// that are byte sequences are kept.

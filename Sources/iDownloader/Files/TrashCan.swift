@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Glibc
+import iDownState
 
 /// One trash directory, held open: `files` with what was deleted, `info` with where it was.
 struct TrashCan {

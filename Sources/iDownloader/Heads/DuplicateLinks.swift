@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import iDownState
+
 /// The mirrors that a response's Link fields name: `<URL>; rel=duplicate; pri=1` (RFC 6249
 /// section 3, RFC 8288 section 3).
 enum DuplicateLinks {

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import iDownState
+
 /// The fields of a head in order, as raw bytes (RFC 9110 section 5).
 package struct FieldList: Hashable, Sendable {
     private struct Field: Hashable {

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import iDownState
+
 /// The first line of a response (RFC 9112 section 4); HTTP/2 gets one from libcurl.
 enum StatusLine {
     /// The status, 100…999; nil where the line is none of HTTP/1.0 or newer.

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import iDownState
+
 /// A Content-Disposition field, read as browsers read it (RFC 6266, RFC 8187).
 package struct ContentDisposition: Hashable, Sendable {
     /// The file's name: one path element, but not yet a safe one; nil where there is none.

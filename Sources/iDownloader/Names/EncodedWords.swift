@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import FoundationEssentials
+import iDownState
 
 /// The encoded words of mail headers, `=?utf-8?B?4oKsLnR4dA==?=` (RFC 2047), which some servers
 /// put into HTTP's fields.

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import iDownState
+
 /// The `name=value` pairs of a field, without its first word (RFC 9110 section 5.6.6).
 ///
 /// Reads what servers send rather than what they should: blanks in a value without quotes, a

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+package import iDownState
+
 /// Why a name that a client asked for is not taken: the contract's `InvalidOption`.
 package struct NameRefusal: Error, Hashable, Sendable {
     /// What was wrong and what would be right, for people.

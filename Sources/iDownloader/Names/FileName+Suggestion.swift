@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+package import iDownState
+
 extension FileName {
     /// The name for a download, by what the server's answer and its URL say.
     ///
@@ -23,7 +25,7 @@ extension FileName {
         {
             return name
         }
-        let element = FileName(sanitizing: lastElement(of: urlPath), limit: limit)
+        let element = FileName(suggestedBy: urlPath, limit: limit)
         let name = element ?? fallback
         // On Linux text bears any name, and many servers call text what they do not know: README
         // and Makefile stay as they are.
@@ -33,18 +35,5 @@ extension FileName {
         }
         let stem = name.text.prefix(fitting: room(within: limit) - added.utf8.count - 1)
         return FileName(sanitizing: "\(stem).\(added)", limit: limit) ?? name
-    }
-
-    private static let fallback = FileName(trusted: "download")
-
-    /// The last element, decoded once.
-    ///
-    /// Separators that come out of it stand for themselves, not for folders (CVE-2025-11563).
-    private static func lastElement(of urlPath: String) -> String {
-        let encoded = urlPath.utf8.split(
-            separator: UInt8(ascii: "/"),
-            omittingEmptySubsequences: false
-        ).last
-        return FieldText.repair(PercentEncoding.decode(encoded.map(Array.init) ?? []))
     }
 }

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import iDownState
+
 /// What a file is to be called, as far as client, server and URL tell.
 struct NameWish: Sendable {
     /// The client's choice.

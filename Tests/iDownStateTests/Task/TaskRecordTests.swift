@@ -16,7 +16,7 @@ import iDownState
         #expect(record.failure == nil)
         #expect(record.integrity == nil)
         #expect(record.finishedAt == nil)
-        #expect(record.displayName == "")
+        #expect(record.displayName == "file.iso")
         #expect(record.path == nil)
     }
 

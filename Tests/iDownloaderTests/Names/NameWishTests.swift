@@ -2,6 +2,7 @@
 
 import Testing
 
+import iDownState
 @testable import iDownloader
 
 @Suite struct NameWishTests {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// Percent-encoding as bytes, without a word on what they mean (RFC 3986 section 2.1).
-enum PercentEncoding {
+package enum PercentEncoding {
     /// Decodes once; a `%` without two hexadecimal digits stays as it is.
-    static func decode(_ bytes: some Collection<UInt8>) -> [UInt8] {
+    package static func decode(_ bytes: some Collection<UInt8>) -> [UInt8] {
         var decoded: [UInt8] = []
         decoded.reserveCapacity(bytes.count)
         var rest = bytes[...]
@@ -22,12 +22,12 @@ enum PercentEncoding {
     }
 
     /// Encodes what is not ASCII, and nothing else: what a field of raw bytes becomes in a URL.
-    static func encodeNonASCII(_ bytes: some Collection<UInt8>) -> String {
+    package static func encodeNonASCII(_ bytes: some Collection<UInt8>) -> String {
         encode(bytes) { $0 < 0x80 }
     }
 
     /// Encodes all but unreserved characters and slashes: a path in a URL.
-    static func encodePath(_ path: String) -> String {
+    package static func encodePath(_ path: String) -> String {
         encode(path.utf8) { byte in
             switch byte {
             case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),

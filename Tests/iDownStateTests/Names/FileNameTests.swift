@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Testing
-import iDownloader
+import iDownState
 
 @Suite struct FileNameTests {
     @Test(arguments: [

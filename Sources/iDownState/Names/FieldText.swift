@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// Text of bytes that somebody else wrote.
-enum FieldText {
+package enum FieldText {
     /// UTF-8 where it is valid, else Latin-1, which every sequence of bytes is.
-    static func repair(_ bytes: some Sequence<UInt8>) -> String {
+    package static func repair(_ bytes: some Sequence<UInt8>) -> String {
         let bytes = Array(bytes)
         return String(validating: bytes, as: UTF8.self) ?? latin1(bytes)
     }
 
     /// Text in a character set that RFC 8187 or RFC 2047 names; nil for any other, and for bytes
     /// that are none of its text.
-    static func decode(_ bytes: [UInt8], charset: some Sequence<UInt8>) -> String? {
+    package static func decode(_ bytes: [UInt8], charset: some Sequence<UInt8>) -> String? {
         switch repair(charset).lowercased() {
         case "utf-8", "utf8", "us-ascii": String(validating: bytes, as: UTF8.self)
         case "iso-8859-1", "latin1": latin1(bytes)

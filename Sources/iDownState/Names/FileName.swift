@@ -5,20 +5,20 @@ package struct FileName: Hashable, Sendable {
     package let text: String
 
     /// Only for text that is known to be one safe path element.
-    init(trusted text: String) { self.text = text }
+    package init(trusted text: String) { self.text = text }
 
     /// What stays free of a file system's limit, in bytes: a name may get ` (999)` while it is
     /// looked for, and bears `.part` until the file is complete.
-    static let suffixRoom = 11
+    package static let suffixRoom = 11
 
     /// What to hold to, one after the other, where a name that should fit is too long all the same:
     /// layers over a file system have less room than what they say (eCryptfs 143, encfs some 190).
-    static func limits(from limit: Int) -> [Int] { [limit] + [143, 64].filter { $0 < limit } }
+    package static func limits(from limit: Int) -> [Int] { [limit] + [143, 64].filter { $0 < limit } }
 
     /// The bytes that a name may take where the file system takes `limit`.
     ///
     /// Below 64 no file system that is in use goes; the floor keeps room for an extension.
-    static func room(within limit: Int) -> Int { max(limit, 64) - suffixRoom }
+    package static func room(within limit: Int) -> Int { max(limit, 64) - suffixRoom }
 }
 
 extension FileName {
@@ -82,7 +82,7 @@ extension StringProtocol {
     /// As many whole characters as fit into so many bytes of UTF-8.
     ///
     /// Where not even the first fits (a letter under hundreds of accents), as many scalars.
-    func prefix(fitting bytes: Int) -> String {
+    package func prefix(fitting bytes: Int) -> String {
         var room = bytes
         let characters = prefix { character in
             room -= character.utf8.count
@@ -99,11 +99,11 @@ extension StringProtocol {
 }
 
 extension UInt8 {
-    var isLetter: Bool {
+    package var isLetter: Bool {
         (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(self | 0x20)
     }
 
-    var isDigit: Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(self) }
+    package var isDigit: Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(self) }
 
-    var isLetterOrDigit: Bool { isLetter || isDigit }
+    package var isLetterOrDigit: Bool { isLetter || isDigit }
 }
