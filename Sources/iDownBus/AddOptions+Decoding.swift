@@ -17,7 +17,8 @@ extension AddOptions {
         }
     }
 
-    private mutating func set(_ key: Key, _ value: Value) throws(ManagerError) {
+    /// Takes one option.
+    mutating func set(_ key: Key, _ value: Value) throws(ManagerError) {
         switch key {
         case .directory: directory = try key.read(value)
         case .filename: filename = try Self.fileName(key, try key.read(value))

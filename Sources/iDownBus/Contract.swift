@@ -107,6 +107,8 @@ extension Contract {
         public static let clearCompleted: MemberName = "ClearCompleted"
         /// Gives a task a fresh link.
         public static let setURL: MemberName = "SetURL"
+        /// Changes options of a task.
+        public static let setOptions: MemberName = "SetOptions"
         /// Changes the place of a task in the queue.
         public static let setPriority: MemberName = "SetPriority"
         /// Returns one task.

@@ -206,6 +206,20 @@ extension ManagerClient {
         try await call(Name.setURL, id, url)
     }
 
+    /// Changes options of a task, all of them or none.
+    ///
+    /// A running transfer follows new limits at once, and connects anew for the other options; the
+    /// bytes on disk are kept.
+    ///
+    /// - Throws: `NoSuchTask`; `InvalidState` if the task's state does not allow one of the options;
+    ///   otherwise as ``addURL(_:options:)``.
+    public func setOptions(
+        _ options: EditOptions,
+        of id: String
+    ) async throws(ManagerError) {
+        try await call(Name.setOptions, id, options.dictionary)
+    }
+
     /// Returns one task.
     ///
     /// - Throws: `NoSuchTask`.

@@ -89,6 +89,13 @@ package protocol ManagerHandling: Sendable {
     /// Gives a task a fresh link; its bytes are kept if the link leads to the same file.
     func setURL(_ id: String, to url: String, call: Call) async throws(ManagerError)
 
+    /// Changes options of a task, all of them or none.
+    func setOptions(
+        _ options: EditOptions,
+        of id: String,
+        call: Call
+    ) async throws(ManagerError)
+
     /// Sets a property of a task that can be written, to a value of its type and within its range.
     func set(
         _ property: TaskProperty,

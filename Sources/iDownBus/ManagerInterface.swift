@@ -95,6 +95,14 @@ extension ManagerInterface {
                     try await handler.setURL(TaskPath.id(meantBy: id), to: url, call: call)
                 }
             },
+            .method(Name.setOptions, in: ["id", "options"]) {
+                (call: Call, id: String, options: [String: Value]) async throws in
+                try await answer { () throws(ManagerError) in
+                    let id = TaskPath.id(meantBy: id)
+                    let options = try EditOptions(options)
+                    try await handler.setOptions(options, of: id, call: call)
+                }
+            },
         ]
     }
 

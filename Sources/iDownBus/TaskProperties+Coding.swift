@@ -134,6 +134,12 @@ extension TaskProperties {
         case .mimeType: try coder.code(&mimeType)
         case .checksum: try coder.code(&checksum)
         case .referrer: try coder.code(&referrer)
+        case .mirrors: try coder.code(&mirrors)
+        case .expectedSize: try coder.code(&expectedSize)
+        case .userAgent: try coder.code(&userAgent)
+        case .headerNames: try coder.code(&headerNames)
+        case .whenDone: try coder.code(&whenDone)
+        case .onExisting: try coder.code(&onExisting)
         case .createdAt: try coder.code(&createdAt)
         case .finishedAt: try coder.code(&finishedAt)
         case .listedTasks: try coder.code(&listedTasks)
@@ -205,12 +211,13 @@ extension TaskProperties {
         }
     }
 
-    /// The task as everybody on the bus may see it: the URL and the referrer have no query and no
-    /// fragment, because sites put secrets there.
+    /// The task as everybody on the bus may see it: the URL, the referrer and the mirrors have no
+    /// query and no fragment, because sites put secrets there.
     package var withoutQueries: TaskProperties {
         var task = self
         task.url = Self.withoutQuery(url)
         task.referrer = Self.withoutQuery(referrer)
+        task.mirrors = mirrors.map(Self.withoutQuery)
         return task
     }
 

@@ -65,6 +65,18 @@ public struct TaskProperties: Hashable, Sendable {
     public var checksum = ""
     /// The page that the link is on; empty if none was given; in signals without query.
     public var referrer = ""
+    /// More URLs of the same file, without user and password; in signals also without query.
+    public var mirrors: [String] = []
+    /// The length that the file must have, in bytes; 0 if none was given.
+    public var expectedSize: UInt64 = 0
+    /// The User-Agent header that is sent; empty for idown's own.
+    public var userAgent = ""
+    /// The names of the request headers that were given; nobody can read their values.
+    public var headerNames: [String] = []
+    /// What is done with the finished file, a word of ``AddOptions/WhenDone``; empty for nothing.
+    public var whenDone = ""
+    /// What is done if the name is taken, a word of ``AddOptions/OnExisting``.
+    public var onExisting = AddOptions.OnExisting.rename.rawValue
     /// When the task was added, in µs since the epoch.
     public var createdAt: UInt64 = 0
     /// When the file was completed, in µs since the epoch; 0 if it is not completed.

@@ -60,6 +60,18 @@ public enum TaskProperty: String, CaseIterable, Hashable, Sendable {
     case checksum = "Checksum"
     /// The page that the link is on; empty if none was given.
     case referrer = "Referrer"
+    /// More URLs of the same file, without user and password.
+    case mirrors = "Mirrors"
+    /// The length that the file must have, in bytes; 0 if none was given.
+    case expectedSize = "ExpectedSize"
+    /// The User-Agent header that is sent; empty for idown's own.
+    case userAgent = "UserAgent"
+    /// The names of the request headers that were given.
+    case headerNames = "HeaderNames"
+    /// What is done with the finished file; empty for nothing.
+    case whenDone = "WhenDone"
+    /// What is done if the name is taken.
+    case onExisting = "OnExisting"
     /// When the task was added, in µs since the epoch.
     case createdAt = "CreatedAt"
     /// When the file was completed, in µs since the epoch; 0 if it is not completed.
@@ -83,7 +95,8 @@ public enum TaskProperty: String, CaseIterable, Hashable, Sendable {
         case .serial, .url, .fileName, .directory, .path, .state, .activity, .hold, .totalBytes,
             .errorCode,
             .errorMessage, .attempts, .retryAt, .resumable, .priority, .speedLimit,
-            .maxConnections, .retryFor, .integrity, .mimeType, .checksum, .referrer, .finishedAt,
+            .maxConnections, .retryFor, .integrity, .mimeType, .checksum, .referrer, .mirrors,
+            .expectedSize, .userAgent, .headerNames, .whenDone, .onExisting, .finishedAt,
             .listedTasks:
             .changes
         }

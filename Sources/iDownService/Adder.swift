@@ -66,15 +66,7 @@ final class Adder {
         in service: isolated ManagerService
     ) async throws {
         let owner = await service.callers.caller(of: asked.call).owner
-        var rules = service.rules
-        if owner != nil { rules.enclosingFolder = service.directory }
-        var wishes = Wishes(
-            engine: service.engine,
-            downloadDirectory: service.directory,
-            rules: rules,
-            retryFor: Int64(service.settings.retryFor),
-            owner: owner
-        )
+        var wishes = service.wishes(for: owner)
         let options = asked.options
         // A token means one thing to one application.
         let token = options.token.map { token in owner.map { "\($0) \(token)" } ?? token }

@@ -27,6 +27,15 @@ extension Coordinator {
         }
     }
 
+    /// Changes what was asked for; returns once that is durable.
+    package func edit(_ id: TaskID, _ edit: TaskEdit) async throws {
+        try await decide(on: id) { record throws(Refusal) in
+            let old = try? URLReference(record.request.url)
+            let new = edit.url.flatMap { try? URLReference($0) }
+            return try record.edit(edit, isSameOrigin: new == nil || old?.origin == new?.origin)
+        }
+    }
+
     /// Has something decided about a task; returns once that is durable.
     private func decide(
         on id: TaskID,

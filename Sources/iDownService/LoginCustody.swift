@@ -42,7 +42,10 @@ final class LoginCustody {
             release(key.id)
         } else {
             // Most changes are of the state alone.
-            guard before?.url != after.url || before?.keptLogins != after.keptLogins else { return }
+            guard
+                before?.url != after.url || before?.mirrors != after.mirrors
+                    || before?.keptLogins != after.keptLogins
+            else { return }
             if let id = before?.keptLogins?.id, id != after.keptLogins?.id {
                 release(id)
             } else {

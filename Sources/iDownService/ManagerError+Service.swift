@@ -19,6 +19,16 @@ extension ManagerError {
                 .invalidState,
                 "The task is \(state), so its URL cannot change. Add the new URL as a new task."
             )
+        case Refusal.keepsOption(let option, let state):
+            self.init(
+                .invalidState,
+                "The task is \(state), so \(option.rawValue) cannot change."
+            )
+        case Refusal.keepsFile:
+            self.init(
+                .invalidState,
+                "The download has a file already, so directory and filename cannot change."
+            )
         case is Refusal:
             self.init(.invalidState, "The task is just being finished. Try again in a moment.")
         case StoreFailure.closed: self.init(ServiceRefusal.stopping)

@@ -80,6 +80,22 @@ extension ManagerService: ManagerHandling {
         }
     }
 
+    package func setOptions(
+        _ options: EditOptions,
+        of id: String,
+        call: Call
+    ) async throws(ManagerError) {
+        try await named {
+            let id = try taskID(id)
+            try await permit(call, on: [id])
+            let wishes = wishes(for: await callers.caller(of: call).owner)
+            // Before the folder is made.
+            let record = try await coordinator.task(id).record
+            if !record.isPublishing { try record.check(options.options) }
+            try await coordinator.edit(id, wishes.judge(options, for: record))
+        }
+    }
+
     package func quit(call: Call) async throws(ManagerError) {
         try await permit(call)
         quitting()
@@ -119,6 +135,13 @@ extension ManagerService: ManagerHandling {
 
     package func taskIDs() async throws(ManagerError) -> [String] {
         try await named { try await coordinator.taskIDs().map(\.description) }
+    }
+}
+
+extension EditOptions {
+    /// The values that are given.
+    fileprivate var options: [TaskEdit.Option] {
+        dictionary.keys.compactMap(TaskEdit.Option.init)
     }
 }
 

@@ -90,6 +90,19 @@ package actor ManagerService {
         )
     }
 
+    /// Judges what a caller wants, by the rules for that caller.
+    func wishes(for owner: String?) -> Wishes {
+        var rules = rules
+        if owner != nil { rules.enclosingFolder = directory }
+        return Wishes(
+            engine: engine,
+            downloadDirectory: directory,
+            rules: rules,
+            retryFor: Int64(settings.retryFor),
+            owner: owner
+        )
+    }
+
     /// Runs what may fail in any way, and gives the failure its contract name.
     func named<Value>(
         _ body: () async throws -> Value

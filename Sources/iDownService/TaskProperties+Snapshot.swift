@@ -38,6 +38,12 @@ extension TaskProperties {
         mimeType = record.remote.mimeType
         checksum = record.request.checksum?.description ?? ""
         referrer = TaskRequest.withoutLogin(record.request.referrer ?? "")
+        mirrors = record.request.mirrors.map(TaskRequest.withoutLogin)
+        expectedSize = UInt64(clamping: record.request.expectedSize ?? 0)
+        userAgent = record.request.userAgent ?? ""
+        headerNames = record.request.headers.map(\.name)
+        whenDone = record.request.whenDone?.rawValue ?? ""
+        onExisting = record.request.onExisting.rawValue
         createdAt = UInt64(clamping: record.createdAt.microseconds)
         finishedAt = UInt64(clamping: record.finishedAt?.microseconds ?? 0)
         listedTasks = record.listedTasks.map(\.description)

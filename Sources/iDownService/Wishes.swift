@@ -71,12 +71,7 @@ struct Wishes: Sendable {
         with options: AddOptions,
         _ make: (_ directory: String) -> [NewTask]
     ) async throws -> [NewTask] {
-        if options.whenDone != nil, owner != nil {
-            throw ManagerError(
-                .invalidOption,
-                "when-done must not be given by a sandboxed application."
-            )
-        }
+        try checkWhenDone(options)
         let directory: String
         if let look {
             directory = look.directory
@@ -86,15 +81,9 @@ struct Wishes: Sendable {
                 rules: rules
             )
         }
-        let headers = options.headers.map {
-            iDownState.HeaderField(name: $0.name, value: $0.value)
-        }
-        // No server gets to see a login in it, so the list need not either. An empty one is none,
-        // and no empty field is sent for it.
-        let referrer = options.referrer.flatMap {
-            $0.isEmpty ? nil : TaskRequest.withoutLogin($0)
-        }
-        let onExisting = OnExisting(rawValue: options.onExisting?.rawValue ?? "") ?? .rename
+        let headers = Self.headers(options)
+        let referrer = Self.referrer(options)
+        let onExisting = Self.onExisting(options) ?? .rename
         var tasks = make(directory)
         for index in tasks.indices {
             tasks[index].request.headers = headers
@@ -103,9 +92,7 @@ struct Wishes: Sendable {
             tasks[index].request.connections = options.connections.map(Int.init)
             tasks[index].request.onExisting = onExisting
             tasks[index].request.retryFor = options.retryFor.map { Int64(clamping: $0) } ?? retryFor
-            tasks[index].request.whenDone = options.whenDone.flatMap {
-                WhenDone(rawValue: $0.rawValue)
-            }
+            tasks[index].request.whenDone = Self.whenDone(options)
             tasks[index].priority = options.priority
             tasks[index].speedLimit = Int64(clamping: options.speedLimit ?? 0)
             tasks[index].isPaused = options.paused ?? false
@@ -116,6 +103,84 @@ struct Wishes: Sendable {
             }
         }
         return tasks
+    }
+
+    private func checkWhenDone(_ options: AddOptions) throws(ManagerError) {
+        guard options.whenDone != nil, owner != nil else { return }
+        throw ManagerError(
+            .invalidOption,
+            "when-done must not be given by a sandboxed application."
+        )
+    }
+
+    private static func headers(_ options: AddOptions) -> [iDownState.HeaderField] {
+        options.headers.map { iDownState.HeaderField(name: $0.name, value: $0.value) }
+    }
+
+    private static func referrer(_ options: AddOptions) -> String? {
+        // No server gets to see a login in it, so the list need not either. An empty one is none,
+        // and no empty field is sent for it.
+        options.referrer.flatMap { $0.isEmpty ? nil : TaskRequest.withoutLogin($0) }
+    }
+
+    private static func onExisting(_ options: AddOptions) -> OnExisting? {
+        options.onExisting.flatMap { OnExisting(rawValue: $0.rawValue) }
+    }
+
+    private static func whenDone(_ options: AddOptions) -> WhenDone? {
+        options.whenDone.flatMap { WhenDone(rawValue: $0.rawValue) }
+    }
+
+    /// Judges what is to change in a task, as options of a new one are judged; the folder is made on
+    /// the way.
+    ///
+    /// - Parameters:
+    ///   - options: as the client gave them.
+    ///   - record: the task, for what is judged together with values that stay.
+    /// - Returns: the new values.
+    /// - Throws: `ManagerError`, or what is wrong with the folder.
+    func judge(_ options: EditOptions, for record: TaskRecord) async throws -> TaskEdit {
+        let values = options.values
+        var edit = TaskEdit()
+        edit.url = try options.url.map { url in try Self.reference(url).text }
+        if let name = values.filename { try Self.check(name) }
+        try checkWhenDone(values)
+        if !values.mirrors.isEmpty { edit.mirrors = try Self.mirrors(values.mirrors) }
+        if let checksum = try Self.checksum(values.checksum) { edit.checksum = .some(checksum) }
+        if let size = values.expectedSize { edit.expectedSize = .some(Int64(clamping: size)) }
+        if !values.headers.isEmpty { edit.headers = Self.headers(values) }
+        if let referrer = Self.referrer(values) { edit.referrer = .some(referrer) }
+        if let userAgent = values.userAgent { edit.userAgent = .some(userAgent) }
+        if let number = values.connections { edit.connections = .some(Int(number)) }
+        if let whenDone = Self.whenDone(values) { edit.whenDone = .some(whenDone) }
+        edit.onExisting = Self.onExisting(values)
+        edit.speedLimit = values.speedLimit.map { Int64(clamping: $0) }
+        edit.priority = values.priority
+        edit.retryFor = values.retryFor.map { Int64(clamping: $0) }
+        edit.fileName = values.filename
+        for option in options.cleared {
+            switch option {
+            case .checksum: edit.checksum = .some(nil)
+            case .expectedSize: edit.expectedSize = .some(nil)
+            case .mirrors: edit.mirrors = []
+            case .headers: edit.headers = []
+            case .referrer: edit.referrer = .some(nil)
+            case .userAgent: edit.userAgent = .some(nil)
+            case .connections: edit.connections = .some(nil)
+            case .whenDone: edit.whenDone = .some(nil)
+            }
+        }
+        if let directory = values.directory {
+            edit.directory = try await engine.prepareFolder(directory, rules: rules)
+        }
+        if edit.directory != nil || edit.fileName != nil, record.file == nil,
+            (edit.onExisting ?? record.request.onExisting) == .fail,
+            let name = edit.fileName ?? record.request.fileName,
+            await engine.isTaken(name, in: edit.directory ?? record.request.directory)
+        {
+            throw ServiceRefusal.fileExists(name)
+        }
+        return edit
     }
 
     /// More than a few are read away from the bus, which has others to serve meanwhile.

@@ -140,9 +140,14 @@ struct AddingArguments: ParsableArguments {
         if cookie != nil, loadCookies != nil {
             throw ValidationError("give cookies by --cookie or by --load-cookies, not by both")
         }
+        try Self.checkNames(of: header)
+    }
+
+    /// Refuses headers of the command line that name one header twice.
+    static func checkNames(of lines: [String]) throws {
         var names: Set<String> = []
-        for line in header where !line.hasPrefix("@") {
-            let name = try Self.header(line, "--header").name
+        for line in lines where !line.hasPrefix("@") && !line.isEmpty {
+            let name = try header(line, "--header").name
             guard names.insert(name.lowercased()).inserted else {
                 throw ValidationError("--header names \(name) twice; join the values in one header")
             }
@@ -184,7 +189,7 @@ extension AddingArguments {
         options.retryFor = retryFor?.seconds
         options.checksum = checksum
         options.mirrors = mirror
-        options.headers = try headers()
+        options.headers = try Self.headers(header)
         options.referrer = referrer
         options.userAgent = userAgent
         options.token = token
@@ -235,16 +240,16 @@ extension AddingArguments {
     /// The headers of the command line and of the files that it names.
     ///
     /// A header of the command line takes the place of one with the same name in a file.
-    private func headers() throws -> [AddOptions.Header] {
+    static func headers(_ lines: [String]) throws -> [AddOptions.Header] {
         var headers: [AddOptions.Header] = []
-        for line in header where !line.hasPrefix("@") {
-            headers.append(try Self.header(line, "--header"))
+        for line in lines where !line.hasPrefix("@") {
+            headers.append(try header(line, "--header"))
         }
-        for path in header where path.hasPrefix("@") {
+        for path in lines where path.hasPrefix("@") {
             let path = String(path.dropFirst())
             let given = Set(headers.map { $0.name.lowercased() })
             for line in try InputFile.text(of: path).split(whereSeparator: \.isNewline) {
-                let header = try Self.header(String(line), InputFile.name(of: path))
+                let header = try header(String(line), InputFile.name(of: path))
                 if !given.contains(header.name.lowercased()) { headers.append(header) }
             }
         }

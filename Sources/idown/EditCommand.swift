@@ -4,23 +4,39 @@ import ArgumentParser
 import iDownBus
 import iDownView
 
-/// `idown edit`: changes properties of downloads in the list.
+/// `idown edit`: changes options of downloads in the list.
 struct EditCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "edit",
-        abstract: "Changes the priority, speed limit, connections or URL of downloads.",
+        abstract: "Changes options of downloads: priority, limits, URL, headers and others.",
         discussion: """
             All values are checked before the first one is changed. A running download follows a \
-            new limit at once. With a fresh URL in place of one that expired, the download \
-            continues if the file behind it is the same, and starts from the beginning if not.
+            new limit at once, and connects anew for other values; its bytes are kept. With a \
+            fresh URL in place of one that expired, the download continues if the file behind it \
+            is the same, and starts from the beginning if not. An empty value takes an option \
+            away: --referrer ''.
 
             Examples:
               idown edit 7 --priority 10
               idown edit downloading --limit 500k
               idown edit 7 --connections 2
               idown edit 7 --limit off --url 'https://example.org/file.iso?token=new'
+              idown edit 7 --checksum sha-256=HEX
             """
     )
+
+    @Option(
+        name: [.short, .long],
+        help: ArgumentHelp("Folder to save into; created if missing.", valueName: "folder"),
+        completion: .directory
+    )
+    var directory: String?
+
+    @Option(
+        name: [.short, .long],
+        help: ArgumentHelp("File name to save as, without a folder.", valueName: "name")
+    )
+    var output: String?
 
     @Option(
         parsing: .unconditional,
@@ -47,17 +63,73 @@ struct EditCommand: AsyncParsableCommand {
     )
     var connections: ConnectionsArgument?
 
+    @Option(
+        help: ArgumentHelp(
+            "How long to try without progress: 90s, 15m, 2h, 1d; forever for no end.",
+            valueName: "time"
+        )
+    )
+    var retryFor: TimeArgument?
+
     @Option(help: ArgumentHelp("Fresh URL; for a single download.", valueName: "url"))
     var url: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "Digest that the file must have: sha-256=HEX, or sha-512, sha-1, md5.",
+            valueName: "digest"
+        )
+    )
+    var checksum: String?
+
+    @Option(
+        help: ArgumentHelp("Length that the file must have; 0 for any.", valueName: "bytes")
+    )
+    var expectedSize: UInt64?
+
+    @Option(
+        help: ArgumentHelp(
+            "Another URL of the same file; repeatable, in place of all earlier ones.",
+            valueName: "url"
+        )
+    )
+    var mirror: [String] = []
+
+    @Option(
+        name: [.customShort("H"), .long],
+        help: ArgumentHelp(
+            "Request header; repeatable, in place of all earlier ones. @FILE reads headers.",
+            valueName: "name: value"
+        )
+    )
+    var header: [String] = []
+
+    @Option(
+        name: [.customShort("e"), .customLong("referer"), .customLong("referrer")],
+        help: ArgumentHelp("URL of the page with the link.", valueName: "url")
+    )
+    var referrer: String?
+
+    @Option(
+        name: [.customShort("A"), .long],
+        help: ArgumentHelp("User-Agent header to send.", valueName: "text")
+    )
+    var userAgent: String?
+
+    @Option(help: ArgumentHelp("What to do if the file name is taken.", valueName: "choice"))
+    var onExisting: AddOptions.OnExisting?
+
+    @Option(help: ArgumentHelp("What to do with the finished file.", valueName: "choice"))
+    var whenDone: FinishedFileChoice?
 
     @OptionGroup var change: ChangeArguments
 
     func validate() throws {
-        guard priority != nil || limit != nil || connections != nil || url != nil else {
-            throw ValidationError("give --priority, --limit, --connections or --url")
+        guard try !options(isTrial: true).dictionary.isEmpty else {
+            throw ValidationError("give what to change, such as --priority, --limit or --url")
         }
-        if url != nil, try change.selected.selection().plainIDs?.count != 1 {
-            throw ValidationError("--url is for a single download, named by its ID")
+        if let option = optionOfOneTask, try change.selected.selection().plainIDs?.count != 1 {
+            throw ValidationError("\(option) is for a single download, named by its ID")
         }
         if let limit, !Contract.speedLimit.contains(limit.bytesPerSecond) {
             throw ValidationError("--limit is too high")
@@ -65,29 +137,77 @@ struct EditCommand: AsyncParsableCommand {
         if let connections, !Contract.maxConnections.contains(connections.count) {
             throw ValidationError("--connections is 1 to 16, or default, not \(connections.count)")
         }
+        try AddingArguments.checkNames(of: header)
+    }
+
+    /// The option that names one file, and so is for a single task.
+    private var optionOfOneTask: String? {
+        if url != nil { return "--url" }
+        if output != nil { return "--output" }
+        if checksum?.isEmpty == false { return "--checksum" }
+        if let expectedSize, expectedSize > 0 { return "--expected-size" }
+        return mirror.contains { !$0.isEmpty } ? "--mirror" : nil
     }
 
     func run() async throws {
-        let url = try url.map(DownloadArgument.checkedURL)
+        let options = try options()
         try await Service.use { client in
             // Read first: if an ID does not exist, nothing is changed.
             let selection = try change.selected.selection()
             let tasks = try await selection.tasks(client)
             guard !change.dryRun else { return try change.preview(tasks, "changed") { _ in true } }
-            if let url, let task = tasks.first { try await client.setURL(task.id, to: url) }
             for task in tasks {
                 do throws(ManagerError) {
-                    try await apply(to: task.id, client)
+                    try await client.setOptions(options, of: task.id)
                 } catch {
-                    guard selection.passesOver(error, of: task.id) else { throw error }
+                    guard
+                        selection.passesOver(error, of: task.id)
+                            || selection.passesOver(refusal: error, of: task.id)
+                    else { throw error }
                 }
             }
         }
     }
 
-    private func apply(to id: String, _ client: ManagerClient) async throws(ManagerError) {
-        if let priority { try await client.setPriority(priority, of: id) }
-        if let limit { try await client.setSpeedLimit(limit.bytesPerSecond, of: id) }
-        if let connections { try await client.setMaxConnections(connections.count, of: id) }
+    /// The options as the service takes them; a trial reads no file.
+    private func options(isTrial: Bool = false) throws -> EditOptions {
+        var options = EditOptions()
+        options.url = isTrial ? url : try url.map(DownloadArgument.checkedURL)
+        options.values.directory = try directory.map(WorkingFolder.absolute)
+        options.values.filename = output
+        options.values.priority = priority
+        options.values.speedLimit = limit?.bytesPerSecond
+        options.values.retryFor = retryFor?.seconds
+        options.values.connections = connections?.count
+        options.values.checksum = checksum
+        options.values.expectedSize = expectedSize
+        options.values.referrer = referrer
+        options.values.userAgent = userAgent
+        options.values.onExisting = onExisting
+        if !mirror.isEmpty { options.values.mirrors = mirror.filter { !$0.isEmpty } }
+        if !mirror.isEmpty, options.values.mirrors.isEmpty { options.cleared.insert(.mirrors) }
+        switch whenDone {
+        case .open: options.values.whenDone = .open
+        case .reveal: options.values.whenDone = .reveal
+        case .nothing: options.cleared.insert(.whenDone)
+        case nil: break
+        }
+        let lines = header.filter { !$0.isEmpty }
+        if !isTrial { options.values.headers = try AddingArguments.headers(lines) }
+        if !header.isEmpty, options.values.headers.isEmpty { options.cleared.insert(.headers) }
+        return options
+    }
+}
+
+/// What to do with the finished file, as an edit has it.
+enum FinishedFileChoice: String, CaseIterable, ExpressibleByArgument {
+    case open, reveal, nothing
+}
+
+extension TaskSelection {
+    /// Whether a refusal can be ignored: a task that was not named by its ID is passed over where
+    /// its state does not allow the change.
+    fileprivate func passesOver(refusal error: ManagerError, of id: String) -> Bool {
+        error.code == .invalidState && !words.contains(.id(id))
     }
 }

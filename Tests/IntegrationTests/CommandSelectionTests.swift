@@ -169,6 +169,78 @@ struct CommandSelectionTests {
         }
     }
 
+    @Test func `edit changes every option, and an empty value takes one away`() async throws {
+        try await withService { service in
+            let id = try await service.add("http://127.0.0.1:9/1") { $0.paused = true }
+            let digest = "md5=" + String(repeating: "0", count: 32)
+            let edited = try await idown(
+                "edit",
+                id,
+                "--directory",
+                service.home.path + "/new",
+                "--output",
+                "name.bin",
+                "--checksum",
+                digest,
+                "--expected-size",
+                "12",
+                "--mirror",
+                "http://127.0.0.1:9/2",
+                "--header",
+                "X-Key: 1",
+                "--referrer",
+                "http://page/",
+                "--user-agent",
+                "Agent/1",
+                "--on-existing",
+                "fail",
+                "--when-done",
+                "reveal",
+                "--retry-for",
+                "1m",
+                in: service
+            )
+            #expect(edited.status == .exited(0), "\(edited)")
+            var task = try await service.client.getTask(id)
+            #expect(task.directory == service.home.path + "/new" && task.fileName == "name.bin")
+            #expect(task.checksum == digest && task.expectedSize == 12)
+            #expect(task.mirrors == ["http://127.0.0.1:9/2"] && task.headerNames == ["X-Key"])
+            #expect(task.referrer == "http://page/" && task.userAgent == "Agent/1")
+            #expect(task.onExisting == "fail" && task.whenDone == "reveal" && task.retryFor == 60)
+
+            let cleared = try await idown(
+                "edit",
+                id,
+                "--checksum",
+                "",
+                "--expected-size",
+                "0",
+                "--mirror",
+                "",
+                "--header",
+                "",
+                "--referrer",
+                "",
+                "--user-agent",
+                "",
+                "--when-done",
+                "nothing",
+                in: service
+            )
+            #expect(cleared.status == .exited(0), "\(cleared)")
+            task = try await service.client.getTask(id)
+            #expect(task.checksum == "" && task.expectedSize == 0 && task.mirrors == [])
+            #expect(task.headerNames == [] && task.referrer == "" && task.userAgent == "")
+            #expect(task.whenDone == "" && task.onExisting == "fail")
+
+            for wrong in [["--checksum", "md5=0"], ["--output", ".a"], ["--mirror", "nonsense"]] {
+                let refused = try await idown(["edit", id] + wrong, in: service)
+                #expect(refused.status == .exited(6), "\(refused)")
+            }
+            #expect(try await service.client.getTask(id) == task)
+        }
+    }
+
     @Test func `config shows and sets every property with its unit`() async throws {
         try await withService { service in
             let changes = [

@@ -238,6 +238,14 @@ final class FakeManager: ManagerHandling {
         try verb("set \(url)", id, call)
     }
 
+    func setOptions(
+        _ options: EditOptions,
+        of id: String,
+        call: Call
+    ) async throws(ManagerError) {
+        try verb("edit \(options.dictionary.keys.sorted().joined(separator: " "))", id, call)
+    }
+
     func getTask(_ id: String, call: Call) async throws(ManagerError) -> TaskProperties {
         note("get \(id)", call)
         guard !record.withLock(\.isStopping) else {

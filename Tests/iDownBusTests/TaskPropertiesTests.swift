@@ -16,6 +16,8 @@ import iDownTesting
             (.segments, "a(tt)"), (.resumable, "b"), (.priority, "i"), (.speedLimit, "t"),
             (.maxConnections, "u"), (.retryFor, "t"), (.integrity, "s"), (.mimeType, "s"),
             (.checksum, "s"), (.referrer, "s"),
+            (.mirrors, "as"), (.expectedSize, "t"), (.userAgent, "s"), (.headerNames, "as"),
+            (.whenDone, "s"), (.onExisting, "s"),
             (.createdAt, "t"), (.finishedAt, "t"), (.listedTasks, "as"),
         ] as [(TaskProperty, Signature)]
     )
@@ -144,6 +146,12 @@ extension TaskProperties {
         task.mimeType = "application/x-iso"
         task.checksum = "sha-256=00"
         task.referrer = "https://example.org/"
+        task.mirrors = ["https://m.example/a", "ftp://n.example/a"]
+        task.expectedSize = 10
+        task.userAgent = "Agent/1"
+        task.headerNames = ["X-Key"]
+        task.whenDone = "open"
+        task.onExisting = "fail"
         task.createdAt = 8
         task.finishedAt = 9
         task.listedTasks = ["9", "8"]

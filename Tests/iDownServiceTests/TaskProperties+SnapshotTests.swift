@@ -86,6 +86,27 @@ import iDownState
         #expect(properties { _ in }.maxConnections == 0)
     }
 
+    @Test func `what can be edited is shown, without logins and header values`() {
+        let task = properties { record in
+            record.request.mirrors = ["https://u:SECRET@m.example/a?b"]
+            record.request.expectedSize = 7
+            record.request.userAgent = "Agent/1"
+            record.request.headers = [HeaderField(name: "X-Key", value: "SECRET")]
+            record.request.whenDone = .reveal
+            record.request.onExisting = .fail
+        }
+        #expect(task.mirrors == ["https://m.example/a?b"])
+        #expect(task.withoutQueries.mirrors == ["https://m.example/a"])
+        #expect(task.expectedSize == 7)
+        #expect(task.userAgent == "Agent/1")
+        #expect(task.headerNames == ["X-Key"])
+        #expect(task.whenDone == "reveal")
+        #expect(task.onExisting == "fail")
+        let plain = properties()
+        #expect(plain.mirrors.isEmpty && plain.userAgent.isEmpty && plain.whenDone.isEmpty)
+        #expect(plain.onExisting == "rename")
+    }
+
     @Test func `a metalink shows its tasks in their order`() {
         let ids = [9, 8, 10].compactMap { TaskID(rawValue: $0) }
         #expect(properties { $0.listedTasks = ids }.listedTasks == ["9", "8", "10"])

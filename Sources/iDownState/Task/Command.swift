@@ -15,6 +15,10 @@ package enum Refusal: Error, Hashable, Sendable {
     case invalidState(Command, TaskState.Kind)
     /// A task in this state fetches nothing, and so gets no other URL: `InvalidState` too.
     case keepsURL(TaskState.Kind)
+    /// A task in this state keeps the value as it is: `InvalidState` too.
+    case keepsOption(TaskEdit.Option, TaskState.Kind)
+    /// The task has a file, which cannot get another place.
+    case keepsFile
     /// The finished file is being given its name at this moment, or may have it already and the
     /// verb would delete it; ask again when that is over, or known.
     case publishing

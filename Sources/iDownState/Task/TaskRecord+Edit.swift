@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+
+extension TaskRecord {
+    /// Refuses values that a task in this state keeps as they are.
+    ///
+    /// - Throws: `keepsURL` or `keepsOption`, with the first of them.
+    package func check(_ options: [TaskEdit.Option]) throws(Refusal) {
+        for option in options where !option.isAccepted(in: state.kind) {
+            throw option == .url ? .keepsURL(state.kind) : .keepsOption(option, state.kind)
+        }
+    }
+
+    /// Changes what somebody asked for, all of it or nothing.
+    ///
+    /// A running transfer takes other limits at once. For all else that it goes by, it is stopped
+    /// and begins anew with the bytes that are on disk.
+    ///
+    /// - Parameters:
+    ///   - edit: the new values.
+    ///   - isSameOrigin: whether scheme, host and port of its URL are those of the old one.
+    /// - Returns: what is to be done; nothing where the task has these values already.
+    /// - Throws: as ``check(_:)``; `publishing` where the task may just be completed by now.
+    package mutating func edit(
+        _ edit: TaskEdit,
+        isSameOrigin: Bool = true
+    ) throws(Refusal) -> [Effect] {
+        guard intent != .remove else { throw .gone }
+        let options = edit.options
+        // These two mean the same before and after a publication.
+        let lasting: [TaskEdit.Option] = [.priority, .whenDone]
+        guard !isPublishing || options.allSatisfy({ lasting.contains($0) }) else {
+            throw .publishing
+        }
+        try check(options)
+        if file != nil, hasOtherPlace(edit) { throw .keepsFile }
+        let before = self
+        let pushes = try edit.url.map { url throws(Refusal) in
+            try setURL(url, isSameOrigin: isSameOrigin)
+        }
+        take(edit)
+        guard self != before else { return [] }
+        let wantsNewAttempt = request.forTransfer != before.request.forTransfer
+        if state == .downloading, wantsNewAttempt { state = .waiting(.queue) }
+        var effects: [Effect] = [.persist]
+        if before.state == .downloading, state != .downloading {
+            effects.append(.stopTransfer(attempt))
+        }
+        if speedLimit != before.speedLimit { effects.append(.limitSpeed(speedLimit)) }
+        if request.connections != before.request.connections {
+            effects.append(.limitConnections(request.connections))
+        }
+        effects.append(.announce)
+        let isFreed = before.state == .downloading && state != .downloading
+        if isFreed || pushes?.contains(.fillSlots) == true { effects.append(.fillSlots) }
+        return effects
+    }
+
+    /// Whether the file would stand elsewhere, or under another name.
+    private func hasOtherPlace(_ edit: TaskEdit) -> Bool {
+        edit.directory.map { $0 != request.directory } ?? false
+            || edit.fileName.map { $0 != file?.name } ?? false
+    }
+
+    private mutating func take(_ edit: TaskEdit) {
+        if file == nil {
+            request.directory = edit.directory ?? request.directory
+            request.fileName = edit.fileName ?? request.fileName
+        }
+        if let mirrors = edit.mirrors { take(mirrors: mirrors) }
+        request.checksum = edit.checksum ?? request.checksum
+        request.expectedSize = edit.expectedSize ?? request.expectedSize
+        request.headers = edit.headers ?? request.headers
+        request.referrer = edit.referrer ?? request.referrer
+        request.userAgent = edit.userAgent ?? request.userAgent
+        request.connections = edit.connections ?? request.connections
+        request.whenDone = edit.whenDone ?? request.whenDone
+        request.onExisting = edit.onExisting ?? request.onExisting
+        request.retryFor = edit.retryFor ?? request.retryFor
+        speedLimit = edit.speedLimit ?? speedLimit
+        priority = edit.priority ?? priority
+    }
+
+    /// Takes other mirrors; those that are known already keep their logins, which nobody can read.
+    private mutating func take(mirrors: [String]) {
+        let known = Dictionary(
+            request.mirrors.map { (TaskRequest.withoutLogin($0), $0) },
+            uniquingKeysWith: { first, _ in first }
+        )
+        request.mirrors = mirrors.map { known[$0] ?? $0 }
+        if mirrors.isEmpty, request.keptLogins?.isForURL == false { request.keptLogins = nil }
+    }
+}
+
+extension TaskRequest {
+    /// The request without what a running transfer need not know, or is told while it runs.
+    fileprivate var forTransfer: TaskRequest {
+        var request = self
+        request.connections = nil
+        request.whenDone = nil
+        request.retryFor = 0
+        return request
+    }
+}

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+import iDownState
+
+/// Changed options, each in every situation.
+@Suite struct TaskRecordEditTests {
+    /// An edit that changes this option of the sample, and no other.
+    static func edit(_ option: TaskEdit.Option) -> TaskEdit {
+        var edit = TaskEdit()
+        switch option {
+        case .url: edit.url = "https://host/file.iso?token=2"
+        case .directory: edit.directory = "/home/u/Other"
+        case .fileName: edit.fileName = "other.iso"
+        case .checksum:
+            edit.checksum = .some(Checksum(.md5, Array(repeating: 1, count: 16)))
+        case .expectedSize: edit.expectedSize = .some(Sample.total)
+        case .mirrors: edit.mirrors = ["https://mirror/file.iso"]
+        case .headers: edit.headers = [HeaderField(name: "X-Key", value: "1")]
+        case .referrer: edit.referrer = .some("https://page/")
+        case .userAgent: edit.userAgent = .some("Agent/1")
+        case .connections: edit.connections = .some(2)
+        case .speedLimit: edit.speedLimit = 1000
+        case .priority: edit.priority = 5
+        case .whenDone: edit.whenDone = .some(.open)
+        case .onExisting: edit.onExisting = .fail
+        case .retryFor: edit.retryFor = 60
+        }
+        return edit
+    }
+
+    private static let completedTakes: [TaskEdit.Option] = [
+        .priority, .directory, .fileName, .checksum, .whenDone,
+    ]
+    /// What a running transfer takes as it runs, or need not know.
+    private static let whileRunning: [TaskEdit.Option] = [
+        .connections, .speedLimit, .priority, .whenDone, .retryFor,
+    ]
+
+    /// Why the situation keeps the option as it is; nil where it takes another.
+    static func refusal(of option: TaskEdit.Option, in situation: Situation) throws -> Refusal? {
+        let record = try situation.record()
+        if situation == .removing { return .gone }
+        if situation == .publishing {
+            return [.priority, .whenDone].contains(option) ? nil : .publishing
+        }
+        switch record.state {
+        case .completed where !completedTakes.contains(option):
+            return option == .url ? .keepsURL(.completed) : .keepsOption(option, .completed)
+        case .cancelled where option == .url:
+            return .keepsURL(.cancelled)
+        case .waiting, .downloading, .paused, .failed, .completed, .cancelled:
+            let isPlace = option == .directory || option == .fileName
+            return isPlace && record.file != nil ? .keepsFile : nil
+        }
+    }
+
+    @Test(arguments: Situation.allCases, TaskEdit.Option.allCases)
+    func `each option is taken or refused as the contract says`(
+        situation: Situation,
+        option: TaskEdit.Option
+    ) throws {
+        let before = try situation.record()
+        var after = before
+        #expect(Self.edit(option).options == [option])
+        if let refusal = try Self.refusal(of: option, in: situation) {
+            #expect(throws: refusal) { try after.edit(Self.edit(option)) }
+            #expect(after == before)
+            return
+        }
+        let effects = try after.edit(Self.edit(option))
+        #expect(after != before)
+        #expect(effects.first == .persist && effects.contains(.announce))
+        let stops = before.state == .downloading && !Self.whileRunning.contains(option)
+        #expect(effects.contains(.stopTransfer(before.attempt)) == stops)
+        #expect(effects.contains(.limitSpeed(1000)) == (option == .speedLimit))
+        #expect(effects.contains(.limitConnections(2)) == (option == .connections))
+        #expect(
+            (after.state == .waiting(.queue)) == (before.state == .waiting(.queue)) || stops
+                || option == .url
+        )
+        if stops { #expect(after.state == .waiting(.queue) && effects.last == .fillSlots) }
+        if before.failure?.code.spoilsContent != true || option != .url {
+            #expect(after.segments == before.segments)
+        }
+        // Once more it is nothing new.
+        #expect(try after.edit(Self.edit(option)).isEmpty)
+    }
+
+    @Test func `one option that is refused refuses all`() throws {
+        var record = try Situation.completed.record()
+        var edit = Self.edit(.priority)
+        edit.retryFor = 60
+        #expect(throws: Refusal.keepsOption(.retryFor, .completed)) { try record.edit(edit) }
+        #expect(try record == Situation.completed.record())
+    }
+
+    @Test func `what is taken away is gone, and what is not named stays`() throws {
+        var record = try Situation.paused.record()
+        let all: [TaskEdit.Option] = [
+            .checksum, .expectedSize, .referrer, .userAgent, .connections, .whenDone,
+        ]
+        for option in all { _ = try record.edit(Self.edit(option)) }
+        var edit = TaskEdit()
+        edit.checksum = .some(nil)
+        edit.referrer = .some(nil)
+        edit.connections = .some(nil)
+        #expect(try record.edit(edit) == [.persist, .limitConnections(nil), .announce])
+        #expect(record.request.checksum == nil && record.request.referrer == nil)
+        #expect(record.request.connections == nil)
+        #expect(record.request.expectedSize == Sample.total && record.request.whenDone == .open)
+        #expect(record.request.userAgent == "Agent/1")
+    }
+
+    @Test func `with a link to another origin, the new headers go there and the old ones do not`()
+        throws
+    {
+        var record = try Situation.pausedWithBytes.record()
+        record.request.referrer = "https://page/SECRET"
+        record.request.headers = [HeaderField(name: "X-Old", value: "SECRET")]
+        var edit = Self.edit(.headers)
+        edit.url = "https://other/file.iso"
+        _ = try record.edit(edit, isSameOrigin: false)
+        #expect(record.request.headers == [HeaderField(name: "X-Key", value: "1")])
+        #expect(record.request.referrer == nil)
+        #expect(record.remote.needsProof)
+    }
+
+    @Test func `a mirror that is known keeps its login`() throws {
+        var record = try Situation.paused.record()
+        record.request.mirrors = ["https://u:SECRET@m.example/a", "https://n.example/a"]
+        var edit = TaskEdit()
+        edit.mirrors = ["https://n.example/a", "https://m.example/a", "https://o.example/a"]
+        _ = try record.edit(edit)
+        #expect(
+            record.request.mirrors == [
+                "https://n.example/a", "https://u:SECRET@m.example/a", "https://o.example/a",
+            ]
+        )
+    }
+}
