@@ -64,6 +64,9 @@ public enum Contract {
     /// The most calls of Wait that one client may have pending for one task.
     public static let waitsForOneTask = 16
 
+    /// The most calls of Verify that may be pending, of all clients together.
+    public static let pendingVerifications = 1_000
+
     /// The most tasks in an answer of FindTasks without a limit.
     public static let pageOfTasks: UInt32 = 1_000
 
@@ -109,6 +112,8 @@ extension Contract {
         public static let setURL: MemberName = "SetURL"
         /// Changes options of a task.
         public static let setOptions: MemberName = "SetOptions"
+        /// Reads a finished file again and compares it with what is known.
+        public static let verify: MemberName = "Verify"
         /// Changes the place of a task in the queue.
         public static let setPriority: MemberName = "SetPriority"
         /// Returns one task.

@@ -220,6 +220,24 @@ extension ManagerClient {
         try await call(Name.setOptions, id, options.dictionary)
     }
 
+    /// Reads a finished file again and compares it with what is known of it: its digest, or else its
+    /// length.
+    ///
+    /// The call has no time limit. The reading ends if all who wait for it have left the bus.
+    ///
+    /// - Returns: How the file was checked. ``TaskProperties/Integrity/none`` means that the file is
+    ///   not what it should be; the task's error code and error message tell why.
+    /// - Throws: `NoSuchTask`; `InvalidState` for a task that is not completed; `LimitExceeded`.
+    public func verify(_ id: String) async throws(ManagerError) -> TaskProperties.Integrity {
+        let word = try await call(
+            Name.verify,
+            id,
+            returning: String.self,
+            patience: .seconds(1 << 32)
+        )
+        return TaskProperties.Integrity(rawValue: word)
+    }
+
     /// Returns one task.
     ///
     /// - Throws: `NoSuchTask`.

@@ -96,6 +96,9 @@ package protocol ManagerHandling: Sendable {
         call: Call
     ) async throws(ManagerError)
 
+    /// Reads a finished file again, and returns the word for what is known of it then.
+    func verify(_ id: String, call: Call) async throws(ManagerError) -> String
+
     /// Sets a property of a task that can be written, to a value of its type and within its range.
     func set(
         _ property: TaskProperty,

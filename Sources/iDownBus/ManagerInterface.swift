@@ -103,6 +103,12 @@ extension ManagerInterface {
                     try await handler.setOptions(options, of: id, call: call)
                 }
             },
+            .method(Name.verify, in: ["id"], out: ["integrity"]) {
+                (call: Call, id: String) async throws -> String in
+                try await answer { () throws(ManagerError) in
+                    try await handler.verify(TaskPath.id(meantBy: id), call: call)
+                }
+            },
         ]
     }
 

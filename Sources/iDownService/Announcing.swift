@@ -38,6 +38,13 @@ extension Announcing {
 package struct TaskSnapshot: Sendable {
     package let record: TaskRecord
     package let live: LiveState?
+    /// Whether the finished file is being read again.
+    package var isVerifying = false
+
+    package init(record: TaskRecord, live: LiveState?) {
+        self.record = record
+        self.live = live
+    }
 }
 
 /// What a running transfer adds to the record.

@@ -79,7 +79,9 @@ package actor BusAnnouncer: Announcing {
 
     package func taskChanged(from before: TaskSnapshot, to after: TaskSnapshot) {
         let id = after.record.id
-        put(id, from: TaskSnapshot(record: before.record, live: told[id]), to: after)
+        var known = TaskSnapshot(record: before.record, live: told[id])
+        known.isVerifying = before.isVerifying
+        put(id, from: known, to: after)
     }
 
     package func taskRemoved(_ id: TaskID) {

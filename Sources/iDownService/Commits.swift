@@ -147,14 +147,14 @@ final class Commits {
         if isTogether {
             var together: [TaskNews] = []
             for change in news.changes {
-                if let one = self.news(of: change, coordinator.slots) { together.append(one) }
+                if let one = self.news(of: change, in: coordinator) { together.append(one) }
             }
             let serial = news.changes.map(\.after.serial).max() ?? 0
             await coordinator.announcer?.changedTogether(together, serial: serial)
         }
         for (number, change) in news.changes.enumerated() {
             if number % Self.piece == Self.piece - 1 { await Task.yield() }
-            if !isTogether, let one = self.news(of: change, coordinator.slots) {
+            if !isTogether, let one = self.news(of: change, in: coordinator) {
                 await coordinator.announcer?.tell(one)
             }
             if change.starts { coordinator.slots.noteTold(change.after.id) }
@@ -169,7 +169,10 @@ final class Commits {
     }
 
     /// What is told of a change; nil where nothing is, or not yet.
-    private func news(of change: Change, _ slots: Slots) -> TaskNews? {
+    private func news(
+        of change: Change,
+        in coordinator: isolated Coordinator
+    ) -> TaskNews? {
         let id = change.after.id
         for effect in change.effects {
             switch effect {
@@ -177,8 +180,8 @@ final class Commits {
                 let before = known.removeValue(forKey: id) ?? change.before
                 return TaskNews(
                     id,
-                    from: before.map { slots.snapshot(of: $0) },
-                    to: slots.snapshot(of: change.after)
+                    from: before.map { coordinator.snapshot(of: $0) },
+                    to: coordinator.snapshot(of: change.after)
                 )
             case .announceLater:
                 known[id] = known[id] ?? change.before

@@ -15,7 +15,14 @@ extension Coordinator {
         guard let record, record.intent != .remove else {
             throw ServiceRefusal.noSuchTask(id.description)
         }
-        return slots.snapshot(of: record)
+        return snapshot(of: record)
+    }
+
+    /// What a task looks like from outside at this moment.
+    func snapshot(of record: TaskRecord) -> TaskSnapshot {
+        var snapshot = slots.snapshot(of: record)
+        snapshot.isVerifying = verifications.isReading(record)
+        return snapshot
     }
 
     /// Takes all tasks into a value, in the order of adding and away from the service's own thread.
@@ -59,7 +66,7 @@ extension Coordinator {
         _ walk:
             @escaping @Sendable (Snapshot, (TaskRecord) -> Bool) throws(StoreFailure) -> Int
     ) async throws -> (page: Page, total: Int) {
-        let view = slots.view
+        let view = verifications.view(over: slots.view)
         let found = try await store.read { snapshot throws(StoreFailure) in
             var page = page
             var failure: (any Error)?

@@ -40,13 +40,29 @@ extension Coordinator {
         }
     }
 
+    /// Reads the finished file of a task again and compares it with what is known.
+    ///
+    /// - Parameters:
+    ///   - id: The task.
+    ///   - client: Who asks; with the last one who does, the reading ends.
+    /// - Returns: What is known of the file now, once that is durable and told.
+    /// - Throws: `ServiceRefusal`; `Refusal.unfinished` for a task that is not completed;
+    ///   `CancellationError` where the client has left.
+    package func verify(_ id: TaskID, for client: String) async throws -> Integrity {
+        try refuseWhileStopping()
+        return try await verifications.integrity(of: id, for: client, in: self)
+    }
+
     /// A client has left: nobody reads the answers to its calls.
     package func forgetWaits(of client: String) {
         endWaiters.cancelAll(of: client)
+        verifications.cancelAll(of: client)
     }
 
     /// Whether calls of a client wait.
-    package func waits(_ client: String) -> Bool { endWaiters.waits(client) }
+    package func waits(_ client: String) -> Bool {
+        endWaiters.waits(client) || verifications.waits(client)
+    }
 
     /// Tells those who wait for the end of a task, after everybody else was told.
     func tellWaiters(of change: Change) async {

@@ -37,6 +37,7 @@ package actor Coordinator {
     let custody = LoginCustody()
     let hosts = HostMemory()
     let endWaiters = EndWaiters()
+    let verifications = Verifications()
     let restart = Restart()
 
     private(set) var announcer: (any Announcing)?
@@ -193,6 +194,7 @@ package actor Coordinator {
         clearing.stop()
         custody.stop()
         endWaiters.stop()
+        verifications.stop()
         commits.refuseClients()
         slots.stop()
         if !isQuiet { _ = await stops.wait(for: true, atMost: Self.stoppingTime, in: self) }

@@ -24,6 +24,11 @@ extension ManagerError {
                 .invalidState,
                 "The task is \(state), so \(option.rawValue) cannot change."
             )
+        case Refusal.unfinished(let state):
+            self.init(
+                .invalidState,
+                "The task is \(state). Only the file of a completed task can be verified."
+            )
         case Refusal.keepsFile:
             self.init(
                 .invalidState,

@@ -107,6 +107,24 @@ extension ManagerService {
         }
     }
 
+    package func verify(_ id: String, call: Call) async throws(ManagerError) -> String {
+        try await named {
+            let id = try taskID(id)
+            try await permit(call, on: [id])
+            let client = call.sender?.rawValue ?? ""
+            watch(call)
+            let integrity: iDownState.Integrity
+            do {
+                integrity = try await coordinator.verify(id, for: client)
+            } catch {
+                await unwatch(client)
+                throw error
+            }
+            await unwatch(client)
+            return integrity.rawValue
+        }
+    }
+
     /// Has the pending calls of a client dropped when it leaves the bus.
     private func watch(_ call: Call) {
         guard let sender = call.sender, departures[sender.rawValue] == nil else { return }

@@ -17,6 +17,7 @@ extension TaskProperties {
         path = record.path ?? ""
         state = State(rawValue: record.state.kind.rawValue)
         activity = live.flatMap { Activity(rawValue: $0.activity) } ?? .none
+        if snapshot.isVerifying { activity = .verifying }
         apply(record.state)
         downloadedBytes = UInt64(clamping: live?.bytes ?? record.segments.byteCount)
         totalBytes = record.remote.total ?? -1

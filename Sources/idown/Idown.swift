@@ -40,7 +40,8 @@ struct Idown: AsyncParsableCommand {
                 name: "Look",
                 subcommands: [
                     ListCommand.self, WatchCommand.self, ShowCommand.self, ExplainCommand.self,
-                    WaitCommand.self, FollowCommand.self, ExportCommand.self,
+                    VerifyCommand.self, WaitCommand.self, FollowCommand.self,
+                    ExportCommand.self,
                 ]
             ),
             CommandGroup(

@@ -246,6 +246,11 @@ final class FakeManager: ManagerHandling {
         try verb("edit \(options.dictionary.keys.sorted().joined(separator: " "))", id, call)
     }
 
+    func verify(_ id: String, call: Call) async throws(ManagerError) -> String {
+        try verb("verify", id, call)
+        return "checksum"
+    }
+
     func getTask(_ id: String, call: Call) async throws(ManagerError) -> TaskProperties {
         note("get \(id)", call)
         guard !record.withLock(\.isStopping) else {

@@ -17,6 +17,8 @@ package enum Refusal: Error, Hashable, Sendable {
     case keepsURL(TaskState.Kind)
     /// A task in this state keeps the value as it is: `InvalidState` too.
     case keepsOption(TaskEdit.Option, TaskState.Kind)
+    /// Only the file of a completed task can be verified.
+    case unfinished(TaskState.Kind)
     /// The task has a file, which cannot get another place.
     case keepsFile
     /// The finished file is being given its name at this moment, or may have it already and the

@@ -49,5 +49,7 @@ package enum Event: Hashable, Sendable {
     case publicationFound(name: String, size: Int64)
     /// The partial file of an intent to delete is gone.
     case partialDeleted
+    /// The finished file was read again; nil where its bytes are what they should be.
+    case verified(Failure?)
     case transfer(TransferEvent, of: AttemptNumber)
 }

@@ -27,6 +27,7 @@ extension TaskRecord {
         case .partialFound(let size): measurePartial(size)
         case .publicationFound(let name, let size): findPublication(name, size, at: now)
         case .partialDeleted: finishDeletion()
+        case .verified(let mismatch): note(mismatch)
         case .transfer(let event, let number):
             apply(event, of: number, at: now, jitter: jitter, took: took)
         }
@@ -133,6 +134,21 @@ extension TaskRecord {
         case .publish, nil:
             return []
         }
+    }
+
+    private mutating func note(_ mismatch: Failure?) -> [Effect] {
+        guard state == .completed else { return [] }
+        let before = self
+        if mismatch != nil {
+            integrity = Integrity.none
+        } else if request.hasDigest(of: remote) {
+            integrity = .checksum
+        } else if failure != nil, integrity == Integrity.none {
+            integrity = remote.provenIntegrity
+        }
+        failure = mismatch
+        guard self != before else { return [] }
+        return [.persist, .announce]
     }
 
     mutating func complete(

@@ -5,6 +5,26 @@ import iDownState
 
 /// What single events change beside the state, and what they leave alone.
 @Suite struct TaskRecordEventTests {
+    @Test(arguments: Situation.allCases)
+    func `a finished file that was read again is known by what was found`(
+        situation: Situation
+    ) throws {
+        let before = try situation.record()
+        var record = before
+        let isCompleted = situation == .completed
+        let effects: [Effect] = isCompleted ? [.persist, .announce] : []
+        #expect(record.apply(.verified(Sample.mismatch), at: Sample.now, jitter: 0) == effects)
+        guard isCompleted else { return #expect(record == before) }
+        #expect(record.state == .completed && record.failure == Sample.mismatch)
+        #expect(record.integrity == Integrity.none)
+        #expect(record.apply(.verified(Sample.mismatch), at: Sample.now, jitter: 0).isEmpty)
+        #expect(record.apply(.verified(nil), at: Sample.now, jitter: 0) == effects)
+        #expect(record == before)
+        record.request.checksum = Checksum(.md5, Array(repeating: 1, count: 16))
+        #expect(record.apply(.verified(nil), at: Sample.now, jitter: 0) == effects)
+        #expect(record.integrity == .checksum)
+    }
+
     // MARK: The scheduler
 
     @Test func `a start has the next number and its place among all starts`() throws {

@@ -130,8 +130,7 @@ extension Walk.Node {
         case .transfer(.failed, _), .transfer(.held, _), .transfer(.completed, _):
             if !effects.isEmpty { live = nil }
         case .slotGranted, .displaced, .held, .released, .retryDue, .partialFound,
-            .publicationFound,
-            .partialDeleted, .transfer:
+            .publicationFound, .partialDeleted, .verified, .transfer:
             break
         }
     }

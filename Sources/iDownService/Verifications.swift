@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import DBus
+import iDownBus
+import iDownData
+import iDownState
+import iDownloader
+
+/// The finished files that are read again, and the calls that wait for that (contract, Verify).
+///
+/// One reading serves all calls for its task, and ends with the last of their callers.
+final class Verifications {
+    private struct Reading {
+        let work: Task<Void, Never>
+        /// By the number of the call: its client.
+        var callers: [Int: String]
+    }
+
+    private var readings: [TaskID: Reading] = [:]
+    private let waiters = Waiters<TaskID, Result<Integrity, any Error>>()
+
+    /// Whether the finished file of a task is being read.
+    func isReading(_ record: TaskRecord) -> Bool {
+        record.state == .completed && readings[record.id] != nil
+    }
+
+    /// The view of all tasks, with those marked whose files are being read now.
+    func view(
+        over view: @escaping @Sendable (TaskRecord) -> TaskSnapshot
+    ) -> @Sendable (TaskRecord) -> TaskSnapshot {
+        let read = Set(readings.keys)
+        guard !read.isEmpty else { return view }
+        return { record in
+            var snapshot = view(record)
+            snapshot.isVerifying = record.state == .completed && read.contains(record.id)
+            return snapshot
+        }
+    }
+
+    /// Whether a client waits for a reading.
+    func waits(_ client: String) -> Bool {
+        readings.values.contains { $0.callers.values.contains(client) }
+    }
+
+    /// Reads the file, or joins those who have it read.
+    func integrity(
+        of id: TaskID,
+        for client: String,
+        in coordinator: isolated Coordinator
+    ) async throws -> Integrity {
+        let limit = Contract.pendingVerifications
+        guard readings.values.reduce(0, { $0 + $1.callers.count }) < limit else {
+            throw ServiceRefusal.limitExceeded(
+                "Too many calls of Verify wait: at most \(limit) at a time."
+            )
+        }
+        let record = try await coordinator.task(id).record
+        guard record.state == .completed else { throw Refusal.unfinished(record.state.kind) }
+        try coordinator.refuseWhileStopping()
+        let number = waiters.makeNumber()
+        if readings[id] == nil { begin(record, in: coordinator) }
+        readings[id]?.callers[number] = client
+        guard let result = await waiters.wait(for: id, as: number, in: coordinator) else {
+            throw CancellationError()
+        }
+        return try result.get()
+    }
+
+    /// A client has left the bus.
+    func cancelAll(of client: String) {
+        for (id, reading) in readings {
+            for number in reading.callers.filter({ $0.value == client }).keys.sorted() {
+                readings[id]?.callers[number] = nil
+                waiters.release(number, of: id, with: nil)
+            }
+            if readings[id]?.callers.isEmpty == true { reading.work.cancel() }
+        }
+    }
+
+    /// The service ends.
+    func stop() {
+        for reading in readings.values { reading.work.cancel() }
+        waiters.releaseAll(with: .failure(ServiceRefusal.stopping))
+    }
+
+    /// Tells those who wait for a reading what it has found.
+    fileprivate func answer(_ id: TaskID, with result: Result<Integrity, any Error>) {
+        waiters.release(id, with: result)
+    }
+
+    private func begin(_ record: TaskRecord, in coordinator: isolated Coordinator) {
+        let id = record.id
+        let work = Task {
+            await tell(record, in: coordinator) { $0.isVerifying = false }
+            let result = await read(record, in: coordinator)
+            let last = try? await coordinator.task(id).record
+            let callers = readings.removeValue(forKey: id)?.callers ?? [:]
+            if Task.isCancelled, !callers.isEmpty, !coordinator.isStopping, let last {
+                // They came while the reading for those before them was given up.
+                begin(last, in: coordinator)
+                readings[id]?.callers = callers
+                return
+            }
+            if let last { await tell(last, in: coordinator) { $0.isVerifying = true } }
+            let answer: @Sendable () -> Void = {
+                coordinator.executor.post {
+                    coordinator.assumeIsolated { $0.verifications.answer(id, with: result) }
+                }
+            }
+            guard let announcer = coordinator.announcer else { return answer() }
+            await announcer.call(answer, after: [id])
+        }
+        readings[id] = Reading(work: work, callers: [:])
+    }
+
+    /// Tells that the reading has begun or ended, of which the record knows nothing.
+    private func tell(
+        _ record: TaskRecord,
+        in coordinator: isolated Coordinator,
+        _ change: (inout TaskSnapshot) -> Void
+    ) async {
+        let after = coordinator.snapshot(of: record)
+        var before = after
+        change(&before)
+        await coordinator.announcer?.taskChanged(from: before, to: after)
+    }
+
+    private func read(
+        _ first: TaskRecord,
+        in coordinator: isolated Coordinator
+    ) async -> Result<Integrity, any Error> {
+        var record = first
+        do {
+            while true {
+                let mismatch = try await mismatch(of: record, in: coordinator)
+                let (seen, now) = (record, coordinator.time.date)
+                let integrity: Integrity? = try await coordinator.commit { transaction in
+                    var isSeen = false
+                    let change = try transaction.change(seen.id) { current in
+                        isSeen = current.isAlike(seen)
+                        return isSeen ? current.apply(.verified(mismatch), at: now, jitter: 0) : []
+                    }
+                    return (isSeen ? change?.after.integrity : nil, change.map { [$0] } ?? [])
+                }
+                if let integrity { return .success(integrity) }
+                // It has another name or another digest by now, or is not there any more.
+                record = try await coordinator.task(seen.id).record
+                guard record.state == .completed else {
+                    throw Refusal.unfinished(record.state.kind)
+                }
+            }
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    private func mismatch(
+        of record: TaskRecord,
+        in coordinator: isolated Coordinator
+    ) async throws -> Failure? {
+        var pieces: PieceHashes?
+        if record.request.hasPieceHashes {
+            pieces = try await coordinator.store.read { snapshot throws(StoreFailure) in
+                try snapshot.pieceHashes(of: record.id)
+            }
+        }
+        return try await coordinator.engine.verify(record, pieces)
+    }
+}
+
+extension TaskRecord {
+    /// Whether it has the same file, which is to have the same bytes.
+    fileprivate func isAlike(_ other: TaskRecord) -> Bool {
+        state == .completed && file == other.file
+            && request.directory == other.request.directory
+            && request.checksum == other.request.checksum && remote == other.remote
+    }
+}

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+package import iDownState
+
+extension Engine {
+    /// Reads a finished file and compares it with what is known: the client's digest, its pieces'
+    /// or the server's, or else its length.
+    ///
+    /// Whatever regular file stands under the name is read, since a file that somebody has restored
+    /// is as good.
+    ///
+    /// - Parameters:
+    ///   - record: the completed task.
+    ///   - pieces: the hashes of its pieces, where there are some.
+    /// - Returns: why the file is not what it should be; nil where it is.
+    /// - Throws: `CancellationError` where nobody waits any more.
+    package func verify(_ record: TaskRecord, _ pieces: PieceHashes?) async throws -> Failure? {
+        guard let file = record.file else { return FileError.vanished.failure }
+        let (directory, fileSystem) = (record.request.directory, fileSystem)
+        do {
+            let (part, size) = try await disk.readForDigests(in: directory) {
+                () throws(FileError) in
+                let part = try PartFile.finished(
+                    file,
+                    in: OpenFolder(directory, fileSystem: fileSystem)
+                )
+                return (part, try part.size())
+            }
+            if let expected = record.request.checksum {
+                return try await mismatch(of: part, size, expected)
+            }
+            let total = record.remote.total
+            if let total, total != size {
+                return Failure(
+                    .sizeMismatch,
+                    "The file has \(size) bytes instead of \(total). Another program may have"
+                        + " changed it. Retry downloads it again."
+                )
+            }
+            if let pieces { return try await mismatch(of: part, size, pieces) }
+            guard let expected = record.request.expectedChecksum(of: record.remote) else {
+                return nil
+            }
+            return try await mismatch(of: part, size, expected)
+        } catch let error as FileError {
+            return error.failureOfFinishedFile
+        }
+    }
+
+    private func mismatch(
+        of part: PartFile,
+        _ size: Int64,
+        _ expected: Checksum
+    ) async throws -> Failure? {
+        var (digest, offset) = (DigestState(expected.algorithm), Int64(0))
+        while let range = ByteRange(from: offset, to: min(offset + DigestFollower.slice, size)) {
+            try Task.checkCancellation()
+            let before = digest
+            digest = try await disk.readForDigests(in: part.folder.path) { () throws(FileError) in
+                var digest = before
+                try part.forEachPiece(of: range, upTo: 256 << 10) { digest.update($0) }
+                return digest
+            }
+            offset = range.end
+        }
+        guard digest.value != expected.bytes else { return nil }
+        let found = Checksum(expected.algorithm, digest.value)
+        return Failure(
+            .checksumMismatch,
+            "The file has the checksum \(found?.description ?? "") instead of \(expected). Another"
+                + " program may have changed it. Retry downloads it again."
+        )
+    }
+
+    private func mismatch(
+        of part: PartFile,
+        _ size: Int64,
+        _ pieces: PieceHashes
+    ) async throws -> Failure? {
+        var check = PieceCheck(part, pieces, size: size, disk: disk)
+        repeat { try Task.checkCancellation() } while try await check.proceed()
+        guard !check.bad.isEmpty else { return nil }
+        return Failure(
+            .checksumMismatch,
+            "\(check.bad.count) pieces of the file do not have the checksums that the metalink"
+                + " gives. Another program may have changed them. Retry downloads it again."
+        )
+    }
+}
+
+extension PartFile {
+    /// Opens the finished file for reading alone.
+    ///
+    /// - Throws: `vanished` where no regular file stands there.
+    static func finished(_ file: LocalFile, in folder: OpenFolder) throws(FileError) -> PartFile {
+        let fileSystem = folder.fileSystem
+        let descriptor: Descriptor
+        do throws(FileError) {
+            // O_NONBLOCK: a pipe under this name must not hold the thread until it is written to.
+            descriptor = try fileSystem.open(
+                file.name,
+                in: folder.number,
+                flags: O_RDONLY | O_NONBLOCK
+            )
+        } catch {
+            switch error.errno {
+            case ENOENT, ELOOP, ENXIO, ENODEV: throw .vanished
+            default: throw error
+            }
+        }
+        guard try fileSystem.status(of: descriptor.number).isRegular else { throw .vanished }
+        return PartFile(file, folder, descriptor)
+    }
+}
+
+extension FileError {
+    /// The failure as ``failure`` has it, in words for a file that was complete.
+    fileprivate var failureOfFinishedFile: Failure {
+        switch self {
+        case .vanished, .notOurs, .shortened, .folderMoved, .otherDrive:
+            Failure(
+                .fileVanished,
+                "The finished file is not in its folder any more. Retry downloads it again."
+            )
+        case .system, .nameTaken: failure
+        }
+    }
+}

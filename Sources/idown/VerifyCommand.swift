@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import iDownBus
+import iDownView
+
+/// `idown verify`: whether finished files still are what they should be.
+struct VerifyCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "verify",
+        abstract: "Reads finished files again and compares them with their checksums.",
+        discussion: """
+            Prints a line for each download: its ID, how the file was checked, and its name. A file \
+            without a known checksum is compared with its length. A file that changed or is gone is \
+            reported on standard error, and the exit code tells it. Of a state, a range or all, \
+            downloads that are not completed are skipped.
+
+            Examples:
+              idown verify 7
+              idown verify completed
+              idown edit 7 --checksum sha-256=HEX && idown verify 7
+            """
+    )
+
+    @OptionGroup var selection: SelectionArguments
+
+    func run() async throws {
+        try await Service.use { client in
+            let selection = try selection.selection()
+            let tasks = try await selection.tasks(client)
+            let isNamed = selection.plainIDs != nil
+            var first: ExitStatus?
+            for task in tasks where isNamed || task.state == .completed {
+                var lines: [String] = []
+                do throws(ManagerError) {
+                    let checked = try await Self.verify(task, client)
+                    lines = checked.line.map { [$0] } ?? []
+                    first = first ?? checked.status
+                } catch {
+                    guard !selection.passesOver(error, of: task.id) else { continue }
+                    guard !error.isUnreachable else { throw error }
+                    Output.complain(error.named(task.id).description)
+                    first = first ?? ExitStatus(error)
+                }
+                try Output.data(lines: lines)
+            }
+            if let first { throw first.exit }
+        }
+    }
+
+    /// Has a file read, and complains of one that is not what it should be.
+    ///
+    /// - Returns: The line to print for a good file, or the exit code for another.
+    private static func verify(
+        _ task: TaskProperties,
+        _ client: ManagerClient
+    ) async throws(ManagerError) -> (line: String?, status: ExitStatus?) {
+        let integrity = try await client.verify(task.id)
+        let checked = try await client.getTask(task.id)
+        guard checked.errorCode.isEmpty else {
+            Output.complain("\(task.id): \(checked.errorMessage)")
+            return (nil, ExitStatus(errorCode: checked.errorCode))
+        }
+        let name = Terminal.output.reader.line(TaskSummary(task).shortName.description)
+        return ("\(task.id)\t\(integrity)\t\(name)", nil)
+    }
+}

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+import iDownBus
+import iDownTesting
+
+/// `idown verify`.
+@Suite(.timeLimit(.minutes(2))) struct VerifyCommandTests {
+    private let content = TestContent(seed: 94, count: 100_000)
+
+    @Test func `good files are printed, and one that changed is reported with its exit code`()
+        async throws
+    {
+        let host = try FaultServer.serving(ServedFile(content))
+        defer { host.stop() }
+        try await withService { service in
+            let good = try await service.add(host.url("/good"))
+            let bad = try await service.add(host.url("/bad"))
+            for id in [good, bad] { try await service.waitForState("completed", of: id) }
+            let paused = try await service.add(host.url("/paused")) { $0.paused = true }
+            let whole = try await idown("verify", "all", in: service)
+            #expect(whole.status == .exited(0), "\(whole)")
+            #expect(
+                whole.standardOutput == "\(good)\tvalidators\tgood\n\(bad)\tvalidators\tbad",
+                "\(whole)"
+            )
+            try TestFile.write("short", to: service.home.download("bad"))
+            let changed = try await idown("verify", good, bad, in: service)
+            #expect(changed.status == .exited(13), "\(changed)")
+            #expect(changed.standardOutput == "\(good)\tvalidators\tgood")
+            #expect(changed.standardError.contains("5 bytes instead of 100000"), "\(changed)")
+            let refused = try await idown("verify", paused, in: service)
+            #expect(refused.status == .exited(4), "\(refused)")
+            #expect(try await idown("verify", "99", in: service).status == .exited(3))
+        }
+    }
+}

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import DBus
+import Dispatch
+import Glibc
+import Testing
+import iDownBus
+import iDownState
+import iDownTesting
+
+@testable import iDownService
+@testable import iDownloader
+
+/// Finished files that are read again.
+@Suite(.timeLimit(.minutes(2))) struct CoordinatorVerifyTests {
+    /// Runs `body` with a completed task whose file has this digest option.
+    private func withFile(
+        _ checksum: String? = nil,
+        _ body: (ServiceScene, _ id: String, _ path: String) async throws -> Void
+    ) async throws {
+        let server = try FaultServer.serving(ServedFile(.small))
+        defer { server.stop() }
+        try await withService { scene in
+            var options = AddOptions()
+            options.checksum = checksum
+            let id = try await scene.client.addURL(server.url("/a.bin"), options: options)
+            try await scene.wait(for: id, .completed)
+            try await body(scene, id, scene.home.download("a.bin"))
+        }
+    }
+
+    private func sha256(of path: String) async throws -> String {
+        let output = try await ChildProcess.run("sha256sum", [path]).standardOutput
+        return "sha-256=" + output.prefix { $0 != " " }
+    }
+
+    @Test func `a file as it came is what it was, and one that changed is not, until it is back`()
+        async throws
+    {
+        try await withFile { scene, id, path in
+            #expect(try await scene.client.verify(id) == .validators)
+            let bytes = try TestFile.bytes(of: path)
+            try TestFile.write(bytes.dropLast(), to: path)
+            #expect(try await scene.client.verify(id) == TaskProperties.Integrity.none)
+            var task = try await scene.client.getTask(id)
+            #expect(task.state == .completed && task.errorCode == "Integrity.SizeMismatch")
+            #expect(task.integrity == TaskProperties.Integrity.none && task.activity == .none)
+
+            #expect(unlink(path) == 0)
+            #expect(try await scene.client.verify(id) == TaskProperties.Integrity.none)
+            #expect(try await scene.client.getTask(id).errorCode == "File.Vanished")
+
+            try TestFile.write(bytes, to: path)
+            #expect(try await scene.client.verify(id) == .validators)
+            task = try await scene.client.getTask(id)
+            #expect(task.errorCode == "" && task.integrity == .validators)
+        }
+    }
+
+    @Test func `a checksum that is given later decides`() async throws {
+        try await withFile { scene, id, path in
+            var options = EditOptions()
+            options.values.checksum = try await sha256(of: path)
+            try await scene.client.setOptions(options, of: id)
+            #expect(try await scene.client.verify(id) == .checksum)
+            options.values.checksum = "md5=" + String(repeating: "0", count: 32)
+            try await scene.client.setOptions(options, of: id)
+            #expect(try await scene.client.verify(id) == TaskProperties.Integrity.none)
+            #expect(try await scene.client.getTask(id).errorCode == "Integrity.ChecksumMismatch")
+        }
+    }
+
+    @Test func `everybody hears when a reading begins and ends`() async throws {
+        try await withFile { scene, id, _ in
+            let mark = scene.signals.signals.count
+            _ = try await scene.client.verify(id)
+            let words = scene.signals.signals.dropFirst(mark).compactMap { signal -> Value? in
+                guard case .changed(id, _, let changed) = ManagerEvent(signal) else { return nil }
+                return changed["Activity"]
+            }
+            #expect(words == [.string("verifying"), .string("")])
+        }
+    }
+
+    @Test func `what is not completed cannot be verified`() async throws {
+        try await withService { scene in
+            var options = AddOptions()
+            options.paused = true
+            let id = try await scene.client.addURL("http://127.0.0.1:9/a", options: options)
+            #expect(await code { _ = try await scene.client.verify(id) } == .invalidState)
+            #expect(await code { _ = try await scene.client.verify("99") } == .noSuchTask)
+        }
+    }
+
+    @Test func `calls for one file share a reading, which ends with their clients`() async throws {
+        let server = try FaultServer.serving(ServedFile(.small))
+        defer { server.stop() }
+        try await withHub { hub in
+            let id = try await hub.add(server.url("/a"))
+            try await hub.announced.wait(for: id, .completed)
+            // The thread that reads for digests is busy.
+            let door = DispatchSemaphore(value: 0)
+            hub.disk.digestQueue(for: hub.files).async { door.wait() }
+            let coordinator = hub.coordinator
+            let calls = (0..<3).map { number in
+                Task.immediate { try await coordinator.verify(id, for: ":1.\(number % 2)") }
+            }
+            try await waitUntil("three calls") {
+                await coordinator.look { $0.waits(":1.0") && $0.waits(":1.1") }
+            }
+            await coordinator.forgetWaits(of: ":1.0")
+            await #expect(throws: CancellationError.self) { try await calls[0].value }
+            await #expect(throws: CancellationError.self) { try await calls[2].value }
+            #expect(try await coordinator.task(id).isVerifying)
+            await coordinator.forgetWaits(of: ":1.1")
+            await #expect(throws: CancellationError.self) { try await calls[1].value }
+            door.signal()
+            try await waitUntil("the reading to end") {
+                try await !coordinator.task(id).isVerifying
+            }
+            #expect(try await coordinator.verify(id, for: ":1.3") == .validators)
+        }
+    }
+}
