@@ -28,6 +28,7 @@ extension AddOptions {
         case .headers: headers = try HeaderRules.headers(value)
         case .referrer: referrer = try Self.fieldValue(key, try key.read(value))
         case .userAgent: userAgent = try Self.fieldValue(key, try key.read(value))
+        case .cookies: cookies = try Self.fieldValue(key, try key.read(value))
         case .token: token = try Self.token(key, try key.read(value))
         case .onExisting: onExisting = try key.word(value)
         case .speedLimit: speedLimit = try key.number(value, within: Contract.speedLimit)

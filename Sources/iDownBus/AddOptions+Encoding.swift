@@ -20,6 +20,7 @@ extension AddOptions {
         case .headers: headers.isEmpty ? nil : headerDictionary
         case .referrer: referrer?.busValue
         case .userAgent: userAgent?.busValue
+        case .cookies: cookies?.busValue
         case .token: token?.busValue
         case .onExisting: onExisting?.rawValue.busValue
         case .whenDone: whenDone?.rawValue.busValue

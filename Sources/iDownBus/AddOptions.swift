@@ -26,6 +26,10 @@ public struct AddOptions: Hashable, Sendable {
     public var referrer: String?
     /// The User-Agent header to send; nil means idown's own.
     public var userAgent: String?
+    /// The value of the `Cookie` header for the URL's own scheme, host and port.
+    ///
+    /// The service forgets it when the task has ended, or when its URL becomes another server's.
+    public var cookies: String?
     /// A text of 1 to 255 bytes that makes the call repeatable: the same token always returns the
     /// same id, even after the task was removed.
     public var token: String?
@@ -112,5 +116,6 @@ extension AddOptions {
         case expectedSize = "expected-size"
         case whenDone = "when-done"
         case retryFor = "retry-for"
+        case cookies
     }
 }

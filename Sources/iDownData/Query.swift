@@ -101,7 +101,7 @@ enum Query: String, CaseIterable {
         UPDATE task SET segments = ?, bytesOnDisk = ? WHERE id = ?
         """
     case fail = """
-        UPDATE task SET state = 'failed', hold = NULL WHERE id = ?
+        UPDATE task SET state = 'failed', hold = NULL, cookies = NULL WHERE id = ?
         """
     case delete = """
         DELETE FROM task WHERE id = ?

@@ -37,6 +37,9 @@ enum Schema {
         migrator.registerMigration("9", foreignKeyChecks: .immediate) { database in
             try database.execute(sql: version9)
         }
+        migrator.registerMigration("10", foreignKeyChecks: .immediate) { database in
+            try database.execute(sql: version10)
+        }
         migrator.registerMigration("12", foreignKeyChecks: .immediate) { database in
             try nameTasks(in: database)
         }
@@ -263,6 +266,22 @@ enum Schema {
             try update.execute(arguments: [FoldedText.fold(name), id])
         }
     }
+
+    // Cookies that clients give; tasks of private windows; and what browsers hand over. A hand-over
+    // that is not confirmed yet is no task: its row is kept here as text, so that no query, index
+    // or count of tasks meets it. One that was withdrawn is kept for ever, with its token alone.
+    private static let version10 = """
+        ALTER TABLE task ADD COLUMN cookies TEXT;
+        ALTER TABLE task ADD COLUMN isPrivate INTEGER NOT NULL DEFAULT 0;
+        CREATE TABLE handOver (
+            token TEXT PRIMARY KEY NOT NULL,
+            state TEXT NOT NULL,
+            task INTEGER,
+            confirmAt INTEGER,
+            record TEXT
+        ) STRICT;
+        CREATE INDEX handOverProvisional ON handOver(confirmAt) WHERE state = 'provisional';
+        """
 
     private static func markLogins(in database: Database) throws {
         let rows = try Row.fetchAll(

@@ -28,7 +28,7 @@ package final class Store: Sendable {
     /// The last answers of quick reads.
     let recentReads = Mutex(RecentReads())
     /// Whether all work runs on the caller's thread, which waits for it.
-    private let blocks: Bool
+    let blocks: Bool
 
     init(
         pool: DatabasePool,

@@ -62,12 +62,17 @@ extension Store {
     /// - Throws: `StoreFailure.database` if readers use the log for too long.
     package func emptyLog() async throws(StoreFailure) {
         let result = await withCheckedContinuation { continuation in
-            pool.asyncWriteWithoutTransaction { database in
+            let empty: @Sendable (Database) -> Void = { database in
                 continuation.resume(
                     returning: Result { () throws(StoreFailure) in
                         try translatingErrors { _ = try database.checkpoint(.truncate) }
                     }
                 )
+            }
+            if blocks {
+                pool.writeWithoutTransaction(empty)
+            } else {
+                pool.asyncWriteWithoutTransaction(empty)
             }
         }
         try result.get()

@@ -17,7 +17,7 @@ enum TaskColumn: Int, CaseIterable {
     case lastModifiedIsStrong, lastModified, remoteChecksum, mimeType, fileName, wantedName
     case checksum, directory, segments, entityTag, failureMessage, owner, userAgent, url, referrer
     case headers, mirrors, loginKey, hasLogins, listedTasks, retryFor, waited, hostHasAnswered
-    case metalinkReach, serial
+    case metalinkReach, serial, cookies, isPrivate
 
     /// The columns that version 1 of the table did not have, with the SQL value of each for a task
     /// in an older table.
@@ -25,6 +25,7 @@ enum TaskColumn: Int, CaseIterable {
         (.loginKey, "NULL"), (.hasLogins, "0"), (.listedTasks, "NULL"),
         (.retryFor, "86400"), (.waited, "0"), (.hostHasAnswered, "0"), (.metalinkReach, "NULL"),
         (.serial, "1"),
+        (.cookies, "NULL"), (.isPrivate, "0"),
     ]
 
     /// The column's name in SQL.
@@ -103,6 +104,8 @@ enum TaskColumn: Int, CaseIterable {
         case .hostHasAnswered: record.hostHasAnswered
         case .metalinkReach: record.request.metalinkReach
         case .serial: record.serial
+        case .cookies: record.request.cookies
+        case .isPrivate: record.request.isPrivate
         }
     }
 
@@ -154,7 +157,7 @@ enum TaskColumn: Int, CaseIterable {
         .failureRetryAfter, .entityTagIsWeak, .lastModifiedIsStrong, .lastModified,
         .remoteChecksum, .fileName, .wantedName, .checksum, .entityTag, .failureMessage, .userAgent,
         .referrer, .headers,
-        .mirrors, .loginKey, .listedTasks, .metalinkReach,
+        .mirrors, .loginKey, .listedTasks, .metalinkReach, .cookies,
     ]
     private static let insertAll = insert(into: allCases)
     private static let insertPlain = insert(into: plain)
@@ -232,7 +235,7 @@ extension TaskColumn {
         .urlHash, .originHash, .isLoopback, .onExisting, .connections, .expectedSize,
         .hasPieceHashes, .usesStoredLogins, .whenDone, .wantedName, .checksum, .directory, .owner,
         .userAgent, .url, .referrer, .headers, .mirrors, .loginKey, .hasLogins, .retryFor,
-        .metalinkReach,
+        .metalinkReach, .cookies, .isPrivate,
     ]
 }
 

@@ -71,6 +71,8 @@ struct TaskRow {
             headers: headers,
             referrer: try optional(.referrer),
             userAgent: try optional(.userAgent),
+            cookies: try optional(.cookies),
+            isPrivate: try flag(.isPrivate),
             connections: try connections(),
             onExisting: onExisting,
             mirrors: (try optional(.mirrors)).map { MirrorText.mirrors(of: $0) } ?? [],

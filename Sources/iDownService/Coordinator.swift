@@ -35,6 +35,7 @@ package actor Coordinator {
     let countTeller = CountTeller()
     let clearing = Clearing()
     let custody = LoginCustody()
+    let erasure = SecretErasure()
     let hosts = HostMemory()
     let endWaiters = EndWaiters()
     let verifications = Verifications()
@@ -103,6 +104,7 @@ package actor Coordinator {
         fillSlots()
         restart.settle(in: self)
         clearing.begin(in: self)
+        erasure.begin(in: self)
     }
 
     // MARK: Commits
@@ -169,6 +171,7 @@ package actor Coordinator {
         if after.state == .completed { engine.forgetName(of: after) }
         publications.note(after, isRunning: slots.running[id] != nil)
         custody.note(change, for: self)
+        erasure.note(change, in: self)
         if after.state == .waiting(.space) { space.noteHold(of: after, in: self) }
         if change.changesCounts { countTeller.change(in: self) }
     }
@@ -193,6 +196,7 @@ package actor Coordinator {
         publications.stop()
         clearing.stop()
         custody.stop()
+        erasure.stop()
         endWaiters.stop()
         verifications.stop()
         commits.refuseClients()

@@ -135,7 +135,9 @@ extension TaskSnapshot {
     /// The properties that differ from an earlier state.
     fileprivate func differences(from told: TaskSnapshot) -> Set<TaskProperty> {
         let (old, new) = (told.record, record)
-        guard live == nil, told.live == nil, old.differsInStateOnly(from: new) else {
+        guard live == nil, told.live == nil, !isVerifying, !told.isVerifying,
+            old.differsInStateOnly(from: new)
+        else {
             return Set(TaskProperties(self).properties(changedSince: TaskProperties(told)))
         }
         var properties: Set<TaskProperty> = []

@@ -89,6 +89,7 @@ struct Wishes: Sendable {
             tasks[index].request.headers = headers
             tasks[index].request.referrer = referrer
             tasks[index].request.userAgent = options.userAgent
+            tasks[index].request.cookies = options.cookies.flatMap { $0.isEmpty ? nil : $0 }
             tasks[index].request.connections = options.connections.map(Int.init)
             tasks[index].request.onExisting = onExisting
             tasks[index].request.retryFor = options.retryFor.map { Int64(clamping: $0) } ?? retryFor

@@ -38,7 +38,8 @@ import iDownBus
         options.expectedSize = 0
         options.whenDone = .reveal
         options.retryFor = 60
-        #expect(options.dictionary.count == 16)
+        options.cookies = "a=b; c=d"
+        #expect(options.dictionary.count == 17)
         #expect(try AddOptions(options.dictionary) == options)
         #expect(AddOptions().dictionary.isEmpty)
         #expect(try AddOptions([:]) == AddOptions())
@@ -58,7 +59,8 @@ import iDownBus
         arguments: [
             ("directory", .byte(1)), ("filename", .boolean(true)), ("paused", .string("yes")),
             ("priority", .uint32(1)), ("connections", .int32(1)), ("headers", .string("a: b")),
-            ("referrer", .int32(1)), ("user-agent", .int32(1)), ("token", .int32(1)),
+            ("referrer", .int32(1)), ("user-agent", .int32(1)), ("cookies", .int32(1)),
+            ("token", .int32(1)),
             ("on-existing", .boolean(true)), ("speed-limit", .int64(1)), ("mirrors", .string("a")),
             ("mirrors", .array(of: "i", [])),
             ("checksum", .array(of: "y", [])), ("expected-size", .uint32(1)),
@@ -79,6 +81,7 @@ import iDownBus
             ("filename", .string(String(repeating: "a", count: 256))),
             ("connections", .uint32(0)), ("connections", .uint32(17)),
             ("referrer", .string("a\r\nX-Evil: 1")), ("user-agent", .string("a\nb")),
+            ("cookies", .string("a=b\r\nX-Evil: 1")),
             ("user-agent", .string(String(repeating: "a", count: 8193))),
             ("token", .string("")),
             ("on-existing", .string("overwrite")), ("speed-limit", .uint64(1 << 63)),

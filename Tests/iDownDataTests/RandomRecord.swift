@@ -44,6 +44,8 @@ struct RandomRecord {
             headers: (0..<pick([0, 0, 1, 5])).map { _ in HeaderField(name: text(), value: text()) },
             referrer: maybe { $0.text() },
             userAgent: maybe { $0.text() },
+            cookies: maybe { $0.text() },
+            isPrivate: pick([true, false]),
             connections: maybe { .random(in: 1...16, using: &$0.generator) },
             onExisting: pick([.rename, .fail]),
             mirrors: (0..<pick([0, 0, 1, 5])).map { _ in "http://mirror/" + oneLine() },

@@ -81,6 +81,7 @@ extension TaskRecord {
         case .cancelled: return []
         case .completed: throw .invalidState(.cancel, .completed)
         }
+        request.cookies = nil
         var effects: [Effect] = [.persist]
         if wasDownloading { effects.append(.stopTransfer(attempt)) }
         effects.append(.announce)
@@ -100,6 +101,7 @@ extension TaskRecord {
         }
         intent = .remove
         state = .cancelled
+        request.cookies = nil
         var effects: [Effect] = [.persist]
         if wasDownloading { effects.append(.stopTransfer(attempt)) }
         effects += [.announceRemoved, .deletePartial]

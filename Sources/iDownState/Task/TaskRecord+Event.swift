@@ -166,6 +166,7 @@ extension TaskRecord {
         failure = nil
         tries = 0
         waited = .zero
+        request.cookies = nil
         finishedAt = now
         return [.persist, .announce, .fillSlots]
     }

@@ -126,6 +126,7 @@ extension TaskRecord {
         case .giveUp(let failure):
             self.failure = failure
             self.failure?.isAfterAnswer = false
+            request.cookies = nil
             state = .failed
             return [.persist, .announce, .fillSlots]
         case .retry(let wait):

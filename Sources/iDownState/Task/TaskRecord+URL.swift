@@ -43,6 +43,7 @@ extension TaskRecord {
         request.metalinkReach = nil
         if !isSameOrigin {
             request.headers = []
+            request.cookies = nil
             request.referrer = nil
             hostHasAnswered = false
             request.keptLogins?.isForURL = false

@@ -40,6 +40,11 @@ package struct TaskRequest: Hashable, Sendable {
     package var headers: [HeaderField]
     package var referrer: String?
     package var userAgent: String?
+    /// A Cookie field's value for the URL's own scheme, host and port; gone once the task has ended
+    /// or its URL is another server's.
+    package var cookies: String?
+    /// Whether it came from a private window: nothing of it is kept once it is done.
+    package var isPrivate: Bool
     /// The most connections at once, 1…16; nil takes the service's setting.
     package var connections: Int?
     package var onExisting: OnExisting
@@ -77,6 +82,8 @@ package struct TaskRequest: Hashable, Sendable {
         headers: [HeaderField] = [],
         referrer: String? = nil,
         userAgent: String? = nil,
+        cookies: String? = nil,
+        isPrivate: Bool = false,
         connections: Int? = nil,
         onExisting: OnExisting = .rename,
         mirrors: [String] = [],
@@ -96,6 +103,8 @@ package struct TaskRequest: Hashable, Sendable {
         self.headers = headers
         self.referrer = referrer
         self.userAgent = userAgent
+        self.cookies = cookies
+        self.isPrivate = isPrivate
         self.connections = connections
         self.onExisting = onExisting
         self.mirrors = mirrors

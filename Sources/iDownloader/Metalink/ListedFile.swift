@@ -29,6 +29,8 @@ package struct ListedFile: Hashable, Sendable {
             headers: isAtHome ? metalink.headers : [],
             referrer: isAtHome ? metalink.referrer : nil,
             userAgent: metalink.userAgent,
+            cookies: isAtHome ? metalink.cookies : nil,
+            isPrivate: metalink.isPrivate,
             connections: metalink.connections,
             mirrors: Array(file.urls.dropFirst()),
             checksum: file.checksum,

@@ -257,6 +257,7 @@ package final class Engine: Sendable {
     ) -> TransferRequestOptions {
         TransferRequestOptions(
             headers: request.headers,
+            ownCookies: request.cookies,
             // Never with a login in it (RFC 9110 section 10.1.3).
             referrer: request.referrer.map { (try? URLReference($0))?.withoutUserInfo ?? $0 },
             userAgent: request.userAgent ?? userAgent,

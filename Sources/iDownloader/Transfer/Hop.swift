@@ -96,6 +96,7 @@ struct Hop {
             if let referrer = job.referrer, !hasReferrer {
                 request.headers.append(Curl.HeaderField(name: "Referer", value: referrer))
             }
+            if let cookies = job.ownCookies { request.add(cookies: cookies, asField: true) }
             if let user = home.user {
                 request.credentials = .init(user: user, password: home.password)
             } else if let login = job.login {
@@ -143,11 +144,20 @@ struct Hop {
 }
 
 extension TransferRequest {
-    /// Adds what servers have set to the cookies that the client gives, and to those of its file.
-    fileprivate mutating func add(cookies: String) {
+    /// Adds cookies to those that are there: the client's own, and what servers have set.
+    ///
+    /// - Parameters:
+    ///   - cookies: what a Cookie field would have.
+    ///   - isGiven: whether the client gives them: its field takes the place of those of the user's
+    ///     cookie file.
+    fileprivate mutating func add(cookies: String, asField isGiven: Bool = false) {
         let given = headers.firstIndex { $0.name.lowercased() == "cookie" }
         guard let given else {
-            self.cookies = cookies
+            if isGiven {
+                headers.append(Curl.HeaderField(name: "Cookie", value: cookies))
+            } else {
+                self.cookies = cookies
+            }
             return
         }
         headers[given] = Curl.HeaderField(
@@ -160,6 +170,8 @@ extension TransferRequest {
 /// What of a task's options goes into its requests.
 struct TransferRequestOptions {
     let headers: [iDownState.HeaderField]
+    /// The cookies that the client gave, for its URL's scheme, host and port alone.
+    let ownCookies: String?
     let referrer: String?
     let userAgent: String
     let network: NetworkConfiguration
