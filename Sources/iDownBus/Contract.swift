@@ -67,6 +67,9 @@ public enum Contract {
     /// The most calls of Verify that may be pending, of all clients together.
     public static let pendingVerifications = 1_000
 
+    /// The most calls of Probe that one client, and all clients together, may have pending.
+    public static let pendingProbes = (client: 4, all: 16)
+
     /// The most tasks in an answer of FindTasks without a limit.
     public static let pageOfTasks: UInt32 = 1_000
 
@@ -94,6 +97,8 @@ extension Contract {
         public static let addURLs: MemberName = "AddURLs"
         /// Adds the files that a local metalink lists, or none.
         public static let addMetalink: MemberName = "AddMetalink"
+        /// Asks a server about a file and adds nothing.
+        public static let probe: MemberName = "Probe"
         /// Puts every paused or failed task back into the queue.
         public static let startAll: MemberName = "StartAll"
         /// Pauses every waiting or downloading task.

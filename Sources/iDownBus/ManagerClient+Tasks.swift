@@ -61,6 +61,32 @@ extension ManagerClient {
         try await call(Name.addMetalink, path, options.dictionary, returning: [String].self)
     }
 
+    /// Asks a server about a file, by one request and its redirects; adds nothing.
+    ///
+    /// - Parameters:
+    ///   - url: As for ``addURL(_:options:)``.
+    ///   - options: How it would be downloaded; `headers`, `cookies`, `referrer`, `userAgent` and
+    ///     `filename` matter here.
+    /// - Returns: What the server says.
+    /// - Throws: `RequestFailed`, whose text begins with an ErrorCode such as `Server.NotFound`;
+    ///   `AccessDenied` from a sandbox; `InvalidURL`, `UnsupportedScheme`, `InvalidOption`,
+    ///   `LimitExceeded`.
+    public func probe(
+        _ url: String,
+        options: AddOptions = AddOptions()
+    ) async throws(ManagerError) -> ProbedFile {
+        ProbedFile(
+            try await call(
+                Name.probe,
+                url,
+                options.dictionary,
+                returning: [String: Value].self,
+                // The service itself waits for a minute.
+                patience: .seconds(90)
+            )
+        )
+    }
+
     /// Stops a waiting or downloading task; the bytes on disk are kept.
     ///
     /// - Throws: `NoSuchTask`; `InvalidState` for a failed, completed or cancelled task.

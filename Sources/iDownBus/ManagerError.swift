@@ -31,6 +31,15 @@ public struct ManagerError: Error, Hashable, Sendable, CustomStringConvertible {
 }
 
 extension ManagerError {
+    /// The ErrorCode with which the text of `RequestFailed` begins, such as `Server.NotFound`; nil
+    /// for every other error.
+    public var failureCode: String? {
+        guard code == .requestFailed else { return nil }
+        return String(message.prefix { $0 != ":" })
+    }
+}
+
+extension ManagerError {
     /// Converts an error reply; unknown names are kept.
     public init(_ error: BusError) {
         name = error.name
@@ -66,6 +75,9 @@ extension ManagerError {
         case storeFailed = "org.idown.Error.StoreFailed"
         /// The request or the answer is larger than the service allows.
         case limitExceeded = "org.idown.Error.LimitExceeded"
+        /// The server does not give what was asked for; the text begins with the ErrorCode that a
+        /// task would have.
+        case requestFailed = "org.idown.Error.RequestFailed"
         /// The service is ending. Nothing was changed, and the next call starts it again.
         case stopping = "org.idown.Error.Stopping"
 

@@ -54,6 +54,20 @@ package protocol ManagerHandling: Sendable {
         call: Call
     ) async throws(ManagerError) -> [String]
 
+    /// Asks a server about a file, takes none of it and adds nothing.
+    ///
+    /// - Parameters:
+    ///   - url: The URL as the client gave it.
+    ///   - options: The options with which it would be added.
+    ///   - call: The call.
+    /// - Returns: What the server says.
+    /// - Throws: `AccessDenied` for a sandboxed caller; `RequestFailed`; `LimitExceeded`.
+    func probe(
+        _ url: String,
+        options: AddOptions,
+        call: Call
+    ) async throws(ManagerError) -> ProbedFile
+
     /// Adds what a person opened, all of it or nothing: URLs, `idown:` links and local metalinks.
     func open(_ uris: [String], call: Call) async throws(ManagerError)
 

@@ -13,7 +13,8 @@ struct ManagerInterface: Sendable {
         let adapter = ManagerInterface(handler: handler)
         return Interface(
             Contract.managerInterface,
-            adapter.adding + adapter.verbs + adapter.listing + signals + adapter.properties
+            adapter.adding + adapter.asking + adapter.verbs + adapter.listing + signals
+                + adapter.properties
         )
     }
 
@@ -64,6 +65,19 @@ extension ManagerInterface {
                     return try await handler.addMetalink(at: path, options: options, call: call)
                 }
             },
+        ]
+    }
+
+    private var asking: [Member] {
+        [
+            .method(Name.probe, in: ["url", "options"], out: ["file"]) {
+                (call: Call, url: String, options: [String: Value]) async throws
+                    -> [String: Value] in
+                try await answer { () throws(ManagerError) in
+                    try await handler.probe(url, options: try AddOptions(options), call: call)
+                        .dictionary
+                }
+            }
         ]
     }
 

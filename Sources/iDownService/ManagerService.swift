@@ -33,6 +33,7 @@ package actor ManagerService {
     /// For each client with a pending call of Wait: what drops it when the client leaves.
     var departures: [String: Task<Void, Never>] = [:]
     let adder = Adder()
+    let probes = Probes()
     /// Calls for lists that are made or wait.
     var listTurns = ListTurns()
 

@@ -79,6 +79,7 @@ extension ExitStatus {
             case .accessDenied, .unknownObject, .unknownInterface, .unknownMethod,
                 .unknownProperty, .propertyReadOnly, .failed, .inconsistentMessage:
                 .failed
+            case .requestFailed: ExitStatus(errorCode: error.failureCode ?? "")
             case .serviceUnknown, .noServer, .noReply, .disconnected: .unreachable
             case nil: error.isUnreachable ? .unreachable : .failed
             }

@@ -40,6 +40,17 @@ struct GetCommand: AsyncParsableCommand {
     )
     var json = false
 
+    @Flag(
+        help: ArgumentHelp(
+            "Ask the servers for name, size and type of the files, and download nothing.",
+            discussion: """
+                Prints a line per fact and an empty line between URLs; with --json the answers of \
+                the servers as JSON.
+                """
+        )
+    )
+    var probe = false
+
     @OptionGroup var color: ColorOption
 
     @Argument(
@@ -56,6 +67,7 @@ struct GetCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
+        if probe { return try await probeAll() }
         let addition = try Addition(
             try DownloadArgument.read(urls),
             adding,
@@ -81,6 +93,36 @@ struct GetCommand: AsyncParsableCommand {
             display.end()
             try finish(result)
         }
+    }
+
+    /// Tells what the servers say, in the order of the URLs; ends with the code of the first failure.
+    private func probeAll() async throws {
+        let arguments = try DownloadArgument.read(urls)
+        let (options, cookies) = (try adding.options(), try adding.cookieFile())
+        var files: [ProbedFile] = []
+        var failure: ExitStatus?
+        try await Service.use { client in
+            for argument in arguments {
+                guard case .url(let url) = argument else {
+                    throw ValidationError("--probe asks servers: give URLs, and no local file")
+                }
+                let filled = try AddingArguments.fill(options, from: cookies, for: url)
+                do {
+                    files.append(try await client.probe(url, options: filled))
+                } catch let error as ManagerError where error.code == .requestFailed {
+                    Output.complain("\(ShownURL(url)): \(error.message)")
+                    failure = failure ?? ExitStatus(error)
+                }
+            }
+        }
+        if json {
+            try urls.count == 1
+                ? files.first.map { try Output.json(ProbeText.JSON($0)) }
+                : Output.json(files.map { ProbeText.JSON($0) })
+        } else {
+            try Output.data(lines: ProbeText.lines(of: files))
+        }
+        if let failure { throw failure.exit }
     }
 
     private func finish(_ result: TaskWatch.Result) throws {

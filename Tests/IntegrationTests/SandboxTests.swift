@@ -60,6 +60,7 @@ struct SandboxTests {
         show('open', lambda: application.Open(uris(own + '/3'), signature({})))
         show('open-file', lambda: application.Open(uris('file:///a.meta4'), signature({})))
         show('add-metalink', lambda: manager.AddMetalink('/a.meta4', signature({})))
+        show('probe', lambda: manager.Probe(own, signature({})))
         show(
             'action',
             lambda: application.ActivateAction(
@@ -116,6 +117,7 @@ struct SandboxTests {
         open done
         open-file AccessDenied
         add-metalink AccessDenied
+        probe AccessDenied
         action AccessDenied
         pause done
         priority done

@@ -97,6 +97,16 @@ final class FakeManager: ManagerHandling {
         [add("metalink \(path)", options, call)]
     }
 
+    func probe(
+        _ url: String,
+        options: AddOptions,
+        call: Call
+    ) async throws(ManagerError) -> ProbedFile {
+        note("probe \(url)", call)
+        if url.isEmpty { throw ManagerError(.requestFailed, "Server.NotFound: it is gone.") }
+        return ProbedFile(name: "a.iso", size: nil, type: "", resumable: true, url: url)
+    }
+
     func open(_ uris: [String], call: Call) async throws(ManagerError) {
         note("open \(uris)", call)
         if uris.contains("") { throw ManagerError(.invalidURL, "the URL is empty") }

@@ -13,6 +13,9 @@ import iDownTesting
             #expect(try await client.addURL("https://a.org/") == "1")
             #expect(try await client.addURLs(["https://b.org/", "https://c.org/"]) == ["2", "3"])
             #expect(try await client.addMetalink(at: "/a.meta4") == ["4"])
+            let file = try await client.probe("https://e.org/")
+            #expect(file.name == "a.iso" && file.size == nil && file.resumable)
+            #expect(file.url == "https://e.org/")
             try await client.remove("4")
             try await client.pause("1")
             try await client.resume("1")
@@ -29,7 +32,7 @@ import iDownTesting
             #expect(
                 scene.manager.asked == [
                     "add https://a.org/", "add https://b.org/", "add https://c.org/",
-                    "add metalink /a.meta4", "remove 4", "pause 1",
+                    "add metalink /a.meta4", "probe https://e.org/", "remove 4", "pause 1",
                     "resume 1", "retry 1", "remove 3", "resume-all", "pause-all", "remove-all",
                     "set https://d.org/ 1", "SpeedLimit \(Value.uint64(5)) 2",
                     "MaxConnections \(Value.uint32(3)) 2", "get 2",

@@ -44,6 +44,8 @@ final class Attempt {
     /// Where the last request of each source has come to: further connections ask there.
     var hops: [Int: Hop] = [:]
     private var connections = 0
+    /// Whether the journal has judged the first answer, where it is to.
+    private var hasReported = false
 
     init(
         _ job: TransferJob,
@@ -107,6 +109,26 @@ final class Attempt {
         fetch.content.know(version)
         guard let file = target.file, version != ledger.version else { return }
         try await ledger.commit(.opened(file, version, keeping: content.synced))
+    }
+
+    /// Whether the journal has to judge the first answer yet.
+    var holdsAnswer: Bool { job.holdsFirstAnswer && !hasReported }
+
+    /// Has the journal judge the first answer, where the job says so.
+    func report(
+        _ version: RemoteVersion,
+        by connection: Connection
+    ) async throws(TransferEnd) {
+        guard holdsAnswer else { return }
+        hasReported = true
+        let (head, hop) = (connection.sink.head, connection.hop)
+        let answer = OfferedFile(
+            status: head?.facts.status ?? 200,
+            version: version,
+            url: hop.url.withoutUserInfo,
+            name: wantedName(head, hop).names(limit: target.nameLimit).first?.text ?? ""
+        )
+        try await ledger.report(answer)
     }
 
     // MARK: The sources as URLs

@@ -73,6 +73,13 @@ final class Ledger {
         guard isWanted else { throw .superseded }
     }
 
+    /// Has the journal judge the first answer.
+    func report(_ answer: OfferedFile) async throws(TransferEnd) {
+        guard await journal.answered(answer, of: job.task, attempt: job.attempt) else {
+            throw .superseded
+        }
+    }
+
     /// The hashes of the pieces of the file.
     func pieceHashes() async throws(TransferEnd) -> PieceHashes {
         guard let pieces = try? await journal.pieceHashes(of: job.task) else {

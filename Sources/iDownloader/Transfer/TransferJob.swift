@@ -19,8 +19,11 @@ package struct TransferJob: Sendable {
     package let speedLimit: Int64
     /// The attempt before it has failed, and nobody has asked for another since.
     package let hasFailed: Bool
+    /// Whether the journal judges the first answer before anything of it is stored.
+    package let holdsFirstAnswer: Bool
 
-    package init(_ record: TaskRecord) {
+    package init(_ record: TaskRecord, holdsFirstAnswer: Bool = false) {
+        self.holdsFirstAnswer = holdsFirstAnswer
         task = record.id
         attempt = record.attempt
         request = record.request
@@ -52,6 +55,11 @@ package protocol TransferJournal: Sendable {
         attempt: AttemptNumber
     ) async throws -> Bool
 
+    /// Judges the first answer that brings the file, if the job says so; the body waits meanwhile.
+    ///
+    /// - Returns: false where the transfer is not wanted: nothing of the file is on disk then.
+    func answered(_ answer: OfferedFile, of task: TaskID, attempt: AttemptNumber) async -> Bool
+
     /// The hashes of the pieces of a task's file; nil where none are kept.
     func pieceHashes(of task: TaskID) async throws -> PieceHashes?
 
@@ -74,4 +82,12 @@ package protocol TransferJournal: Sendable {
     ///   - failure: why there is no file; nil where it is published, stopped or not wanted. The
     ///     journal sees to it that this is recorded, at once or later.
     func transferEnded(_ task: TaskID, attempt: AttemptNumber, failure: Failure?) async
+}
+
+extension TransferJournal {
+    package func answered(
+        _ answer: OfferedFile,
+        of task: TaskID,
+        attempt: AttemptNumber
+    ) async -> Bool { true }
 }

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import DBus
+
+/// What a server says of a file, as the method Probe answers it.
+public struct ProbedFile: Hashable, Sendable {
+    /// The name that the file would get.
+    public var name: String
+    /// The length in bytes; nil if the server does not say.
+    public var size: UInt64?
+    /// The media type without parameters; empty if the server does not say.
+    public var type: String
+    /// Whether an interrupted download could continue where it stopped.
+    public var resumable: Bool
+    /// The URL after all redirects, without user and password.
+    public var url: String
+
+    /// Creates a description of a file.
+    public init(name: String, size: UInt64?, type: String, resumable: Bool, url: String) {
+        self.name = name
+        self.size = size
+        self.type = type
+        self.resumable = resumable
+        self.url = url
+    }
+
+    /// The description as `a{sv}`.
+    public var dictionary: [String: Value] {
+        [
+            "name": .string(name), "size": .int64(size.map { Int64(clamping: $0) } ?? -1),
+            "type": .string(type), "resumable": .boolean(resumable), "url": .string(url),
+        ]
+    }
+
+    /// Reads a dictionary; keys that are missing or have another type count as unknown.
+    public init(_ dictionary: [String: Value]) {
+        func text(_ key: String) -> String {
+            if case .string(let text) = dictionary[key] { text } else { "" }
+        }
+        name = text("name")
+        type = text("type")
+        url = text("url")
+        if case .int64(let size) = dictionary["size"] { self.size = UInt64(exactly: size) }
+        if case .boolean(true) = dictionary["resumable"] {
+            resumable = true
+        } else {
+            resumable = false
+        }
+    }
+}

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import DBus
+package import iDownBus
+import iDownData
+import iDownState
+import iDownloader
+
+/// The calls of Probe that wait for a server.
+final class Probes {
+    /// The longest that a server is waited for.
+    private static let patience: Duration = .seconds(60)
+
+    private var clients: [String: Int] = [:]
+    private var count = 0
+    private var last: Int64 = 0
+
+    /// Asks a server in the place of a client.
+    ///
+    /// - Throws: `LimitExceeded` where too many ask already; what a task would have failed of.
+    func ask(
+        _ request: TaskRequest,
+        for client: String,
+        in service: isolated ManagerService
+    ) async throws -> OfferedFile {
+        let limits = Contract.pendingProbes
+        guard count < limits.all, clients[client, default: 0] < limits.client else {
+            throw ServiceRefusal.limitExceeded(
+                "Too many servers are asked at once: at most \(limits.client) per client and"
+                    + " \(limits.all) in all."
+            )
+        }
+        count += 1
+        clients[client, default: 0] += 1
+        last += 1
+        defer {
+            count -= 1
+            let left = clients[client, default: 1] - 1
+            clients[client] = left > 0 ? left : nil
+        }
+        // Ids are given from 1 on: no task has come so far.
+        guard let number = TaskID(rawValue: .max - last) else { throw StoreFailure.idsExhausted }
+        return try await service.engine.probe(request, as: number, within: Self.patience)
+    }
+}
+
+extension ManagerService {
+    package func probe(
+        _ url: String,
+        options: AddOptions,
+        call: Call
+    ) async throws(ManagerError) -> ProbedFile {
+        try await named {
+            try await permit(call)
+            var options = options
+            options.mirrors = []
+            options.onExisting = nil
+            var wishes = Wishes(engine: engine, downloadDirectory: directory, rules: rules)
+            // Nothing is stored, so that no folder is looked at or made.
+            wishes.look = FolderLook(path: directory, rules: rules, directory: directory, last: 0)
+            guard let task = try await wishes.judge([url], options, isList: false).first else {
+                throw ManagerError(.failed, "The URL stands for no download. Please report this.")
+            }
+            do {
+                let file = try await probes.ask(
+                    task.request,
+                    for: call.sender?.rawValue ?? "",
+                    in: self
+                )
+                return ProbedFile(
+                    name: file.name,
+                    size: file.version.total.map { UInt64(clamping: $0) },
+                    type: file.version.mimeType,
+                    resumable: file.version.isResumable,
+                    url: file.url
+                )
+            } catch let failure as Failure {
+                throw ManagerError(
+                    .requestFailed,
+                    "\(failure.code.rawValue): \(failure.message)"
+                )
+            }
+        }
+    }
+}

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What the first answer says that brings a task's file, before anything of it is stored.
+package struct OfferedFile: Hashable, Sendable {
+    /// The status; 200 where the server speaks FTP or SFTP.
+    package var status: Int
+    /// What the answer says of the file.
+    package var version: RemoteVersion
+    /// The URL that gave it, redirects followed, without user and password.
+    package var url: String
+    /// The name that the file would get if nobody else had it.
+    package var name: String
+
+    package init(status: Int, version: RemoteVersion, url: String, name: String) {
+        self.status = status
+        self.version = version
+        self.url = url
+        self.name = name
+    }
+}
+
+/// The answer that a browser got to the request whose download it hands over.
+///
+/// What the browser does not know is nil and is not compared.
+package struct SeenAnswer: Hashable, Sendable {
+    package var status: Int?
+    /// In bytes.
+    package var size: Int64?
+    /// The field's text.
+    package var entityTag: String?
+    /// The field's text.
+    package var lastModified: String?
+    /// The field's text, parameters included.
+    package var mimeType: String?
+
+    package init(
+        status: Int? = nil,
+        size: Int64? = nil,
+        entityTag: String? = nil,
+        lastModified: String? = nil,
+        mimeType: String? = nil
+    ) {
+        self.status = status
+        self.size = size
+        self.entityTag = entityTag
+        self.lastModified = lastModified
+        self.mimeType = mimeType
+    }
+
+    /// Says how another answer to the same request differs; nil where it is one for the same file.
+    ///
+    /// What the browser has seen and the other answer lacks counts as a difference: whoever is in
+    /// doubt leaves the download to the browser, which has it already.
+    ///
+    /// - Parameter answer: the other one.
+    /// - Returns: the name of the first thing that differs, for people.
+    package func difference(from answer: OfferedFile) -> String? {
+        let version = answer.version
+        if let status, status != answer.status { return "status" }
+        if let size, size != version.total { return "size" }
+        if let entityTag, Self.opaque(entityTag) != version.entityTag?.opaque { return "ETag" }
+        if let lastModified, Self.trimmed(lastModified) != version.lastModified?.field {
+            return "Last-Modified"
+        }
+        guard let mimeType else {
+            // A page in place of a file whose type nobody has told: it asks for a login, or more.
+            let isPage = ["text/html", "application/xhtml+xml"].contains(version.mimeType)
+            return isPage && entityTag == nil ? "type" : nil
+        }
+        let type = mimeType.prefix { $0 != ";" }
+        return Self.trimmed(type).lowercased() == version.mimeType ? nil : "type"
+    }
+
+    /// The tag without `W/`: equal weak tags are of one file, though perhaps not of equal bytes.
+    private static func opaque(_ field: String) -> String {
+        let text = trimmed(field)
+        return text.hasPrefix("W/") ? String(text.dropFirst(2)) : text
+    }
+
+    private static func trimmed(_ text: some StringProtocol) -> String {
+        var text = Substring(text)
+        while text.first == " " || text.first == "\t" { text.removeFirst() }
+        while text.last == " " || text.last == "\t" { text.removeLast() }
+        return String(text)
+    }
+}
