@@ -10,4 +10,14 @@ public enum Capability: String, CaseIterable, Hashable, Sendable {
     /// GetHistory tells what happened in the attempts of a task, and GetConnections which
     /// connections it has open.
     case history
+    /// GetChangesSince tells what has changed since a serial.
+    case changes
+    /// Objects of tasks announce their changes to those who have asked: Subscribe.
+    case objectsOnDemand = "objects-on-demand"
+    /// TasksAdded, TasksChanged and TasksRemoved tell of many tasks at once.
+    case bulk
+    /// Verify reads a finished file again.
+    case verify
+    /// Probe asks a server about a file without adding it.
+    case probe
 }

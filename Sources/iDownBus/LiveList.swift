@@ -109,7 +109,6 @@ extension TaskProperties {
         downloadedBytes = other.downloadedBytes
         progress = other.progress
         speed = other.speed
-        connections = other.connections
         activity = other.activity
     }
 }

@@ -104,7 +104,6 @@ package actor Coordinator {
         fillSlots()
         restart.settle(in: self)
         clearing.begin(in: self)
-        erasure.begin(in: self)
     }
 
     // MARK: Commits

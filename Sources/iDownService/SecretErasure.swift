@@ -8,7 +8,7 @@ import iDownloader
 /// Empties the log of the list soon after a secret has left a record.
 ///
 /// SQLite overwrites what is deleted (`secure_delete`), but the log beside the database keeps older
-/// pages until a checkpoint. What a crash has left there is erased after the next start.
+/// pages until a checkpoint. What a crash has left there is erased when the list is opened.
 final class SecretErasure {
     /// Far below the minute that the contract allows, and one checkpoint for all that ends meanwhile.
     private static let delay: Duration = .seconds(5)
@@ -16,9 +16,6 @@ final class SecretErasure {
     private var isWanted = false
     /// Nil while the log holds no secret that no record has any more.
     private var worker: Task<Void, Never>?
-
-    /// Erases what the last run of the service may have left.
-    func begin(in coordinator: isolated Coordinator) { want(in: coordinator) }
 
     /// Takes note of a changed task, which may have lost its cookies or be a private one.
     func note(_ change: Change, in coordinator: isolated Coordinator) {

@@ -4,8 +4,8 @@ package import iDownBus
 
 /// The live list of downloads: all tasks, which of them are shown in which order, and the cursor.
 ///
-/// A value without a clock, a terminal or a bus: it takes the whole list once and each change after
-/// that, and returns the rows to draw.
+/// A value without a clock, a terminal or a bus: it takes the news of the list and returns the rows to
+/// draw.
 package struct TaskList: Sendable {
     /// What the screen shows: rows, or a sentence in their place.
     package enum Content: Hashable, Sendable {
@@ -27,12 +27,12 @@ package struct TaskList: Sendable {
     }
 
     private var phase = Phase.loading
-    /// How many lists are still to come, and the events since the first of them was asked for.
-    private var awaitedLists = 0
-    private var early: [ManagerEvent] = []
-    private var tasks: [String: TaskProperties] = [:]
-    /// IDs in the order of adding; removed tasks stay in it until ``rows()`` drops them.
+    private var live = LiveList()
+    private var tasks: [String: TaskProperties] { live.tasks }
+    /// All IDs; removed tasks stay in it until ``rows()`` drops them.
     private var order: [String] = []
+    /// Whether `order` is the order of adding.
+    private var isInOrder = true
     /// The IDs of the rows, in order; nil after a change that may move rows.
     private var shown: [String]?
     private var counts: [TaskProperties.State: Int] = [:]
@@ -64,85 +64,43 @@ package struct TaskList: Sendable {
 
 // The tasks.
 extension TaskList {
-    /// Takes the whole list.
-    ///
-    /// Changes may arrive before a list that was made earlier, so those that came while it was
-    /// awaited are applied again. If the list has them already, that does no harm: the last change
-    /// of a task has its present state.
-    package mutating func load(_ list: [TaskProperties]) {
-        phase = .loaded
-        tasks = Dictionary(list.map { ($0.id, $0) }) { $1 }
-        order = list.map(\.id)
-        counts = [:]
-        downloading = []
-        for task in list { count(task, by: 1) }
-        shown = nil
-        for event in early { change(event) }
-        chosen.formIntersection(tasks.keys)
-        endAwaited()
-    }
-
-    /// Takes the reason why the list could not be loaded.
-    package mutating func fail(_ reason: String) {
-        phase = .failed(reason)
-        endAwaited()
-    }
-
-    /// Notes that the list was asked for; one ``load(_:)`` or ``fail(_:)`` has to follow.
-    package mutating func reload() {
-        if case .failed = phase { phase = .loading }
-        awaitedLists += 1
-    }
-
-    private mutating func endAwaited() {
-        awaitedLists = max(0, awaitedLists - 1)
-        if awaitedLists == 0 { early = [] }
-    }
-
-    /// Takes a change.
-    package mutating func apply(_ event: ManagerEvent) {
-        if awaitedLists > 0 { early.append(event) }
-        guard case .loaded = phase else { return }
-        change(event)
-    }
-
-    private mutating func change(_ event: ManagerEvent) {
-        switch event {
-        case .added(let task):
-            if let old = tasks[task.id] { count(old, by: -1) } else { order.append(task.id) }
-            tasks[task.id] = task
-            count(task, by: 1)
-            shown = nil
-        case .changed(let id, let state, let changed):
-            guard let old = tasks[id] else { return }
-            var task = old.applying(changed)
-            task.state = state
-            tasks[id] = task
-            if old.state != state {
-                count(old, by: -1)
-                count(task, by: 1)
-            }
-            if moves(from: old, to: task) { shown = nil }
-        case .removed(let id):
-            guard let old = tasks.removeValue(forKey: id) else { return }
-            count(old, by: -1)
-            chosen.remove(id)
-            shown = nil
+    /// Takes news of the list.
+    package mutating func apply(_ news: ListNews) {
+        if case .anew = news {
+            (order, counts, downloading, shown) = ([], [:], [], nil)
+            phase = .loading
+        }
+        for change in live.apply(news) { take(change) }
+        switch news {
+        case .page(let page): if !page.isEmpty { phase = .loaded }
+        case .whole:
+            phase = .loaded
+            chosen.formIntersection(tasks.keys)
+        case .anew, .event, .changed, .removed, .left: break
         }
     }
 
-    /// Takes the properties of a task that signals leave out: its segments, its connections, and its
-    /// URL and referrer with their queries.
-    ///
-    /// The other properties stay: a signal may be newer than this answer.
-    package mutating func fillIn(_ task: TaskProperties) {
-        guard let old = tasks[task.id] else { return }
-        tasks[task.id]?.segments = task.segments
-        tasks[task.id]?.connections = task.connections
-        tasks[task.id]?.referrer = task.referrer
-        tasks[task.id]?.url = task.url
-        if !search.isEmpty, old.url != task.url { shown = nil }
+    private mutating func take(_ change: LiveList.Change) {
+        if let old = change.old { count(old, by: -1) }
+        if let new = change.new { count(new, by: 1) }
+        switch (change.old, change.new) {
+        case (nil, let new?):
+            order.append(new.id)
+            (isInOrder, shown) = (false, nil)
+        case (let old?, let new?):
+            if moves(from: old, to: new) { shown = nil }
+        case (let old?, nil):
+            chosen.remove(old.id)
+            shown = nil
+        case (nil, nil): break
+        }
     }
+
+    /// Takes the reason why the list could not be loaded.
+    package mutating func fail(_ reason: String) { phase = .failed(reason) }
+
+    /// Whether the service is on the bus.
+    package var isServed: Bool { live.isServed }
 
     /// The task with an ID; nil if it is not in the list.
     package subscript(id: String) -> TaskProperties? { tasks[id] }
@@ -189,7 +147,15 @@ extension TaskList {
     /// Returns the IDs of the rows from top to bottom.
     package mutating func rows() -> [String] {
         if let shown { return shown }
-        if order.count > tasks.count { order.removeAll { tasks[$0] == nil } }
+        if order.count > tasks.count {
+            let tasks = tasks
+            order.removeAll { tasks[$0] == nil }
+        }
+        if !isInOrder {
+            // IDs are numbers: the longer one is the higher one.
+            order.sort { ($0.utf8.count, $0) < ($1.utf8.count, $1) }
+            isInOrder = true
+        }
         var found = order
         if filter != .all || !search.isEmpty {
             let text = Self.folded(search)

@@ -16,9 +16,9 @@ struct ListWatch {
 
     private enum News: Sendable {
         case sign(TerminalSignals.Sign)
-        case event(ManagerEvent)
-        case presence(Bool)
-        case list(Result<[TaskProperties], ManagerError>)
+        case list(ListNews)
+        /// The list could not be loaded.
+        case unlisted(ManagerError)
         case outcome(Result<String, any Error>)
         /// All properties of the task whose details are shown; nil if the service did not tell them.
         case details(TaskProperties?)
@@ -34,6 +34,10 @@ struct ListWatch {
     private var screen: ListScreen
     private var work: [Task<Void, Never>] = []
     private var isRedrawDue = false
+    /// Follows the list; ends by itself where that cannot be had.
+    private var follower: Task<Void, Never>?
+    /// Whether the service has left and is not back yet.
+    private var hasLost = false
     /// Whether the service was asked for the details, and whether the task changed since.
     private var isAskedForDetails = false
     private var haveDetailsChanged = false
@@ -44,9 +48,6 @@ struct ListWatch {
         isColored: Bool,
         usesMouse: Bool
     ) async throws -> End {
-        // Before the screen is taken over, so that errors are printed as by other commands.
-        let events = try await client.events()
-        let presence = try await client.presence()
         var terminal: CursesScreen
         do {
             terminal = try CursesScreen(isColored: isColored, usesMouse: usesMouse)
@@ -61,7 +62,7 @@ struct ListWatch {
             post: post,
             screen: ListScreen()
         )
-        watch.listen(events, presence)
+        watch.listen()
         let end = await watch.loop(&terminal)
         watch.stop()
         terminal.close()
@@ -116,23 +117,23 @@ struct ListWatch {
                 terminal.regain()
                 draw(terminal)
             case .sign(.ended(let number)): return .signal(number)
-            case .event(let event):
-                screen.list.apply(event)
-                if event.id == screen.detailed { lookAtDetails() }
-                redrawSoon()
-            case .presence(let isThere):
-                // A new service may have another list.
-                if isThere {
-                    screen.succeed("the service is back")
-                    load()
-                } else {
+            case .list(let news):
+                let before = shownTask
+                let wasLoading = screen.list.content() == .loading
+                screen.list.apply(news)
+                if shownTask != before { lookAtDetails() }
+                switch news {
+                case .left:
+                    hasLost = true
                     screen.fail("the service has ended")
+                case .whole where hasLost:
+                    hasLost = false
+                    screen.succeed("the service is back")
+                default: break
                 }
-                redrawSoon()
-            case .list(.success(let tasks)):
-                screen.list.load(tasks)
-                draw(terminal)
-            case .list(.failure(let error)):
+                let isLoading = screen.list.content() == .loading
+                if wasLoading, !isLoading { draw(terminal) } else if !isLoading { redrawSoon() }
+            case .unlisted(let error):
                 screen.list.fail(error.description)
                 draw(terminal)
             case .outcome(.success(let text)):
@@ -143,7 +144,7 @@ struct ListWatch {
                 redrawSoon()
             case .details(let task):
                 isAskedForDetails = false
-                if let task { screen.list.fillIn(task) }
+                if let task, screen.list[task.id] != nil { screen.list.apply(.page([task])) }
                 if haveDetailsChanged { lookAtDetails() }
                 redrawSoon()
             case .redraw: draw(terminal)
@@ -180,39 +181,29 @@ struct ListWatch {
 
     // MARK: Work beside the screen
 
-    private mutating func listen(_ events: ManagerEvents, _ presence: ManagerPresence) {
+    private mutating func listen() {
         let signs = signals.signs
         run { post in
             for await sign in signs { post.yield(.sign(sign)) }
         }
-        run { post in
+    }
+
+    /// Follows the list from the beginning.
+    private mutating func load() {
+        follower?.cancel()
+        let (client, post) = (client, post)
+        follower = Task {
             do throws(ManagerError) {
-                for try await event in events { post.yield(.event(event)) }
-                post.finish()
+                for try await news in client.listNews() { post.yield(.list(news)) }
+                if !Task.isCancelled { post.finish() }
             } catch {
-                post.yield(.lost(error.description))
-            }
-        }
-        run { post in
-            do throws(ManagerError) {
-                for try await isThere in presence { post.yield(.presence(isThere)) }
-            } catch {
-                post.yield(.lost(error.description))
+                post.yield(.unlisted(error))
             }
         }
     }
 
-    private mutating func load() {
-        screen.list.reload()
-        let client = client
-        run { post in
-            do throws(ManagerError) {
-                post.yield(.list(.success(try await client.allTasks())))
-            } catch {
-                post.yield(.list(.failure(error)))
-            }
-        }
-    }
+    /// The task whose details are shown.
+    private var shownTask: TaskProperties? { screen.detailed.flatMap { screen.list[$0] } }
 
     /// Asks the service for the task whose details are shown.
     ///
@@ -254,6 +245,7 @@ struct ListWatch {
     private static let mostWork = 1_000
 
     private func stop() {
+        follower?.cancel()
         for piece in work { piece.cancel() }
         signals.stop()
     }

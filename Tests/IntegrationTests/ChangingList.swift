@@ -80,6 +80,10 @@ final class ChangingList: Sendable {
                     (_: Call, id: String, _: Int32) async throws in
                     try self.note("edit", [id])
                 },
+                .method(Name.setOptions, in: ["id", "options"]) {
+                    (_: Call, id: String, _: [String: Value]) async throws in
+                    try self.note("edit", [id])
+                },
                 .method(Name.explain, in: ["id"], out: ["reasons"]) {
                     (_: Call, id: String) async throws -> [String] in
                     try self.note("explain", [id])

@@ -75,7 +75,7 @@ struct CommandFailureTests {
         #expect(names.count > 20)
         // These need a terminal or the keyring, and have their own tests.
         let known = Set((Self.commands + Self.printing).compactMap(\.first))
-            .union(["watch", "login", "logout"])
+            .union(["watch", "login", "logout", "verify"])
         #expect(Set(names).subtracting(known) == [])
     }
 

@@ -62,7 +62,7 @@ struct GuaranteeTests {
             let events = try await client.events()
             var options = AddOptions()
             options.paused = true
-            let urls = (1...1500).map { "http://127.0.0.1:9/a-rather-long-name-\($0)" }
+            let urls = (1...1000).map { "http://127.0.0.1:9/a-rather-long-name-\($0)" }
             let ids = try await client.addURLs(urls, options: options)
             #expect(try await client.cancelTasks(ids) == UInt32(ids.count))
             // What has not arrived by now is not counted.

@@ -21,12 +21,19 @@ struct TaskListTests {
         return task
     }
 
+    private func load(_ list: inout TaskList, _ tasks: [TaskProperties]) {
+        for news in [ListNews.anew, .page(tasks), .whole] { list.apply(news) }
+    }
+
     private func loaded() -> TaskList {
         var list = TaskList()
-        list.load([
-            task(1, .completed, "b.iso", size: 10), task(2, .downloading, "A.zip", size: 30),
-            task(3, .paused, "c.ISO", size: 20), task(4, .failed, "d", size: 5),
-        ])
+        load(
+            &list,
+            [
+                task(1, .completed, "b.iso", size: 10), task(2, .downloading, "A.zip", size: 30),
+                task(3, .paused, "c.ISO", size: 20), task(4, .failed, "d", size: 5),
+            ]
+        )
         return list
     }
 
@@ -41,7 +48,7 @@ struct TaskListTests {
         after.state = state
         edit(&after)
         let changes = after.dictionary(of: after.properties(changedSince: before))
-        list.apply(.changed(id: id, state: state, changed: changes))
+        list.apply(.event(.changed(id: id, state: state, changed: changes)))
     }
 
     @Test func `it is loading, then loaded, empty or failed`() {
@@ -49,41 +56,38 @@ struct TaskListTests {
         #expect(list.content() == .loading)
         list.fail("no bus")
         #expect(list.content() == .failed("no bus"))
-        list.reload()
+        list.apply(.anew)
         #expect(list.content() == .loading)
-        list.load([])
+        list.apply(.whole)
         #expect(list.content() == .empty)
-        list.apply(.added(task(1, .waiting)))
+        list.apply(.event(.added(task(1, .waiting))))
         #expect(list.content() == .loaded)
         list.search = "nothing like it"
         #expect(list.content() == .noneFound)
         list.search = ""
-        list.apply(.removed(id: "1"))
+        list.apply(.event(.removed(id: "1")))
         #expect(list.content() == .empty)
     }
 
-    @Test func `what overtakes the list is not lost with it`() {
+    @Test func `an older list takes nothing back, and a new one begins anew`() {
+        func task(_ id: Int, _ state: TaskProperties.State, _ serial: UInt64) -> TaskProperties {
+            var task = self.task(id, state)
+            task.serial = serial
+            return task
+        }
         var list = TaskList()
-        list.reload()
-        list.apply(.added(task(5, .waiting)))
-        list.load([task(1, .paused)])
-        #expect(list.rows() == ["1", "5"])
-
-        list.reload()
-        list.reload()
-        change(&list, "1", .downloading)
-        list.apply(.removed(id: "5"))
-        list.load([task(1, .paused), task(5, .waiting)])
-        #expect(list.rows() == ["1"])
-        #expect(list["1"]?.state == .downloading)
-        // The other one that was asked for may be as old.
-        list.load([task(1, .paused), task(5, .waiting)])
-        #expect(list.rows() == ["1"])
+        load(&list, [task(10, .waiting, 4), task(9, .paused, 5)])
+        #expect(list.rows() == ["9", "10"])
+        list.apply(.event(.added(task(11, .waiting, 6))))
+        list.apply(.event(.removed(id: "9")))
+        list.apply(.changed(["10"], .downloading, ["Serial": .uint64(7)]))
+        list.apply(.page([task(9, .paused, 5), task(10, .waiting, 4)]))
+        #expect(list.rows() == ["10", "11"])
+        #expect(list["10"]?.state == .downloading)
         #expect(list.count(in: .downloading) == 1)
-
-        // What comes after it is not kept any longer.
-        list.load([task(1, .paused)])
-        #expect(list.count(in: .paused) == 1)
+        load(&list, [task(9, .paused, 5)])
+        #expect(list.rows() == ["9"])
+        #expect(list.count(in: .paused) == 1 && list.count(in: .downloading) == 0)
     }
 
     @Test func `search, filter and sort decide what is shown`() {
@@ -119,7 +123,7 @@ struct TaskListTests {
         unnamed.fileName = ""
         unnamed.url = "https://example.org/Gr%C3%BC%C3%9Fe%20(1).txt"
         var list = TaskList()
-        list.load([unnamed, task(6, .paused, "Maße.pdf")])
+        load(&list, [unnamed, task(6, .paused, "Maße.pdf")])
         for (search, found) in [
             ("GRÜSSE (1)", ["5"]), ("grüße", ["5"]), ("%c3%bc", ["5"]), ("MASSE", ["6"]),
             ("masse", ["6"]), ("ß", ["5", "6"]),
@@ -145,13 +149,13 @@ struct TaskListTests {
         #expect(list.totals.speed == 7 && list.totals.done == 4 && list.totals.whole == 50)
         change(&list, "2", .completed)
         #expect(list.rows() == ["3"])
-        list.apply(.removed(id: "3"))
+        list.apply(.event(.removed(id: "3")))
         #expect(list.rows() == [])
         #expect(list.totals.speed == 0)
         #expect(list.count == 3)
         // What is not known is passed over.
-        list.apply(.changed(id: "99", state: .paused, changed: [:]))
-        list.apply(.removed(id: "99"))
+        list.apply(.event(.changed(id: "99", state: .paused, changed: [:])))
+        list.apply(.event(.removed(id: "99")))
         #expect(list.count == 3)
     }
 
@@ -161,7 +165,7 @@ struct TaskListTests {
         #expect(list.cursor == "3")
         list.isDescending = true
         #expect(list.cursorRow() == 1 && list.cursor == "3")
-        list.apply(.removed(id: "3"))
+        list.apply(.event(.removed(id: "3")))
         #expect(list.cursorRow() == 1 && list.cursor == "2")
         list.moveCursor(by: 99)
         #expect(list.cursor == "1")
@@ -169,7 +173,7 @@ struct TaskListTests {
         #expect(list.cursor == "4")
         list.moveCursor(to: .max)
         #expect(list.cursor == "1")
-        list.load([])
+        load(&list, [])
         #expect(list.rows() == [] && list.cursor == nil)
         list.moveCursor(by: 1)
     }
@@ -191,7 +195,7 @@ struct TaskListTests {
         #expect(list.targets() == ["1"])
         list.toggleAll()
         #expect(list.targets() == ["1", "2", "3", "4"])
-        list.apply(.removed(id: "2"))
+        list.apply(.event(.removed(id: "2")))
         #expect(list.targets() == ["1", "3", "4"])
         list.toggleAll()
         #expect(list.targets() == [])
