@@ -69,8 +69,10 @@ extension TaskProperties {
         public static let connecting = Activity(rawValue: "connecting")
         /// Bytes arrive.
         public static let transferring = Activity(rawValue: "transferring")
-        /// All bytes are there and are being checked.
+        /// All bytes are there and are being checked, or a finished file is read again.
         public static let verifying = Activity(rawValue: "verifying")
+        /// The file is on its way to another folder or name; the task may be in any state.
+        public static let moving = Activity(rawValue: "moving")
     }
 
     /// Why a waiting task does not start.

@@ -7,13 +7,13 @@
 enum Query: String, CaseIterable {
     case inQueue = """
         SELECT id, priority, directory, fileName, url FROM task
-        WHERE hold = 'queue' AND intent IS NOT 'discard'
+        WHERE hold = 'queue' AND intent IS NOT 'discard' AND moveKind IS NOT 'to'
         ORDER BY priority DESC, id
         """
     /// Scans the whole queue if all of it is excluded: 15 ms for 100,000 tasks.
     case inQueueExcluding = """
         SELECT id, priority, directory, fileName, url FROM task
-        WHERE hold = 'queue' AND intent IS NOT 'discard'
+        WHERE hold = 'queue' AND intent IS NOT 'discard' AND moveKind IS NOT 'to'
         AND isLoopback >= ?
         AND originHash NOT IN (SELECT value FROM json_each(?))
         AND (fileName IS NOT NULL OR directory NOT IN (SELECT value FROM json_each(?)))
@@ -44,6 +44,9 @@ enum Query: String, CaseIterable {
         """
     case withPublication = """
         SELECT id FROM task WHERE intent = 'publish'
+        """
+    case moving = """
+        SELECT id FROM task WHERE moveKind IS NOT NULL
         """
     case countOfOwner = """
         SELECT count(*) FROM task WHERE owner = ? AND owner IS NOT NULL

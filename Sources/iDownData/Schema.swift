@@ -40,6 +40,9 @@ enum Schema {
         migrator.registerMigration("10", foreignKeyChecks: .immediate) { database in
             try database.execute(sql: version10)
         }
+        migrator.registerMigration("11", foreignKeyChecks: .immediate) { database in
+            try database.execute(sql: version11)
+        }
         migrator.registerMigration("12", foreignKeyChecks: .immediate) { database in
             try nameTasks(in: database)
         }
@@ -281,6 +284,21 @@ enum Schema {
             record TEXT
         ) STRICT;
         CREATE INDEX handOverProvisional ON handOver(confirmAt) WHERE state = 'provisional';
+        """
+
+    // Where a file is on its way to, or what a move has left behind. A task whose file moves does not
+    // start.
+    private static let version11 = """
+        ALTER TABLE task ADD COLUMN moveKind TEXT;
+        ALTER TABLE task ADD COLUMN moveDirectory TEXT;
+        ALTER TABLE task ADD COLUMN moveWish TEXT;
+        ALTER TABLE task ADD COLUMN moveName TEXT;
+        ALTER TABLE task ADD COLUMN moveDevice INTEGER;
+        ALTER TABLE task ADD COLUMN moveInode INTEGER;
+        CREATE INDEX taskMoving ON task(id) WHERE moveKind IS NOT NULL;
+        DROP INDEX taskInQueue;
+        CREATE INDEX taskInQueue ON task(priority DESC)
+            WHERE hold = 'queue' AND intent IS NOT 'discard' AND moveKind IS NOT 'to';
         """
 
     private static func markLogins(in database: Database) throws {

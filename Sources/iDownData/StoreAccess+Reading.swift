@@ -161,6 +161,13 @@ extension StoreAccess {
         try records(.withPublication)
     }
 
+    /// Returns the tasks whose files are on their way to another place, or have left something behind.
+    package func movingTasks() throws(StoreFailure) -> [TaskID] {
+        var ids: [TaskID] = []
+        try forEachRow(.moving) { id, _ in ids.append(id) }
+        return ids
+    }
+
     /// Returns the unfinished tasks that have a file, without those with the intent to remove.
     package func unfinishedTasksWithFile() throws(StoreFailure) -> [TaskRecord] {
         try records(.unfinishedWithFile)

@@ -18,6 +18,7 @@ enum TaskColumn: Int, CaseIterable {
     case checksum, directory, segments, entityTag, failureMessage, owner, userAgent, url, referrer
     case headers, mirrors, loginKey, hasLogins, listedTasks, retryFor, waited, hostHasAnswered
     case metalinkReach, serial, cookies, isPrivate
+    case moveKind, moveDirectory, moveWish, moveName, moveDevice, moveInode
 
     /// The columns that version 1 of the table did not have, with the SQL value of each for a task
     /// in an older table.
@@ -26,6 +27,8 @@ enum TaskColumn: Int, CaseIterable {
         (.retryFor, "86400"), (.waited, "0"), (.hostHasAnswered, "0"), (.metalinkReach, "NULL"),
         (.serial, "1"),
         (.cookies, "NULL"), (.isPrivate, "0"),
+        (.moveKind, "NULL"), (.moveDirectory, "NULL"), (.moveWish, "NULL"), (.moveName, "NULL"),
+        (.moveDevice, "NULL"), (.moveInode, "NULL"),
     ]
 
     /// The column's name in SQL.
@@ -106,6 +109,12 @@ enum TaskColumn: Int, CaseIterable {
         case .serial: record.serial
         case .cookies: record.request.cookies
         case .isPrivate: record.request.isPrivate
+        case .moveKind: record.move?.name
+        case .moveDirectory: record.move?.directory
+        case .moveWish: record.destination?.name
+        case .moveName: record.move?.file?.name
+        case .moveDevice: record.move?.file.map { Int64(bitPattern: $0.fileSystem) }
+        case .moveInode: record.move?.file.map { Int64(bitPattern: $0.mark) }
         }
     }
 
@@ -151,14 +160,16 @@ enum TaskColumn: Int, CaseIterable {
 
     /// The columns of a task that was added with a URL and a folder.
     private static let plain = allCases.filter { !plainNulls.contains($0) }
-    private static let plainNulls: [TaskColumn] = [
-        .retryAt, .intent, .intentName, .finishedAt, .total, .integrity, .connections,
-        .expectedSize, .whenDone, .fileDevice, .fileInode, .failureCode, .failureIsTransient,
-        .failureRetryAfter, .entityTagIsWeak, .lastModifiedIsStrong, .lastModified,
-        .remoteChecksum, .fileName, .wantedName, .checksum, .entityTag, .failureMessage, .userAgent,
-        .referrer, .headers,
-        .mirrors, .loginKey, .listedTasks, .metalinkReach, .cookies,
-    ]
+    private static let plainNulls: [TaskColumn] =
+        [
+            .retryAt, .intent, .intentName, .finishedAt, .total, .integrity, .connections,
+            .expectedSize, .whenDone, .fileDevice, .fileInode, .failureCode, .failureIsTransient,
+            .failureRetryAfter, .entityTagIsWeak, .lastModifiedIsStrong, .lastModified,
+            .remoteChecksum, .fileName, .wantedName, .checksum, .entityTag, .failureMessage,
+            .userAgent,
+            .referrer, .headers,
+            .mirrors, .loginKey, .listedTasks, .metalinkReach, .cookies,
+        ] + ofMove
     private static let insertAll = insert(into: allCases)
     private static let insertPlain = insert(into: plain)
 
@@ -210,6 +221,7 @@ extension TaskColumn {
         var parts = [
             Part(columns: [.state, .hold, .retryAt]) { $0.state == $1.state },
             Part(columns: [.intent, .intentName]) { $0.intent == $1.intent },
+            Part(columns: ofMove) { $0.move == $1.move },
             Part(columns: [.segments, .bytesOnDisk]) { $0.segments == $1.segments },
             Part(columns: [.fileDevice, .fileInode, .fileName]) { $0.file == $1.file },
             Part(columns: ofFailure) { $0.failure == $1.failure },
@@ -225,6 +237,9 @@ extension TaskColumn {
 
     private static let ofFailure: [TaskColumn] = [
         .failureCode, .failureIsTransient, .failureRetryAfter, .failureNeededSpace, .failureMessage,
+    ]
+    private static let ofMove: [TaskColumn] = [
+        .moveKind, .moveDirectory, .moveWish, .moveName, .moveDevice, .moveInode,
     ]
     private static let ofRemote: [TaskColumn] = [
         .total, .servesRanges, .refusesRanges, .dislikesIfRange, .restsOnProof, .needsProof,
@@ -281,6 +296,31 @@ extension Intent {
         switch self {
         case .publish(let name): name
         case .discard, .remove: nil
+        }
+    }
+}
+
+extension Move {
+    fileprivate var name: String {
+        switch self {
+        case .to: "to"
+        case .from: "from"
+        }
+    }
+
+    /// The other folder than the record's own.
+    fileprivate var directory: String {
+        switch self {
+        case .to(let place, _): place.directory
+        case .from(let directory, _): directory
+        }
+    }
+
+    /// The other file than the record's own.
+    fileprivate var file: LocalFile? {
+        switch self {
+        case .to(_, let made): made
+        case .from(_, let file): file
         }
     }
 }

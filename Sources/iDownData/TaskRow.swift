@@ -45,10 +45,11 @@ struct TaskRow {
         record.hostHasAnswered = try flag(.hostHasAnswered)
         record.stretchStart = try count(.stretchStart)
         record.failure = try failure()
-        record.file = try file()
+        record.file = try file(.fileName, .fileDevice, .fileInode)
         record.remote = try remote()
         record.segments = try segments()
         record.intent = try intent()
+        record.move = try move()
         record.integrity = try name(.integrity)
         record.finishedAt = try optional(.finishedAt).map { WallTime(microseconds: $0) }
         record.listedTasks = try listedTasks()
@@ -137,6 +138,26 @@ struct TaskRow {
         }
     }
 
+    private func move() throws(StoreFailure) -> Move? {
+        switch try optional(.moveKind) as String? {
+        case nil:
+            return nil
+        case "to":
+            let place = Move.Place(
+                directory: try text(.moveDirectory),
+                name: try text(.moveWish)
+            )
+            return .to(place, made: try file(.moveName, .moveDevice, .moveInode))
+        case "from":
+            guard let file = try file(.moveName, .moveDevice, .moveInode) else {
+                throw corrupt(.moveName)
+            }
+            return .from(directory: try text(.moveDirectory), file)
+        default:
+            throw corrupt(.moveKind)
+        }
+    }
+
     private func failure() throws(StoreFailure) -> Failure? {
         guard let code: FailureCode = try name(.failureCode) else { return nil }
         return Failure(
@@ -148,12 +169,16 @@ struct TaskRow {
         )
     }
 
-    private func file() throws(StoreFailure) -> LocalFile? {
-        guard let name: String = try optional(.fileName) else { return nil }
+    private func file(
+        _ nameColumn: TaskColumn,
+        _ device: TaskColumn,
+        _ inode: TaskColumn
+    ) throws(StoreFailure) -> LocalFile? {
+        guard let name: String = try optional(nameColumn) else { return nil }
         return LocalFile(
             name: name,
-            fileSystem: UInt64(bitPattern: try integer(.fileDevice)),
-            mark: UInt64(bitPattern: try integer(.fileInode))
+            fileSystem: UInt64(bitPattern: try integer(device)),
+            mark: UInt64(bitPattern: try integer(inode))
         )
     }
 

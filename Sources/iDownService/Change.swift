@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import iDownData
-import iDownState
+package import iDownState
 
 /// What a decision did to one record, and what is left to do once it is committed.
 struct Change: Sendable {
@@ -25,6 +25,8 @@ package enum ServiceRefusal: Error, Hashable, Sendable {
     case fileExists(String)
     case limitExceeded(String)
     case stopping
+    /// A finished file cannot have another place; why, and its present name.
+    case staysInPlace(Failure, String)
 }
 
 extension Transaction {
@@ -44,8 +46,8 @@ extension Transaction {
             case .persist: try update(after, from: before)
             case .erase: try delete(id)
             case .announceRemoved: try noteRemoval(of: id)
-            case .announce, .announceLater, .startTransfer, .stopTransfer,
-                .deletePartial, .scheduleRetry, .limitSpeed, .limitConnections, .fillSlots:
+            case .announce, .announceLater, .startTransfer, .stopTransfer, .deletePartial,
+                .moveFile, .scheduleRetry, .limitSpeed, .limitConnections, .fillSlots:
                 break
             }
         }

@@ -53,6 +53,7 @@ extension Coordinator {
     ) async -> Set<TaskID> {
         var kept: Set<TaskID> = []
         for id in Set(ids).subtracting(trashed).sorted() {
+            _ = await moves.end(of: id, atMost: Self.longestLook, in: self)
             guard let record = try? await task(id).record, record.state == .completed else {
                 continue
             }

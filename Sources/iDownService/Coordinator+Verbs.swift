@@ -27,47 +27,70 @@ extension Coordinator {
         }
     }
 
-    /// Changes what was asked for; returns once that is durable.
+    /// Changes what was asked for; returns once that is durable, and a finished file has its place.
     package func edit(_ id: TaskID, _ edit: TaskEdit) async throws {
-        try await decide(on: id) { record throws(Refusal) in
+        moves.expect(id)
+        defer { moves.forget(id) }
+        let change = try await decide(on: id) { record throws(Refusal) in
             let old = try? URLReference(record.request.url)
             let new = edit.url.flatMap { try? URLReference($0) }
             return try record.edit(edit, isSameOrigin: new == nil || old?.origin == new?.origin)
         }
+        // An unfinished file may take long: its end is told when it comes.
+        guard change.effects.contains(.moveFile), change.after.state == .completed,
+            case .failed(let failure) = await moves.end(
+                of: id,
+                atMost: Self.longestLook,
+                in: self
+            ), let failure, let before = change.before
+        else { return }
+        _ = try await decide(on: id) { record throws(Refusal) in
+            try record.edit(edit.undone(to: before))
+        }
+        throw ServiceRefusal.staysInPlace(failure, before.displayName)
     }
 
     /// Has something decided about a task; returns once that is durable.
+    @discardableResult
     private func decide(
         on id: TaskID,
         for command: Command? = nil,
         _ body: @escaping @Sendable (inout TaskRecord) throws(Refusal) -> [Effect]
-    ) async throws {
+    ) async throws -> Change {
         try refuseWhileStopping()
         var fruitless = 0
         while true {
             do {
-                try await commit(answering: .afterSignals) { transaction in
+                return try await commit(answering: .afterSignals) { transaction in
                     let change = try transaction.change(id, for: command) { try body(&$0) }
                     guard let change else { throw ServiceRefusal.noSuchTask(id.description) }
-                    return ((), [change])
+                    return (change, [change])
                 }
-                return
-            } catch Refusal.publishing {
+            } catch let refusal as Refusal {
+                guard refusal != .gone else { throw ServiceRefusal.noSuchTask(id.description) }
                 try refuseWhileStopping()
-                switch await publications.end(of: id, in: self) {
-                case .over:
-                    try refuseWhileStopping()
-                    continue
-                case .hangs: throw Refusal.publishing
-                // It may just have ended, or it has to be looked at.
-                case .unknown:
-                    guard await settlePublications(of: [id]) else { throw Refusal.publishing }
+                // Each of these is over soon, and then the task is judged anew.
+                switch refusal {
+                case .publishing:
+                    switch await publications.end(of: id, in: self) {
+                    case .over:
+                        try refuseWhileStopping()
+                        continue
+                    case .hangs: throw refusal
+                    // It may just have ended, or it has to be looked at.
+                    case .unknown:
+                        guard await settlePublications(of: [id]) else { throw refusal }
+                    }
+                case .moving:
+                    guard await moves.giveUp(id, in: self) else { throw refusal }
+                case .deleting:
+                    guard await deletions.end(of: id, in: self) else { throw refusal }
+                case .invalidState, .keepsURL, .keepsOption, .unfinished, .gone:
+                    throw refusal
                 }
                 fruitless += 1
-                guard fruitless < 3 else { throw Refusal.publishing }
+                guard fruitless < 3 else { throw refusal }
                 try refuseWhileStopping()
-            } catch Refusal.gone {
-                throw ServiceRefusal.noSuchTask(id.description)
             }
         }
     }
@@ -100,5 +123,16 @@ extension Coordinator {
             }
         }
         return true
+    }
+}
+
+extension TaskEdit {
+    /// What brings back the values of a completed task that this one changes, but for its place.
+    fileprivate func undone(to before: TaskRecord) -> TaskEdit {
+        var edit = TaskEdit()
+        if priority != nil { edit.priority = before.priority }
+        if checksum != nil { edit.checksum = .some(before.request.checksum) }
+        if whenDone != nil { edit.whenDone = .some(before.request.whenDone) }
+        return edit
     }
 }

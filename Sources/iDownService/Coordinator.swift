@@ -32,6 +32,7 @@ package actor Coordinator {
     let retries = RetryTimer()
     let publications = Publications()
     let deletions = Deletions()
+    let moves = Moves()
     let countTeller = CountTeller()
     let clearing = Clearing()
     let custody = LoginCustody()
@@ -103,6 +104,7 @@ package actor Coordinator {
         hasBegun = true
         fillSlots()
         restart.settle(in: self)
+        moves.resume(in: self)
         clearing.begin(in: self)
     }
 
@@ -158,6 +160,8 @@ package actor Coordinator {
                 slots.stop(id, attempt)
             case .deletePartial:
                 deletions.begin(of: after, in: self)
+            case .moveFile:
+                moves.begin(id, in: self)
             case .limitSpeed(let limit):
                 engine.setSpeedLimit(of: id, to: limit)
             case .limitConnections(let number):
@@ -192,6 +196,7 @@ package actor Coordinator {
         holds.stop()
         space.stop()
         deletions.stop()
+        moves.stop()
         publications.stop()
         clearing.stop()
         custody.stop()

@@ -29,6 +29,7 @@ final class Deletions {
         underWay[id] = number
         Task {
             await coordinator.slots.running[id]?.ended()
+            await coordinator.moves.drop(id)
             if await !Self.finish(record, in: coordinator) {
                 tryAgain(id, in: coordinator) { await Self.finish(record, in: coordinator) }
             }

@@ -47,6 +47,7 @@ struct Explanation {
 
     /// One sentence or two; none for a task that moves or is completed.
     var reasons: [String] {
+        if record.isMoving, record.state.kind == .waiting { return ["its file is being moved"] }
         switch record.state {
         case .downloading, .completed:
             return []

@@ -29,10 +29,15 @@ extension ManagerError {
                 .invalidState,
                 "The task is \(state). Only the file of a completed task can be verified."
             )
-        case Refusal.keepsFile:
+        case Refusal.moving:
             self.init(
                 .invalidState,
-                "The download has a file already, so directory and filename cannot change."
+                "The task's file is being moved. Try again when it is in its new place."
+            )
+        case Refusal.deleting:
+            self.init(
+                .invalidState,
+                "The task's partial file is being deleted. Try again in a moment."
             )
         case is Refusal:
             self.init(.invalidState, "The task is just being finished. Try again in a moment.")
@@ -75,6 +80,16 @@ extension ManagerError {
                 .fileExists,
                 "A file named \(name) already exists in the folder. Choose another name."
             )
+        case .staysInPlace(let failure, let name):
+            switch failure.code {
+            case .fileExists:
+                self.init(
+                    .fileExists,
+                    "A file with the new name already exists. \(name) stays where it is."
+                )
+            case .fileVanished: self.init(.invalidState, failure.message)
+            default: self.init(.invalidDestination, failure.message)
+            }
         case .limitExceeded(let text):
             self.init(.limitExceeded, text)
         case .stopping:

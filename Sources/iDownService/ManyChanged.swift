@@ -171,6 +171,7 @@ extension TaskRecord {
             && file == other.file && priority == other.priority && speedLimit == other.speedLimit
             && integrity == other.integrity && finishedAt == other.finishedAt
             && listedTasks == other.listedTasks
+            && move == other.move && destination == other.destination
     }
 }
 

@@ -18,6 +18,7 @@ extension TaskProperties {
         state = State(rawValue: record.state.kind.rawValue)
         activity = live.flatMap { Activity(rawValue: $0.activity) } ?? .none
         if snapshot.isVerifying { activity = .verifying }
+        if record.isMoving { activity = .moving }
         apply(record.state)
         downloadedBytes = UInt64(clamping: live?.bytes ?? record.segments.byteCount)
         totalBytes = record.remote.total ?? -1

@@ -132,6 +132,7 @@ final class Verifications {
         var record = first
         do {
             while true {
+                _ = await coordinator.moves.end(of: record.id, in: coordinator)
                 let mismatch = try await mismatch(of: record, in: coordinator)
                 let (seen, now) = (record, coordinator.time.date)
                 let integrity: Integrity? = try await coordinator.commit { transaction in
@@ -171,7 +172,7 @@ final class Verifications {
 extension TaskRecord {
     /// Whether it has the same file, which is to have the same bytes.
     fileprivate func isAlike(_ other: TaskRecord) -> Bool {
-        state == .completed && file == other.file
+        state == .completed && !isMoving && !other.isMoving && file == other.file
             && request.directory == other.request.directory
             && request.checksum == other.request.checksum && remote == other.remote
     }

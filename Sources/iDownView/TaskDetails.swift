@@ -109,7 +109,7 @@ package struct TaskDetails: Sendable {
 
     private static func state(_ task: TaskProperties) -> String {
         let detail =
-            task.state == .downloading ? task.activity.rawValue : task.hold.rawValue
+            task.activity == .none ? task.hold.rawValue : task.activity.rawValue
         return detail.isEmpty ? task.state.rawValue : "\(task.state) (\(detail))"
     }
 

@@ -13,8 +13,9 @@ struct EditCommand: AsyncParsableCommand {
             All values are checked before the first one is changed. A running download follows a \
             new limit at once, and connects anew for other values; its bytes are kept. With a \
             fresh URL in place of one that expired, the download continues if the file behind it \
-            is the same, and starts from the beginning if not. An empty value takes an option \
-            away: --referrer ''.
+            is the same, and starts from the beginning if not. With --directory or --output the \
+            file moves, and an unfinished one takes its bytes along to another disk. An empty \
+            value takes an option away: --referrer ''.
 
             Examples:
               idown edit 7 --priority 10
@@ -22,6 +23,7 @@ struct EditCommand: AsyncParsableCommand {
               idown edit 7 --connections 2
               idown edit 7 --limit off --url 'https://example.org/file.iso?token=new'
               idown edit 7 --checksum sha-256=HEX
+              idown edit 7 --directory /media/disk
             """
     )
 

@@ -28,6 +28,13 @@ struct RandomRecord {
         record.remote = remote()
         record.segments = segments()
         record.intent = maybe { $0.intent() }
+        record.move = maybe { random in
+            let place = Move.Place(directory: random.text(), name: random.text())
+            return random.pick([
+                .to(place, made: random.maybe { $0.file() }),
+                .from(directory: random.text(), random.file()),
+            ])
+        }
         record.integrity = maybe { $0.pick([.checksum, .validators, .length, .none]) }
         record.finishedAt = maybe { $0.time() }
         record.listedTasks = (0..<pick([0, 0, 1, 3_000])).compactMap { _ in

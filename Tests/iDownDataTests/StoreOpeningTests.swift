@@ -133,6 +133,44 @@ import iDownTesting
         }
     }
 
+    @Test func `a list from before files were moved is taken over`() async throws {
+        try await withTemporaryFolder { folder in
+            try await fill(folder, tasks: 2)
+            let store = try Store.open(folder: folder, now: .someTime).store
+            try await store.commit { transaction in
+                for index in ["taskInQueue", "taskMoving"] {
+                    _ = try transaction.texts("DROP INDEX \(index)")
+                }
+                let added = ["Kind", "Directory", "Wish", "Name", "Device", "Inode"]
+                for column in added {
+                    _ = try transaction.texts("ALTER TABLE task DROP COLUMN move\(column)")
+                }
+                _ = try transaction.texts(
+                    "CREATE INDEX taskInQueue ON task(priority DESC)"
+                        + " WHERE hold = 'queue' AND intent IS NOT 'discard'"
+                )
+                _ = try transaction.texts("DELETE FROM grdb_migrations WHERE identifier = '11'")
+            }
+            try store.close()
+            let (newer, report) = try Store.open(folder: folder, now: .someTime)
+            #expect(report.recovery == nil)
+            let place = Move.Place(directory: "/new", name: "a")
+            let found = try await newer.commit { transaction in
+                let waiting = try transaction.nextWaiting(limit: 10).map(\.id)
+                let tasks = try transaction.tasks()
+                var moving = tasks[0]
+                moving.move = .to(place, made: nil)
+                try transaction.update(moving, from: tasks[0])
+                return (
+                    waiting, try transaction.nextWaiting(limit: 10).map(\.id),
+                    try transaction.movingTasks(), tasks.map(\.id)
+                )
+            }
+            #expect(found.0 == found.3 && found.1 == [found.3[1]] && found.2 == [found.3[0]])
+            try newer.close()
+        }
+    }
+
     // MARK: Databases that are not changed
 
     @Test func `a newer schema is refused, and the database is not changed`() async throws {

@@ -19,8 +19,10 @@ package enum Refusal: Error, Hashable, Sendable {
     case keepsOption(TaskEdit.Option, TaskState.Kind)
     /// Only the file of a completed task can be verified.
     case unfinished(TaskState.Kind)
-    /// The task has a file, which cannot get another place.
-    case keepsFile
+    /// The partial file is being deleted; ask again when that is over.
+    case deleting
+    /// The file is on its way to another place; ask again when it is there.
+    case moving
     /// The finished file is being given its name at this moment, or may have it already and the
     /// verb would delete it; ask again when that is over, or known.
     case publishing

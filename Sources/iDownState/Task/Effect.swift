@@ -16,6 +16,8 @@ package enum Effect: Hashable, Sendable {
     case stopTransfer(AttemptNumber)
     /// Carry out the intent to delete, once no transfer holds the file.
     case deletePartial
+    /// Carry out the move of the file, once no transfer holds it.
+    case moveFile
     /// Report `retryDue` after this time, measured by a clock that runs during sleep.
     case scheduleRetry(after: Duration)
     /// Hold its transfer to so many bytes a second from now on; 0 for no limit.
@@ -29,7 +31,7 @@ package enum Effect: Hashable, Sendable {
     package var isNews: Bool {
         switch self {
         case .announce, .announceLater, .announceRemoved: true
-        case .persist, .erase, .startTransfer, .stopTransfer, .deletePartial, .scheduleRetry,
+        case .persist, .erase, .startTransfer, .stopTransfer, .deletePartial, .moveFile, .scheduleRetry,
             .limitSpeed, .limitConnections, .fillSlots:
             false
         }

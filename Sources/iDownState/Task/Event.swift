@@ -49,6 +49,10 @@ package enum Event: Hashable, Sendable {
     case publicationFound(name: String, size: Int64)
     /// The partial file of an intent to delete is gone.
     case partialDeleted
+    /// A step of the file's move to this place.
+    case move(MoveEvent, to: Move.Place)
+    /// The copy is gone that a move has left at the old place.
+    case leftoverDeleted
     /// The finished file was read again; nil where its bytes are what they should be.
     case verified(Failure?)
     case transfer(TransferEvent, of: AttemptNumber)

@@ -66,6 +66,7 @@ extension TaskRecord {
             // the first was to do about files of others.
             request.onExisting = .rename
             forgetContent()
+            if isMoving { move = nil }
             file = nil
             integrity = nil
             listedTasks = []

@@ -13,13 +13,15 @@ extension TaskRecord {
     /// Changes what somebody asked for, all of it or nothing.
     ///
     /// A running transfer takes other limits at once. For all else that it goes by, it is stopped
-    /// and begins anew with the bytes that are on disk.
+    /// and begins anew with the bytes that are on disk. A file that is to stand elsewhere is moved
+    /// before anything starts again.
     ///
     /// - Parameters:
     ///   - edit: the new values.
     ///   - isSameOrigin: whether scheme, host and port of its URL are those of the old one.
     /// - Returns: what is to be done; nothing where the task has these values already.
-    /// - Throws: as ``check(_:)``; `publishing` where the task may just be completed by now.
+    /// - Throws: as ``check(_:)``; `publishing` where the task may just be completed by now;
+    ///   `deleting` and `moving` where the file is just going elsewhere.
     package mutating func edit(
         _ edit: TaskEdit,
         isSameOrigin: Bool = true
@@ -32,14 +34,16 @@ extension TaskRecord {
             throw .publishing
         }
         try check(options)
-        if file != nil, hasOtherPlace(edit) { throw .keepsFile }
+        let place = try place(after: edit)
         let before = self
         let pushes = try edit.url.map { url throws(Refusal) in
             try setURL(url, isSameOrigin: isSameOrigin)
         }
         take(edit)
+        if let place { move = .to(place, made: nil) }
         guard self != before else { return [] }
-        let wantsNewAttempt = request.forTransfer != before.request.forTransfer
+        let wantsNewAttempt =
+            place != nil || request.forTransfer != before.request.forTransfer
         if state == .downloading, wantsNewAttempt { state = .waiting(.queue) }
         var effects: [Effect] = [.persist]
         if before.state == .downloading, state != .downloading {
@@ -50,15 +54,10 @@ extension TaskRecord {
             effects.append(.limitConnections(request.connections))
         }
         effects.append(.announce)
+        if place != nil { effects.append(.moveFile) }
         let isFreed = before.state == .downloading && state != .downloading
         if isFreed || pushes?.contains(.fillSlots) == true { effects.append(.fillSlots) }
         return effects
-    }
-
-    /// Whether the file would stand elsewhere, or under another name.
-    private func hasOtherPlace(_ edit: TaskEdit) -> Bool {
-        edit.directory.map { $0 != request.directory } ?? false
-            || edit.fileName.map { $0 != file?.name } ?? false
     }
 
     private mutating func take(_ edit: TaskEdit) {

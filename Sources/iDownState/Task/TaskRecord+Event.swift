@@ -27,6 +27,8 @@ extension TaskRecord {
         case .partialFound(let size): measurePartial(size)
         case .publicationFound(let name, let size): findPublication(name, size, at: now)
         case .partialDeleted: finishDeletion()
+        case .move(let event, let place): apply(event, to: place)
+        case .leftoverDeleted: forgetLeftover()
         case .verified(let mismatch): note(mismatch)
         case .transfer(let event, let number):
             apply(event, of: number, at: now, jitter: jitter, took: took)
@@ -34,7 +36,7 @@ extension TaskRecord {
     }
 
     private mutating func grantSlot(_ order: Int64) -> [Effect] {
-        guard state == .waiting(.queue), !isDeleting else { return [] }
+        guard state == .waiting(.queue), !isDeleting, !isMoving else { return [] }
         state = .downloading
         attempt = attempt.next
         startOrder = order
@@ -99,7 +101,7 @@ extension TaskRecord {
     private mutating func measurePartial(_ size: Int64?) -> [Effect] {
         guard state != .completed, state != .downloading, file != nil else { return [] }
         let before = self
-        guard !isDeleting else { return [] }
+        guard !isDeleting, !isMoving else { return [] }
         intent = nil
         if let size {
             // A crash may have cut the file shorter than what the record once knew.
@@ -128,6 +130,7 @@ extension TaskRecord {
             return [.erase]
         case .discard:
             intent = nil
+            move = nil
             file = nil
             forgetContent()
             return [.persist, .announce, .fillSlots]

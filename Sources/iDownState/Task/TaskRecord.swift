@@ -79,6 +79,8 @@ package struct TaskRecord: Hashable, Sendable {
     package var remote: RemoteVersion
     package var segments: SegmentMap
     package var intent: Intent?
+    /// The way of the file to another place; nil where it stays.
+    package var move: Move?
     /// Of a completed task.
     package var integrity: Integrity?
     /// The tasks that stand for the files of this metalink, in its order and each once; empty for
@@ -111,6 +113,7 @@ package struct TaskRecord: Hashable, Sendable {
         self.remote = RemoteVersion()
         self.segments = SegmentMap()
         self.intent = nil
+        self.move = nil
         self.integrity = nil
         self.listedTasks = []
         self.createdAt = createdAt

@@ -64,6 +64,29 @@ extension FileSystem {
         }
     }
 
+    /// Moves to another folder of the same file system where the new name is free, else fails with
+    /// EEXIST, and with EXDEV between file systems; renameat2(2).
+    func renameToFree(
+        _ old: String,
+        in folder: Int32,
+        as new: String,
+        in target: Int32
+    ) throws(FileError) {
+        _ = try call("renameat2", on: new) {
+            renameat2(folder, old, target, new, CLINUX_RENAME_NOREPLACE)
+        }
+    }
+
+    /// Gives a file a second name in another folder, which must be free; linkat(2).
+    func link(
+        _ old: String,
+        in folder: Int32,
+        as new: String,
+        in target: Int32
+    ) throws(FileError) {
+        _ = try call("linkat", on: new) { linkat(folder, old, target, new, 0) }
+    }
+
     /// Renames and replaces what stands under the new name; renameat(2).
     func renameReplacing(_ old: String, as new: String, in folder: Int32) throws(FileError) {
         _ = try call("renameat") { renameat(folder, old, folder, new) }

@@ -6,19 +6,18 @@ package import iDownState
 
 // What the service does to the files of tasks that do not run.
 extension Engine {
-    /// Deletes the partial file of a record, if it is still ours; one that is gone is as good.
+    /// Deletes the partial file of a record, if it is still ours, and what a move of it has made or
+    /// left elsewhere; what is gone is as good.
     package func deletePartial(of record: TaskRecord) async throws(FileError) {
         guard let file = record.file else { return }
-        let (directory, fileSystem) = (record.request.directory, fileSystem)
-        try await disk.run(key: record.id.rawValue, in: directory) { () throws(FileError) in
-            do throws(FileError) {
-                try OpenFolder(directory, fileSystem: fileSystem).deletePart(file)
-            } catch {
-                switch error {
-                case .vanished, .folderMoved: return
-                case .system, .nameTaken, .notOurs, .shortened, .otherDrive: throw error
-                }
-            }
+        try await deletePart(file, in: record.request.directory, of: record.id)
+        switch record.move {
+        case .to(let place, let made?):
+            try await deletePart(made, in: place.directory, of: record.id)
+        case .from(let directory, let left):
+            try await deletePart(left, in: directory, of: record.id)
+        case .to(_, nil), nil:
+            break
         }
     }
 
@@ -54,6 +53,8 @@ extension Engine {
     package func measurePartial(of record: TaskRecord) async -> Event? {
         guard let file = record.file else { return nil }
         restoreName(of: record)
+        // It may be in its new place already.
+        if record.isMoving { return nil }
         // It may have its name: whoever touches it next looks.
         if case .publish = record.intent { return nil }
         return await measure(file, of: record)

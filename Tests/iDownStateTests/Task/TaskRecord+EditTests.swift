@@ -50,8 +50,14 @@ import iDownState
         case .cancelled where option == .url:
             return .keepsURL(.cancelled)
         case .waiting, .downloading, .paused, .failed, .completed, .cancelled:
-            let isPlace = option == .directory || option == .fileName
-            return isPlace && record.file != nil ? .keepsFile : nil
+            guard option == .directory || option == .fileName, record.file != nil else {
+                return nil
+            }
+            return switch record.intent {
+            case .publish: .publishing
+            case .discard, .remove: .deleting
+            case nil: nil
+            }
         }
     }
 
@@ -83,6 +89,10 @@ import iDownState
         if before.failure?.code.spoilsContent != true || option != .url {
             #expect(after.segments == before.segments)
         }
+        let moves = before.file != nil && (option == .directory || option == .fileName)
+        #expect(effects.contains(.moveFile) == moves)
+        #expect(after.isMoving == moves && after.file == before.file)
+        if moves { #expect(after.request.directory == before.request.directory) }
         // Once more it is nothing new.
         #expect(try after.edit(Self.edit(option)).isEmpty)
     }

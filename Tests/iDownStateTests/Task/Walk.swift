@@ -130,7 +130,8 @@ extension Walk.Node {
         case .transfer(.failed, _), .transfer(.held, _), .transfer(.completed, _):
             if !effects.isEmpty { live = nil }
         case .slotGranted, .displaced, .held, .released, .retryDue, .partialFound,
-            .publicationFound, .partialDeleted, .verified, .transfer:
+            .publicationFound, .partialDeleted, .verified, .move, .leftoverDeleted,
+            .transfer:
             break
         }
     }
@@ -142,7 +143,7 @@ extension Walk.Node {
             case .stopTransfer(let number): if live == number { live = nil }
             case .erase: isErased = true
             case .persist, .announce, .announceLater, .announceRemoved, .deletePartial,
-                .scheduleRetry, .limitSpeed, .limitConnections, .fillSlots:
+                .moveFile, .scheduleRetry, .limitSpeed, .limitConnections, .fillSlots:
                 break
             }
         }

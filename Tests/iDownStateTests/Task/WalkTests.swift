@@ -262,7 +262,7 @@ import iDownState
             // Before it has a name it is held against its digests.
             case .transfer(.failed(let failure), _): failure.code.spoilsContent
             case .transfer, .slotGranted, .displaced, .held, .released, .retryDue,
-                .serviceStarted, .partialDeleted, .verified, nil:
+                .serviceStarted, .partialDeleted, .verified, .move, .leftoverDeleted, nil:
                 false
             }
         }

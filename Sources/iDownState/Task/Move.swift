@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The way of a task's file to another place, which is recorded before each step of it is made.
+package enum Move: Hashable, Sendable {
+    /// The file is to stand at this place.
+    ///
+    /// `made` is what is about to appear there: the file itself under its new name, or a copy of it
+    /// on another file system. It is recorded first, so that a crash leaves nothing that nobody knows.
+    case to(Place, made: LocalFile?)
+    /// The file is where it should be; what was copied still stands in this folder, to be deleted.
+    case from(directory: String, LocalFile)
+
+    /// A folder, absolute and with its links resolved, and the final name that is wanted there.
+    package struct Place: Hashable, Sendable {
+        package let directory: String
+        package let name: String
+
+        package init(directory: String, name: String) {
+            self.directory = directory
+            self.name = name
+        }
+    }
+}
+
+/// A step of a move.
+package enum MoveEvent: Hashable, Sendable {
+    /// This is about to appear at the new place.
+    case making(LocalFile)
+    /// The file stands at the new place under this name, which lasts; a copy of it may be left.
+    case arrived(LocalFile, leavesCopy: Bool)
+    /// The partial file is not there any more: nothing is left to be moved.
+    case lost
+    /// The file stays where it is; nil where somebody wanted that.
+    case failed(Failure?)
+}
+
+extension TaskRecord {
+    /// Where the file is on its way to; nil where it stays.
+    package var destination: Move.Place? {
+        guard case .to(let place, _) = move else { return nil }
+        return place
+    }
+
+    /// Whether the file is on its way to another place: until it is there nothing starts.
+    package var isMoving: Bool { destination != nil }
+
+    /// Where the file would stand after an edit; nil where that is no other place.
+    ///
+    /// - Throws: what has to come to its end first: `deleting`, `publishing` or `moving`.
+    func place(after edit: TaskEdit) throws(Refusal) -> Move.Place? {
+        guard let file else { return nil }
+        let now =
+            destination ?? Move.Place(directory: request.directory, name: file.name)
+        let new = Move.Place(
+            directory: edit.directory ?? now.directory,
+            name: edit.fileName ?? now.name
+        )
+        guard new != now else { return nil }
+        if isDeleting { throw .deleting }
+        if case .publish = intent { throw .publishing }
+        guard move == nil else { throw .moving }
+        return new
+    }
+
+    /// Takes note of a step of the move to this place; what comes too late is dropped.
+    mutating func apply(_ event: MoveEvent, to place: Move.Place) -> [Effect] {
+        guard destination == place, !isDeleting, let file else { return [] }
+        switch event {
+        case .making(let made):
+            move = .to(place, made: made)
+            return [.persist]
+        case .arrived(let moved, let leavesCopy):
+            move = leavesCopy ? .from(directory: request.directory, file) : nil
+            if place.name != file.name { request.fileName = place.name }
+            request.directory = place.directory
+            self.file = moved
+        case .lost where state != .completed:
+            move = nil
+            if place.name != file.name { request.fileName = place.name }
+            request.directory = place.directory
+            self.file = nil
+            forgetContent()
+        case .lost:
+            move = nil
+        case .failed(let failure):
+            move = nil
+            self.failure = failure ?? self.failure
+        }
+        return [.persist, .announce, .fillSlots]
+    }
+
+    /// The copy that a move has left is gone.
+    mutating func forgetLeftover() -> [Effect] {
+        guard case .from = move else { return [] }
+        move = nil
+        return [.persist]
+    }
+}

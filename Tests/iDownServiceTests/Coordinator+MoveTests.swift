@@ -1,0 +1,309 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import Testing
+import iDownBus
+import iDownState
+import iDownTesting
+import iDownloader
+
+@testable import iDownService
+
+/// Files that get another place by SetOptions.
+@Suite(.timeLimit(.minutes(2))) struct CoordinatorMoveTests {
+    /// Runs `body` with a task that has a megabyte of its file; the rest comes at the second request.
+    private func withPartial(
+        isPaused: Bool = true,
+        _ body: (Hub, TaskID, FaultServer) async throws -> Void
+    ) async throws {
+        let (held, hold) = ServedFile.held()
+        let server = try FaultServer(
+            script: .init { request in
+                var file = held
+                if request.number > 1 { file.hold = nil }
+                return file.answer(to: request)
+            }
+        )
+        defer { server.stop() }
+        try await withHub { hub in
+            let id = try await hub.add(server.url("/a.bin"))
+            await hold.reached.waitUntilOpen()
+            try await hub.arrival(of: 1 << 20, for: id)
+            if isPaused {
+                try await hub.coordinator.carryOut(.pause, on: id)
+                await hub.transferEnd(of: id)
+            }
+            try await body(hub, id, server)
+        }
+    }
+
+    private func edit(directory: String? = nil, name: String? = nil) -> TaskEdit {
+        var edit = TaskEdit()
+        edit.directory = directory
+        edit.fileName = name
+        return edit
+    }
+
+    private func waitForMove(_ hub: Hub, _ id: TaskID) async throws {
+        try await waitUntil("the move of task \(id)") { try await hub.record(id)?.move == nil }
+    }
+
+    private func folder(_ name: String, in hub: Hub) -> String {
+        let path = hub.path(name)
+        mkdir(path, 0o700)
+        return path
+    }
+
+    private func finish(
+        _ hub: Hub,
+        _ id: TaskID,
+        _ server: FaultServer,
+        as path: String,
+        requests: Int = 2
+    ) async throws {
+        if try await hub.record(id)?.state == .paused {
+            try await hub.coordinator.carryOut(.resume, on: id)
+        }
+        try await hub.announced.wait(for: id, .completed)
+        #expect(try TestContent.large.firstDifference(fromFile: path) == nil)
+        #expect(server.requests.count == requests)
+        #expect(server.requests.last?["Range"] == "bytes=\(1 << 20)-")
+    }
+
+    @Test(arguments: [true, false])
+    func `within a file system a partial file is renamed, and goes on in its new place`(
+        isPaused: Bool
+    ) async throws {
+        try await withPartial(isPaused: isPaused) { hub, id, server in
+            let other = folder("other", in: hub)
+            try await hub.coordinator.edit(id, edit(directory: other, name: "b.bin"))
+            try await waitForMove(hub, id)
+            let record = try #require(try await hub.record(id))
+            #expect(record.request.directory == other && record.file?.name == "b.bin")
+            #expect(record.segments.byteCount == 1 << 20)
+            if isPaused {
+                #expect(record.state == .paused)
+                #expect(TestFile.names(in: other) == ["b.bin.part"])
+                #expect(hub.names == ["other"])
+            }
+            try await finish(hub, id, server, as: other + "/b.bin")
+            #expect(TestFile.names(in: other) == ["b.bin"] && hub.names == ["other"])
+        }
+    }
+
+    @Test(
+        .enabled("needs to mount a tmpfs") { await Privilege.canMount() },
+        arguments: [true, false]
+    )
+    func `to another file system all bytes go along`(isPaused: Bool) async throws {
+        try await withSmallDisk(mebibytes: 64) { disk in
+            try await withPartial(isPaused: isPaused) { hub, id, server in
+                try TestFile.write("mine", to: disk.path + "/a.bin")
+                try await hub.coordinator.edit(id, edit(directory: disk.path))
+                try await waitForMove(hub, id)
+                let record = try #require(try await hub.record(id))
+                #expect(record.request.directory == disk.path)
+                #expect(record.segments.byteCount >= 1 << 20)
+                #expect(hub.names.isEmpty)
+                // The name is taken there.
+                try await finish(hub, id, server, as: disk.path + "/a (1).bin")
+                #expect(TestFile.names(in: disk.path) == ["a (1).bin", "a.bin"])
+                #expect(try TestFile.text(of: disk.path + "/a.bin") == "mine")
+            }
+        }
+    }
+
+    @Test(.enabled("needs to mount a tmpfs") { await Privilege.canMount() })
+    func `a disk without room leaves the file in its old place, and says why`() async throws {
+        try await withSmallDisk(mebibytes: 4) { disk in
+            try await withPartial { hub, id, server in
+                let before = try #require(try await hub.record(id))
+                try await hub.coordinator.edit(id, edit(directory: disk.path))
+                try await waitForMove(hub, id)
+                var record = try #require(try await hub.record(id))
+                #expect(record.failure?.code == .fileNoSpace)
+                record.failure = nil
+                #expect(record == before)
+                #expect(TestFile.names(in: disk.path).isEmpty)
+                try await finish(hub, id, server, as: hub.path("a.bin"))
+            }
+        }
+    }
+
+    @Test(.enabled("needs to mount a tmpfs") { await Privilege.canMount() })
+    func `a disk that fills up while the file comes leaves nothing there`() async throws {
+        try await withSmallDisk(mebibytes: 64) { disk in
+            let (held, hold) = ServedFile.held()
+            let server = try FaultServer.serving(held)
+            defer { server.stop() }
+            // The fifth sync is that of the file or of a folder, there or back.
+            try await withHub(
+                fileFaults: FaultPlan(failing: 5, of: "fsync", with: ENOSPC)
+            ) { hub in
+                let id = try await hub.add(server.url("/a.bin"))
+                await hold.reached.waitUntilOpen()
+                try await hub.arrival(of: 1 << 20, for: id)
+                try await hub.coordinator.carryOut(.pause, on: id)
+                await hub.transferEnd(of: id)
+                for _ in 0..<5 {
+                    try await hub.coordinator.edit(id, edit(directory: disk.path))
+                    try await waitForMove(hub, id)
+                    if try await hub.record(id)?.failure != nil { break }
+                    try await hub.coordinator.edit(id, edit(directory: hub.files))
+                    try await waitForMove(hub, id)
+                    if try await hub.record(id)?.failure != nil { break }
+                }
+                let record = try #require(try await hub.record(id))
+                #expect(record.failure?.code == .fileNoSpace && record.state == .paused)
+                #expect(record.segments.byteCount == 1 << 20)
+                let places = [hub.files: hub.names, disk.path: TestFile.names(in: disk.path)]
+                #expect(places.values.flatMap(\.self) == ["a.bin.part"])
+                #expect(places[record.request.directory] == ["a.bin.part"])
+            }
+        }
+    }
+
+    @Test func `a folder that is gone leaves the file in its old place, and says why`() async throws
+    {
+        try await withPartial { hub, id, server in
+            let other = folder("other", in: hub)
+            let hold = await DiskHold(hub, of: id)
+            try await hub.coordinator.edit(id, edit(directory: other))
+            #expect(try await hub.coordinator.task(id).record.isMoving)
+            #expect(TaskProperties(try await hub.coordinator.task(id)).activity == .moving)
+            #expect(rmdir(other) == 0)
+            hold.release()
+            try await waitForMove(hub, id)
+            let record = try #require(try await hub.record(id))
+            #expect(record.failure?.code == .fileVanished && record.state == .paused)
+            #expect(record.request.directory == hub.files)
+            try await finish(hub, id, server, as: hub.path("a.bin"))
+        }
+    }
+
+    @Test(arguments: [Command.cancel, .remove])
+    func `a verb that deletes the file finds it wherever it is`(command: Command) async throws {
+        try await withPartial { hub, id, _ in
+            let other = folder("other", in: hub)
+            let hold = await DiskHold(hub, of: id)
+            try await hub.coordinator.edit(id, edit(directory: other))
+            let coordinator = hub.coordinator
+            let verb = Task.immediate { try await coordinator.carryOut(command, on: id) }
+            try await waitUntil("the verb") { try await hub.record(id)?.isDeleting == true }
+            hold.release()
+            try await verb.value
+            try await waitUntil("the file to be gone") {
+                try await hub.record(id)?.isDeleting != true
+            }
+            #expect(hub.names == ["other"] && TestFile.names(in: other).isEmpty)
+        }
+    }
+
+    @Test(arguments: 1...30)
+    func `whatever call of a rename fails, the file is where the record says`(
+        number: Int
+    ) async throws {
+        let (held, hold) = ServedFile.held()
+        let server = try FaultServer.serving(held)
+        defer { server.stop() }
+        // From the edit on: an answer that is lost, and one call that is refused.
+        for manner in [FaultPlan.Manner.refused, .answerLost] {
+            try await withTemporaryFolder { folder in
+                let id = try await withHub(in: folder) { hub in
+                    let id = try await hub.add(server.url("/a.bin"))
+                    await hold.reached.waitUntilOpen()
+                    try await hub.arrival(of: 1 << 20, for: id)
+                    try await hub.coordinator.carryOut(.pause, on: id)
+                    await hub.transferEnd(of: id)
+                    return id
+                }
+                let faults = FaultPlan(failing: number, manner: manner)
+                try await withHub(in: folder, fileFaults: faults) { hub in
+                    let other = self.folder("other", in: hub)
+                    try await hub.coordinator.edit(id, edit(directory: other))
+                    _ = await hub.coordinator.moveEnd(of: id)
+                }
+                try await withHub(in: folder) { hub in
+                    try await waitForMove(hub, id)
+                    let record = try #require(try await hub.record(id))
+                    #expect(record.segments.byteCount == 1 << 20)
+                    #expect(TestFile.names(in: record.request.directory).contains("a.bin.part"))
+                    #expect(record.file != nil)
+                }
+            }
+        }
+    }
+
+    @Test func `another place takes the place of a move that is not over`() async throws {
+        try await withPartial { hub, id, server in
+            let (other, third) = (folder("other", in: hub), folder("third", in: hub))
+            try await hub.coordinator.edit(id, edit(directory: other))
+            try await hub.coordinator.edit(id, edit(directory: third))
+            try await waitForMove(hub, id)
+            #expect(TestFile.names(in: third) == ["a.bin.part"])
+            #expect(TestFile.names(in: other).isEmpty)
+            try await finish(hub, id, server, as: third + "/a.bin")
+        }
+    }
+
+    @Test func `a finished file is renamed before the reply, and never over another`() async throws
+    {
+        let server = try FaultServer.serving(ServedFile(.small))
+        defer { server.stop() }
+        try await withService { scene in
+            let client = scene.client
+            let id = try await client.addURL(server.url("/a.bin"))
+            try await scene.wait(for: id, .completed)
+            var options = EditOptions()
+            options.values.filename = "b.bin"
+            options.values.directory = scene.home.download("inside")
+            try await client.setOptions(options, of: id)
+            var task = try await client.getTask(id)
+            #expect(task.path == scene.home.download("inside/b.bin") && task.activity == .none)
+            #expect(try TestContent.small.firstDifference(fromFile: task.path) == nil)
+            #expect(!TestFile.exists(scene.home.download("a.bin")))
+
+            try TestFile.write("mine", to: scene.home.download("inside/c.bin"))
+            options.values.filename = "c.bin"
+            options.values.priority = 7
+            let taken = options
+            #expect(await code { try await client.setOptions(taken, of: id) } == .fileExists)
+            #expect(try await client.getTask(id) == task)
+            #expect(try TestFile.text(of: scene.home.download("inside/c.bin")) == "mine")
+
+            #expect(unlink(task.path) == 0)
+            options.values.filename = "d.bin"
+            let gone = options
+            #expect(await code { try await client.setOptions(gone, of: id) } == .invalidState)
+            task = try await client.getTask(id)
+            #expect(task.fileName == "b.bin" && task.errorCode == "")
+        }
+    }
+
+    @Test(.enabled("needs to mount a tmpfs") { await Privilege.canMount() })
+    func `a finished file stays on its file system`() async throws {
+        let server = try FaultServer.serving(ServedFile(.small))
+        defer { server.stop() }
+        try await withSmallDisk(mebibytes: 64) { disk in
+            try await withService { scene in
+                let id = try await scene.client.addURL(server.url("/a.bin"))
+                try await scene.wait(for: id, .completed)
+                let before = try await scene.client.getTask(id)
+                var options = EditOptions()
+                options.values.directory = disk.path
+                let other = options
+                let code = await code { try await scene.client.setOptions(other, of: id) }
+                #expect(code == .invalidDestination)
+                #expect(try await scene.client.getTask(id) == before)
+                #expect(TestFile.exists(before.path))
+            }
+        }
+    }
+}
+
+extension Coordinator {
+    /// Returns once nothing moves the task's file, or it has to be tried again later.
+    fileprivate func moveEnd(of id: TaskID) async -> Moves.End? {
+        await moves.end(of: id, atMost: .milliseconds(300), in: self)
+    }
+}

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+import iDownState
+
+/// The way of a file to another place, as the record knows it.
+@Suite struct MoveTests {
+    private static let place = Move.Place(directory: "/other", name: "new.iso")
+    private static let moved = LocalFile(name: "new.iso", fileSystem: 9, mark: 8)
+
+    private func record(_ situation: Situation = .pausedWithBytes) throws -> TaskRecord {
+        var record = try situation.record()
+        var edit = TaskEdit()
+        edit.directory = Self.place.directory
+        edit.fileName = Self.place.name
+        _ = try record.edit(edit)
+        #expect(record.move == .to(Self.place, made: nil))
+        return record
+    }
+
+    private func apply(_ event: MoveEvent, to record: inout TaskRecord) -> [Effect] {
+        record.apply(.move(event, to: Self.place), at: Sample.now, jitter: 0)
+    }
+
+    @Test(arguments: [
+        Situation.pausedWithBytes, .queuedWithBytes, .failed, .downloading, .completed,
+    ])
+    func `a file that has arrived is the task's, with all its bytes`(situation: Situation) throws {
+        var record = try record(situation)
+        let before = record
+        #expect(apply(.making(Self.moved), to: &record) == [.persist])
+        #expect(record.move == .to(Self.place, made: Self.moved))
+        #expect(
+            apply(.arrived(Self.moved, leavesCopy: true), to: &record)
+                == [.persist, .announce, .fillSlots]
+        )
+        #expect(record.file == Self.moved && record.request.directory == "/other")
+        #expect(record.request.fileName == "new.iso")
+        #expect(record.segments == before.segments && record.state == before.state)
+        #expect(record.move == .from(directory: before.request.directory, Sample.file))
+        #expect(record.apply(.leftoverDeleted, at: Sample.now, jitter: 0) == [.persist])
+        #expect(record.move == nil)
+    }
+
+    @Test func `nothing starts while the file is on its way, and then it does`() throws {
+        var record = try record(.queuedWithBytes)
+        #expect(record.apply(.slotGranted(order: 1), at: Sample.now, jitter: 0).isEmpty)
+        // Nor is a file missed that may be in its new place.
+        #expect(record.apply(.partialFound(size: nil), at: Sample.now, jitter: 0).isEmpty)
+        _ = apply(.arrived(Self.moved, leavesCopy: false), to: &record)
+        #expect(record.apply(.slotGranted(order: 1), at: Sample.now, jitter: 0).isEmpty == false)
+    }
+
+    @Test func `a failure leaves the old place and the state, and says why`() throws {
+        var record = try record()
+        let old = try Situation.pausedWithBytes.record()
+        let full = Failure(.fileNoSpace, "full")
+        #expect(apply(.failed(full), to: &record) == [.persist, .announce, .fillSlots])
+        #expect(record.failure == full)
+        record.failure = nil
+        #expect(record == old)
+    }
+
+    @Test func `a partial file that is gone is not missed`() throws {
+        var record = try record()
+        _ = apply(.lost, to: &record)
+        #expect(record.file == nil && record.segments.isEmpty && record.move == nil)
+        #expect(record.request.directory == "/other" && record.request.fileName == "new.iso")
+    }
+
+    @Test(arguments: [Command.cancel, .remove])
+    func `what comes after a verb has the file deleted is dropped`(command: Command) throws {
+        var record = try record()
+        _ = apply(.making(Self.moved), to: &record)
+        #expect(try record.apply(command).contains(.deletePartial))
+        let deleting = record
+        #expect(apply(.arrived(Self.moved, leavesCopy: true), to: &record).isEmpty)
+        #expect(apply(.failed(nil), to: &record).isEmpty)
+        #expect(record == deleting && record.move == .to(Self.place, made: Self.moved))
+    }
+
+    @Test func `a step to a place that is not wanted any more is dropped`() throws {
+        var record = try record()
+        _ = apply(.failed(nil), to: &record)
+        let now = record
+        #expect(apply(.arrived(Self.moved, leavesCopy: false), to: &record).isEmpty)
+        #expect(record == now)
+        var again = try self.record()
+        var edit = TaskEdit()
+        edit.directory = "/third"
+        #expect(throws: Refusal.moving) { try again.edit(edit) }
+    }
+}
