@@ -20,4 +20,6 @@ public enum Capability: String, CaseIterable, Hashable, Sendable {
     case verify
     /// Probe asks a server about a file without adding it.
     case probe
+    /// AddMany adds several downloads, each with options of its own, and GetTasks returns several.
+    case addMany = "add-many"
 }

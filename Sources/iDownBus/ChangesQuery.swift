@@ -33,7 +33,7 @@ extension ChangesQuery {
         try Key.forEach(in: dictionary) { (key, value) throws(ManagerError) in
             switch key {
             case .list: list = try key.read(value)
-            case .properties: properties = try key.taskProperties(value)
+            case .properties: properties = try TaskProperty.all(named: try key.read(value))
             case .limit: limit = try key.read(value)
             case .next: next = try key.read(value)
             }

@@ -31,7 +31,7 @@ public enum Contract {
     /// The longest URL, in bytes.
     public static let maximumURLBytes = 64 << 10
 
-    /// The most URLs in one call of AddURLs.
+    /// The most URLs in one call of AddURLs, and the most tasks in one call of AddMany.
     public static let maximumURLs = 100_000
 
     /// The range of the option `connections`.
@@ -95,6 +95,8 @@ extension Contract {
         public static let addURLWithOptions: MemberName = "AddURLWithOptions"
         /// Adds several downloads together or none.
         public static let addURLs: MemberName = "AddURLs"
+        /// Adds several downloads, each with options of its own, together or none.
+        public static let addMany: MemberName = "AddMany"
         /// Adds the files that a local metalink lists, or none.
         public static let addMetalink: MemberName = "AddMetalink"
         /// Asks a server about a file and adds nothing.
@@ -123,6 +125,8 @@ extension Contract {
         public static let setPriority: MemberName = "SetPriority"
         /// Returns one task.
         public static let getTask: MemberName = "GetTask"
+        /// Returns several tasks.
+        public static let getTasks: MemberName = "GetTasks"
         /// Returns all tasks.
         public static let listTasks: MemberName = "ListTasks"
         /// Returns a page of the tasks that match a query.

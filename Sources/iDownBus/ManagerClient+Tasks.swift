@@ -45,6 +45,16 @@ extension ManagerClient {
         try await call(Name.addURLs, urls, options.dictionary, returning: [String].self)
     }
 
+    /// Adds all downloads, each with its own options, together or none, in one durable commit.
+    ///
+    /// - Parameter downloads: At most ``Contract/maximumURLs``. Each may have a token of its own.
+    /// - Returns: One id per download, in the same order.
+    /// - Throws: The errors of ``addURL(_:options:)``; the text names a bad download by its position,
+    ///   counted from 1. `UnknownMethod` from a service without ``Capability/addMany``.
+    public func addMany(_ downloads: [NewDownload]) async throws(ManagerError) -> [String] {
+        try await call(Name.addMany, downloads.map(\.dictionary), returning: [String].self)
+    }
+
     /// Adds all files that a metalink of this machine lists, or none.
     ///
     /// - Parameters:
@@ -269,6 +279,26 @@ extension ManagerClient {
     /// - Throws: `NoSuchTask`.
     public func getTask(_ id: String) async throws(ManagerError) -> TaskProperties {
         try await call(Name.getTask, id, returning: TaskProperties.self)
+    }
+
+    /// Returns several tasks in the order of their ids; unknown ids are left out.
+    ///
+    /// - Parameters:
+    ///   - ids: The tasks.
+    ///   - properties: The properties to return of each task, beside the id; an empty array means
+    ///     all. Properties that were not asked for keep the defaults of ``TaskProperties``.
+    /// - Throws: `LimitExceeded` if the answer would be longer than ``Contract/maximumListBytes``;
+    ///   `UnknownMethod` from a service without ``Capability/addMany``.
+    public func getTasks(
+        _ ids: [String],
+        of properties: [TaskProperty] = []
+    ) async throws(ManagerError) -> [TaskProperties] {
+        try await call(
+            Name.getTasks,
+            ids,
+            properties.map(\.rawValue),
+            returning: [TaskProperties].self
+        )
     }
 
     /// Returns all tasks in the order in which they were added.

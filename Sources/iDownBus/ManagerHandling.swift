@@ -40,6 +40,15 @@ package protocol ManagerHandling: Sendable {
         call: Call
     ) async throws(ManagerError) -> [String]
 
+    /// Adds all downloads, each with its own options, together or none.
+    ///
+    /// - Parameters:
+    ///   - downloads: The downloads, decoded.
+    ///   - call: The call.
+    /// - Returns: One id per download, in the same order.
+    /// - Throws: The error of the first bad download, with its place.
+    func addMany(_ downloads: [NewDownload], call: Call) async throws(ManagerError) -> [String]
+
     /// Adds all files that a metalink of this machine lists, or none.
     ///
     /// - Parameters:
@@ -130,6 +139,19 @@ package protocol ManagerHandling: Sendable {
 
     /// Returns one task.
     func getTask(_ id: String, call: Call) async throws(ManagerError) -> TaskProperties
+
+    /// Returns some tasks in the order of their ids in the call; unknown ids are left out.
+    ///
+    /// - Parameters:
+    ///   - ids: The ids.
+    ///   - properties: What to tell of each task; an empty array means all.
+    ///   - call: The call.
+    /// - Throws: `LimitExceeded` if the tasks are too many for an answer.
+    func getTasks(
+        _ ids: [String],
+        of properties: [TaskProperty],
+        call: Call
+    ) async throws(ManagerError) -> TaskListing
 
     /// Returns all tasks in the order in which they were added.
     ///

@@ -52,6 +52,12 @@ extension ManagerInterface {
                 (call: Call, urls: [String], options: [String: Value]) async throws -> [String] in
                 try await add(urls, options, call)
             },
+            .method(Name.addMany, in: ["tasks"], out: ["ids"]) {
+                (call: Call, tasks: [[String: Value]]) async throws -> [String] in
+                try await answer { () throws(ManagerError) in
+                    try await handler.addMany(try await NewDownload.all(in: tasks), call: call)
+                }
+            },
             .method(Name.addMetalink, in: ["path", "options"], out: ["ids"]) {
                 (call: Call, path: String, options: [String: Value]) async throws -> [String] in
                 try await answer { () throws(ManagerError) in
@@ -139,6 +145,16 @@ extension ManagerInterface {
                 (call: Call, id: String) async throws -> TaskProperties in
                 try await answer { () throws(ManagerError) in
                     try await handler.getTask(TaskPath.id(meantBy: id), call: call)
+                }
+            },
+            .method(Name.getTasks, .query, in: ["ids", "properties"], out: ["tasks"]) {
+                (call: Call, ids: [String], properties: [String]) async throws -> TaskListing in
+                try await answer { () throws(ManagerError) in
+                    try await handler.getTasks(
+                        ids.map(TaskPath.id(meantBy:)),
+                        of: try TaskProperty.all(named: properties),
+                        call: call
+                    )
                 }
             },
             .method(Name.listTasks, .query, out: ["tasks"]) {

@@ -58,19 +58,6 @@ extension OptionKey {
         return number
     }
 
-    /// Decodes names of Task1's properties.
-    func taskProperties(_ value: Value) throws(ManagerError) -> [TaskProperty] {
-        let names: [String] = try read(value)
-        return try names.map { name throws(ManagerError) in
-            guard let property = TaskProperty(rawValue: name) else {
-                throw refusal(
-                    "may hold names of Task1's properties, such as Id, not \(QuotedText(name))"
-                )
-            }
-            return property
-        }
-    }
-
     /// Decodes one of the words of a type.
     func word<Word: CaseIterable & RawRepresentable<String>>(
         _ value: Value

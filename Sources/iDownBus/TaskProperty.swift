@@ -122,6 +122,22 @@ public enum TaskProperty: String, CaseIterable, Hashable, Sendable {
         )
     }
 
+    /// Returns the properties that a client asks for by their keys.
+    ///
+    /// - Throws: `InvalidOption` for an unknown key.
+    static func all(named words: [String]) throws(ManagerError) -> [TaskProperty] {
+        try words.map { word throws(ManagerError) in
+            guard let property = named(word) else {
+                throw ManagerError(
+                    .invalidOption,
+                    "properties may hold names of Task1's properties, such as Id, not"
+                        + " \(QuotedText(word))."
+                )
+            }
+            return property
+        }
+    }
+
     /// Returns the property of a key on the bus; nil for an unknown key.
     ///
     /// It is faster than the enumeration's initializer, which compares one name after the other.

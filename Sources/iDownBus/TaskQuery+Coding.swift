@@ -16,7 +16,7 @@ extension TaskQuery {
             case .descending: descending = try key.read(value)
             case .offset: offset = try key.read(value)
             case .limit: limit = try key.read(value)
-            case .properties: properties = try key.taskProperties(value)
+            case .properties: properties = try TaskProperty.all(named: try key.read(value))
             }
         }
     }

@@ -53,6 +53,32 @@ extension StoreAccess {
         }
     }
 
+    /// Calls `body` with each of these tasks, in the order of the ids, without those with the intent to
+    /// remove.
+    ///
+    /// An id that is not in the list, and a row that cannot be read, are left out.
+    ///
+    /// - Parameters:
+    ///   - ids: the tasks.
+    ///   - body: receives each task; returns whether to go on.
+    /// - Throws: `StoreFailure.database`.
+    package func forEachTask(
+        of ids: [TaskID],
+        _ body: (TaskRecord) -> Bool
+    ) throws(StoreFailure) {
+        for id in ids {
+            let record: TaskRecord?
+            do {
+                record = try task(id)
+            } catch {
+                guard case .corruptRecord = error else { throw error }
+                continue
+            }
+            guard let record, record.intent != .remove else { continue }
+            guard body(record) else { return }
+        }
+    }
+
     /// Returns how many tasks there are in each state, without those with the intent to remove.
     ///
     /// The counts are stored, so that no scan is needed.

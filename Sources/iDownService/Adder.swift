@@ -12,6 +12,8 @@ struct AddCall: Sendable {
     enum Wish: Sendable {
         /// In a list each has a place, by which an error names it.
         case urls([String], isList: Bool)
+        /// Each with its options and, if it has one, a token of its own.
+        case many([NewDownload])
         /// The path of a metalink of this machine.
         case metalink(String)
         /// What a person opened.
@@ -67,9 +69,11 @@ final class Adder {
     ) async throws {
         let owner = await service.callers.caller(of: asked.call).owner
         var wishes = service.wishes(for: owner)
+        if case .many(let downloads) = asked.wish {
+            return try await add(downloads, wishes, asked, in: service)
+        }
         let options = asked.options
-        // A token means one thing to one application.
-        let token = options.token.map { token in owner.map { "\($0) \(token)" } ?? token }
+        let token = options.token.map { Self.token($0, of: owner) }
         // A blind repeat is answered as the first call was, whatever has changed since.
         if let token, let ids = try await service.coordinator.ids(forToken: token) {
             return asked.answer(.success(ids))
@@ -79,16 +83,52 @@ final class Adder {
             wishes.look = look
         }
         let last = lines.last(of: client)
-        let tasks =
+        let tasks: [NewTask] =
             switch asked.wish {
             case .urls(let urls, let isList):
                 try await wishes.judge(urls, options, isList: isList)
             case .metalink(let path): try await wishes.judge(metalinkAt: path, options)
             case .opened(let uris): try await wishes.judge(opened: uris)
+            case .many: []
             }
         if wishes.look == nil, let directory = tasks.first?.request.directory {
             look = FolderLook(path: path, rules: wishes.rules, directory: directory, last: last)
         }
         await service.coordinator.add(tasks, token: token, answer: asked.answer)
+    }
+
+    /// Adds downloads of which each has its own options and its own token.
+    private func add(
+        _ downloads: [NewDownload],
+        _ wishes: Wishes,
+        _ asked: AddCall,
+        in service: isolated ManagerService
+    ) async throws {
+        let coordinator = service.coordinator
+        // Those that were added before, by their places.
+        var known: [Int: TaskID] = [:]
+        for (index, download) in downloads.enumerated() {
+            guard let token = download.options.token else { continue }
+            let ids = try await coordinator.ids(forToken: Self.token(token, of: wishes.owner))
+            known[index] = ids?.first
+        }
+        var tasks = try await wishes.judge(downloads, except: Set(known.keys))
+        for index in tasks.indices {
+            tasks[index].token = tasks[index].token.map { Self.token($0, of: wishes.owner) }
+        }
+        let answer = asked.answer
+        await coordinator.add(tasks, token: nil) { [known] result in
+            answer(
+                result.map { ids in
+                    var added = ids[...]
+                    return downloads.indices.compactMap { known[$0] ?? added.popFirst() }
+                }
+            )
+        }
+    }
+
+    /// What a token stands for in the list: one thing to one application.
+    private static func token(_ token: String, of owner: String?) -> String {
+        owner.map { "\($0) \(token)" } ?? token
     }
 }

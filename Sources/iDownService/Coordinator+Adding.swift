@@ -62,16 +62,28 @@ extension Transaction {
         var taken = 0
         var ids: [TaskID] = []
         for wish in wishes {
+            if let token = wish.token, let id = try taskIDs(forToken: token)?.first {
+                ids.append(id)
+                continue
+            }
             if let (id, change) = try resume(wish) {
                 ids.append(id)
                 if let change { changes.append(change) }
+                if let token = wish.token { try remember(token: token, ids: [id]) }
                 continue
             }
-            if let name = wish.takenName { throw ServiceRefusal.fileExists(name) }
+            if let name = wish.takenName {
+                let refusal = ServiceRefusal.fileExists(name)
+                guard wish.place.isEmpty else {
+                    throw ManagerError(refusal).named(by: wish.place)
+                }
+                throw refusal
+            }
             let change = try add(wish, at: now)
             taken += 1
             ids.append(change.after.id)
             changes.append(change)
+            if let token = wish.token { try remember(token: token, ids: [change.after.id]) }
         }
         for owner in Set(wishes.compactMap(\.request.owner)) where taken > 0 {
             let limit = Contract.maximumTasksOfApplication

@@ -42,6 +42,25 @@ extension Coordinator {
         }.page
     }
 
+    /// Takes some tasks into a value, in the order of the ids and away from the service's own thread.
+    ///
+    /// - Parameters:
+    ///   - ids: The tasks; those that are not in the list are left out.
+    ///   - result: What the first one is added to.
+    ///   - take: Adds one; what it throws ends the walk.
+    /// - Returns: The value with the tasks.
+    /// - Throws: What `take` throws; `StoreFailure`.
+    func tasks<Listing: Sendable>(
+        _ ids: [TaskID],
+        into result: Listing,
+        _ take: @escaping @Sendable (inout Listing, TaskSnapshot) throws -> Void
+    ) async throws -> Listing {
+        try await collect(into: result, take) { snapshot, body throws(StoreFailure) in
+            try snapshot.forEachTask(of: ids, body)
+            return 0
+        }.page
+    }
+
     /// One page of the tasks that a search finds, and how many it finds in all.
     ///
     /// - Parameters:

@@ -33,6 +33,15 @@ extension ManagerService {
         }
     }
 
+    package func addMany(
+        _ downloads: [NewDownload],
+        call: Call
+    ) async throws(ManagerError) -> [String] {
+        try await named {
+            try await add(.many(downloads), AddOptions(), call).map(\.description)
+        }
+    }
+
     package func addMetalink(
         at path: String,
         options: AddOptions,

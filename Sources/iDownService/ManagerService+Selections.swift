@@ -155,6 +155,24 @@ extension ManagerService {
 
     // MARK: Many tasks
 
+    package func getTasks(
+        _ ids: [String],
+        of properties: [TaskProperty],
+        call: Call
+    ) async throws(ManagerError) -> TaskListing {
+        try await named {
+            let ids = ids.compactMap(TaskID.init)
+            let view = await view(for: call)
+            // Without its id nobody could tell which task a dictionary is of.
+            let keys = properties.isEmpty ? [] : properties + [.id]
+            return try await inTurn(call) {
+                try await coordinator.tasks(ids, into: TaskListing(of: keys)) { list, task in
+                    try list.append(view(task))
+                }
+            }
+        }
+    }
+
     package func findTasks(
         _ query: TaskQuery,
         call: Call

@@ -11,6 +11,10 @@ package struct NewTask: Sendable {
     package var isPaused: Bool
     /// Why a new task cannot have the name it needs; nothing to one that is there already.
     package var takenName: String?
+    /// The same token gives the same id for ever; nil where the task has none of its own.
+    var token: String?
+    /// What an error calls it; empty where the call has one task only.
+    var place = ""
     /// Hashes of the file's pieces, to be kept beside the task.
     package var pieces: PieceHashes?
     /// Whether a program of the user's own asked for it: then it also resumes a task that may use the

@@ -37,26 +37,113 @@ struct Wishes: Sendable {
         isList: Bool
     ) async throws -> [NewTask] {
         let references = try await Self.references(urls, isList)
-        if let name = options.filename { try Self.check(name) }
-        let mirrors = try Self.mirrors(options.mirrors)
-        let checksum = try Self.checksum(options.checksum)
+        let file = try FileFacts(options)
         return try await tasks(with: options) { directory in
-            references.map { reference in
-                NewTask(
-                    request: TaskRequest(
-                        url: reference.text,
-                        directory: directory,
-                        fileName: options.filename,
-                        mirrors: mirrors,
-                        checksum: checksum,
-                        expectedSize: options.expectedSize.map { Int64(clamping: $0) },
-                        // What the user has stored is not for a sandbox to use.
-                        usesStoredLogins: owner == nil,
-                        owner: owner
-                    )
-                )
+            references.map { task(for: $0, file, in: directory) }
+        }
+    }
+
+    /// Judges downloads of which each has its own options; their folders are made on the way, once
+    /// all else is known to be right.
+    ///
+    /// - Parameters:
+    ///   - downloads: as the client gave them.
+    ///   - known: the places of those that are added already.
+    /// - Returns: the tasks to add, in order.
+    /// - Throws: `ManagerError`, whose text names the place.
+    func judge(
+        _ downloads: [NewDownload],
+        except known: Set<Int>
+    ) async throws(ManagerError) -> [NewTask] {
+        let files = try await Self.files(of: downloads, except: known)
+        var folders: [String: String] = [:]
+        var tasks: [NewTask] = []
+        for (index, download) in downloads.enumerated() {
+            guard let (reference, file) = files[index] else { continue }
+            let place = NewDownload.name(ofPlace: index)
+            do {
+                try checkWhenDone(download.options)
+                let path = download.options.directory ?? downloadDirectory
+                let directory: String
+                if let folder = folders[path] {
+                    directory = folder
+                } else {
+                    directory = try await engine.prepareFolder(path, rules: rules)
+                    folders[path] = directory
+                }
+                var wish = task(for: reference, file, in: directory)
+                await apply(download.options, to: &wish)
+                wish.token = download.options.token
+                wish.place = place
+                tasks.append(wish)
+            } catch {
+                throw ManagerError(error).named(by: place)
+            }
+            // Others are served meanwhile.
+            if index % Commits.piece == 0 { await Task.yield() }
+        }
+        return tasks
+    }
+
+    /// What the options say of one file alone.
+    private struct FileFacts: Sendable {
+        let name: String?
+        let mirrors: [String]
+        let checksum: Checksum?
+        let size: Int64?
+
+        init(_ options: AddOptions) throws(ManagerError) {
+            name = options.filename
+            if let name { try Wishes.check(name) }
+            mirrors = try Wishes.mirrors(options.mirrors)
+            checksum = try Wishes.checksum(options.checksum)
+            size = options.expectedSize.map { Int64(clamping: $0) }
+        }
+    }
+
+    private func task(
+        for reference: URLReference,
+        _ file: FileFacts,
+        in directory: String
+    ) -> NewTask {
+        NewTask(
+            request: TaskRequest(
+                url: reference.text,
+                directory: directory,
+                fileName: file.name,
+                mirrors: file.mirrors,
+                checksum: file.checksum,
+                expectedSize: file.size,
+                // What the user has stored is not for a sandbox to use.
+                usesStoredLogins: owner == nil,
+                owner: owner
+            )
+        )
+    }
+
+    /// Reads the URLs away from the bus, which has others to serve meanwhile; nil for those that are
+    /// left out.
+    @concurrent
+    private static func files(
+        of downloads: [NewDownload],
+        except known: Set<Int>
+    ) async throws(ManagerError) -> [(URLReference, FileFacts)?] {
+        var files: [(URLReference, FileFacts)?] = []
+        files.reserveCapacity(downloads.count)
+        for (index, download) in downloads.enumerated() {
+            guard !known.contains(index) else {
+                files.append(nil)
+                continue
+            }
+            let place = NewDownload.name(ofPlace: index)
+            let url = try reference(download.url, place: place)
+            do throws(ManagerError) {
+                files.append((url, try FileFacts(download.options)))
+            } catch {
+                throw error.named(by: place)
             }
         }
+        return files
     }
 
     /// Judges the options that are for every task alike, and applies them; the folder is made on the
@@ -81,29 +168,29 @@ struct Wishes: Sendable {
                 rules: rules
             )
         }
-        let headers = Self.headers(options)
-        let referrer = Self.referrer(options)
-        let onExisting = Self.onExisting(options) ?? .rename
         var tasks = make(directory)
-        for index in tasks.indices {
-            tasks[index].request.headers = headers
-            tasks[index].request.referrer = referrer
-            tasks[index].request.userAgent = options.userAgent
-            tasks[index].request.cookies = options.cookies.flatMap { $0.isEmpty ? nil : $0 }
-            tasks[index].request.connections = options.connections.map(Int.init)
-            tasks[index].request.onExisting = onExisting
-            tasks[index].request.retryFor = options.retryFor.map { Int64(clamping: $0) } ?? retryFor
-            tasks[index].request.whenDone = Self.whenDone(options)
-            tasks[index].priority = options.priority
-            tasks[index].speedLimit = Int64(clamping: options.speedLimit ?? 0)
-            tasks[index].isPaused = options.paused ?? false
-            if onExisting == .fail, let name = tasks[index].request.fileName,
-                await engine.isTaken(name, in: directory)
-            {
-                tasks[index].takenName = name
-            }
-        }
+        for index in tasks.indices { await apply(options, to: &tasks[index]) }
         return tasks
+    }
+
+    /// Applies the options that are not for one file alone.
+    private func apply(_ options: AddOptions, to task: inout NewTask) async {
+        task.request.headers = Self.headers(options)
+        task.request.referrer = Self.referrer(options)
+        task.request.userAgent = options.userAgent
+        task.request.cookies = options.cookies.flatMap { $0.isEmpty ? nil : $0 }
+        task.request.connections = options.connections.map(Int.init)
+        task.request.onExisting = Self.onExisting(options) ?? .rename
+        task.request.retryFor = options.retryFor.map { Int64(clamping: $0) } ?? retryFor
+        task.request.whenDone = Self.whenDone(options)
+        task.priority = options.priority
+        task.speedLimit = Int64(clamping: options.speedLimit ?? 0)
+        task.isPaused = options.paused ?? false
+        if task.request.onExisting == .fail, let name = task.request.fileName,
+            await engine.isTaken(name, in: task.request.directory)
+        {
+            task.takenName = name
+        }
     }
 
     private func checkWhenDone(_ options: AddOptions) throws(ManagerError) {

@@ -52,6 +52,13 @@ struct SandboxTests {
             return 'added' if mine != other else 'the same'
         show('add', add_own)
         show('add-many', lambda: len(manager.AddURLs([own + '/2'], signature(paused))))
+        one_more = signature({'url': text(own + '/4'), **paused})
+        elsewhere = signature({'url': text(own + '/5'), 'directory': text(outside)})
+        show('add-each', lambda: len(manager.AddMany(dbus.Array([one_more], signature='a{sv}'))))
+        show(
+            'each-outside',
+            lambda: manager.AddMany(dbus.Array([one_more, elsewhere], signature='a{sv}')),
+        )
         show('add-known', lambda: 'the same' if add(url) == other else 'added')
         show('outside', lambda: add(own, directory=text(outside)))
         show('up', lambda: add(own, directory=text(downloads + '/..')))
@@ -101,6 +108,8 @@ struct SandboxTests {
         show('url', lambda: secret(manager.GetTask(other)))
         show('object-url', lambda: secret(task.Get('org.idown.Task1', 'URL')))
         show('object-all', lambda: secret(task.GetAll('org.idown.Task1')))
+        many = lambda: manager.GetTasks([other], dbus.Array([], signature='s'))
+        show('several', lambda: secret(many()) + ' ' + str(len(many())))
         show('list', lambda: secret(manager.ListTasks()))
         show('objects', lambda: secret(objects.GetManagedObjects()))
         show('find', lambda: int(manager.FindTasks(signature({'text': text('secret')}))[1]))
@@ -111,6 +120,8 @@ struct SandboxTests {
     private static let expected = """
         add added
         add-many 1
+        add-each 1
+        each-outside InvalidDestination
         add-known added
         outside InvalidDestination
         up InvalidDestination
@@ -150,6 +161,7 @@ struct SandboxTests {
         url none
         object-url none
         object-all none
+        several none 1
         list none
         objects none
         find 0

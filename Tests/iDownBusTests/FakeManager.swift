@@ -89,6 +89,27 @@ final class FakeManager: ManagerHandling {
         urls.map { add($0, options, call) }
     }
 
+    func addMany(
+        _ downloads: [NewDownload],
+        call: Call
+    ) async throws(ManagerError) -> [String] {
+        downloads.map { add($0.url, $0.options, call) }
+    }
+
+    func getTasks(
+        _ ids: [String],
+        of properties: [TaskProperty],
+        call: Call
+    ) async throws(ManagerError) -> TaskListing {
+        note("get \(ids)", call)
+        var list = TaskListing(of: properties)
+        let tasks = record.withLock(\.tasks)
+        for id in ids {
+            if let task = tasks.first(where: { $0.id == id }) { try list.append(task) }
+        }
+        return list
+    }
+
     func addMetalink(
         at path: String,
         options: AddOptions,

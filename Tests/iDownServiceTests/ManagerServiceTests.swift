@@ -338,6 +338,116 @@ import iDownloader
         }
     }
 
+    @Test func `AddMany adds downloads with options of their own, and repeats by their tokens`()
+        async throws
+    {
+        try await withService { scene in
+            let client = scene.client
+            let downloads = (1...3).map { number in
+                var options = AddOptions()
+                options.paused = true
+                options.filename = "file\(number).bin"
+                options.priority = Int32(number)
+                options.token = number == 1 ? nil : "token \(number)"
+                options.directory = scene.home.download(number == 3 ? "other" : "inside")
+                return NewDownload("http://e.org/\(number)", options: options)
+            }
+            let ids = try await client.addMany(downloads)
+            #expect(Set(ids).count == 3)
+            let tasks = try await client.getTasks(ids)
+            #expect(tasks.map(\.fileName) == ["file1.bin", "file2.bin", "file3.bin"])
+            #expect(tasks.map(\.priority) == [1, 2, 3])
+            #expect(tasks[2].directory == scene.home.download("other"))
+            // The tokens stand for their tasks, whatever else the call says and where they have gone.
+            try await client.remove(ids[1])
+            var repeated = downloads
+            repeated[1].url = "nonsense"
+            repeated[2].options.directory = "/proc/none"
+            repeated.insert(NewDownload("http://e.org/new", options: downloads[0].options), at: 0)
+            repeated[0].options.token = "twice"
+            repeated.append(repeated[0])
+            let again = try await client.addMany(repeated)
+            #expect(Array(again[1...3]) == ids)
+            #expect(again[0] == again[4] && !ids.contains(again[0]))
+            #expect(try await client.addMany([]) == [])
+            #expect(try await client.taskCount() == 3)
+        }
+    }
+
+    @Test func `AddMany is all or nothing, and its errors name the place`() async throws {
+        try await withService { scene in
+            let client = scene.client
+            _ = mkdir(scene.home.downloads, 0o700)
+            try TestFile.write("", to: scene.home.downloads + "/taken")
+            func refusal(
+                _ url: String = "http://e.org/x",
+                _ change: (inout AddOptions) -> Void = { _ in }
+            ) async -> ManagerError? {
+                var options = AddOptions()
+                options.paused = true
+                let good = NewDownload("http://e.org/good", options: options)
+                change(&options)
+                let bad = NewDownload(url, options: options)
+                return await #expect(throws: ManagerError.self) {
+                    _ = try await client.addMany([good, bad, good])
+                }
+            }
+            let refusals: [(ManagerError.Code, ManagerError?)] = [
+                (.invalidURL, await refusal("nonsense")),
+                (.unsupportedScheme, await refusal("gopher://e.org/")),
+                (.invalidOption, await refusal { $0.connections = 17 }),
+                (.invalidOption, await refusal { $0.checksum = "md5=1" }),
+                (.invalidOption, await refusal { $0.mirrors = ["x"] }),
+                (.invalidDestination, await refusal { $0.directory = "relative" }),
+                (
+                    .fileExists,
+                    await refusal {
+                        $0.filename = "taken"
+                        $0.onExisting = .fail
+                    }
+                ),
+            ]
+            for (code, error) in refusals {
+                #expect(error?.code == code, "\(error?.message ?? "")")
+                #expect(error?.message.hasPrefix("task 2: ") == true, "\(error?.message ?? "")")
+            }
+            scene.faults.failNext()
+            #expect(
+                await code { _ = try await client.addMany([NewDownload("http://e.org/")]) }
+                    == .storeFailed
+            )
+            let many = Array(
+                repeating: NewDownload("http://e.org/"),
+                count: Contract.maximumURLs + 1
+            )
+            #expect(await code { _ = try await client.addMany(many) } == .limitExceeded)
+            #expect(try await client.taskCount() == 0)
+        }
+    }
+
+    @Test func `GetTasks keeps the order of the ids, and leaves out those that are unknown`()
+        async throws
+    {
+        try await withService { scene in
+            let client = scene.client
+            var options = AddOptions()
+            options.paused = true
+            let ids = try await client.addURLs(
+                (1...3).map { "http://e.org/\($0)?key=SECRET" },
+                options: options
+            )
+            let path = TaskPath.parent.rawValue + "/" + ids[0]
+            let asked = [ids[2], "99", path, "x", ids[2]]
+            let tasks = try await client.getTasks(asked)
+            #expect(tasks.map(\.id) == [ids[2], ids[0], ids[2]])
+            #expect(tasks[0].url == "http://e.org/3?key=SECRET")
+            let excerpt = try await client.getTasks([ids[1]], of: [.fileName])
+            #expect(excerpt.map(\.id) == [ids[1]])
+            #expect(excerpt.map(\.fileName) == ["2"])
+            #expect(excerpt.map(\.url) == [""])
+        }
+    }
+
     @Test(arguments: ["nonsense", "gopher://e.org/", "ftp://e.org/folder/"])
     func `AddURLs names a bad URL by its place, also the only one; AddURL has no places`(
         url: String

@@ -13,7 +13,9 @@ package struct FileName: Hashable, Sendable {
 
     /// What to hold to, one after the other, where a name that should fit is too long all the same:
     /// layers over a file system have less room than what they say (eCryptfs 143, encfs some 190).
-    package static func limits(from limit: Int) -> [Int] { [limit] + [143, 64].filter { $0 < limit } }
+    package static func limits(from limit: Int) -> [Int] {
+        [limit] + [143, 64].filter { $0 < limit }
+    }
 
     /// The bytes that a name may take where the file system takes `limit`.
     ///

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import DBus
+
+/// One of the downloads that AddMany adds: a URL with options of its own.
+public struct NewDownload: Hashable, Sendable {
+    /// An http, https, ftp, ftps or sftp URL.
+    public var url: String
+    /// How to download it.
+    public var options: AddOptions
+
+    /// Creates a wish for a download; nothing is checked.
+    public init(_ url: String, options: AddOptions = AddOptions()) {
+        self.url = url
+        self.options = options
+    }
+}
+
+extension NewDownload {
+    private static let urlKey = "url"
+
+    /// What an error calls one of many, by its place in the call.
+    package static func name(ofPlace index: Int) -> String { "task \(index + 1): " }
+
+    /// Decodes the downloads of a call.
+    ///
+    /// More than a few are decoded away from the bus, which has others to serve meanwhile.
+    ///
+    /// - Throws: `LimitExceeded` for more than ``Contract/maximumURLs``; `InvalidOption` for the first
+    ///   one that has no URL or a bad option, whose place the text names.
+    static func all(
+        in dictionaries: [[String: Value]]
+    ) async throws(ManagerError) -> [NewDownload] {
+        let (count, most) = (dictionaries.count, Contract.maximumURLs)
+        guard count <= most else {
+            throw ManagerError(
+                .limitExceeded,
+                "AddMany takes at most \(most) tasks, not \(count)."
+            )
+        }
+        return count > 100 ? try await readAside(dictionaries) : try read(dictionaries)
+    }
+
+    @concurrent
+    private static func readAside(
+        _ dictionaries: [[String: Value]]
+    ) async throws(ManagerError) -> [NewDownload] {
+        try read(dictionaries)
+    }
+
+    private static func read(
+        _ dictionaries: [[String: Value]]
+    ) throws(ManagerError) -> [NewDownload] {
+        var downloads: [NewDownload] = []
+        downloads.reserveCapacity(dictionaries.count)
+        for dictionary in dictionaries {
+            do throws(ManagerError) {
+                downloads.append(try NewDownload(dictionary))
+            } catch {
+                throw error.named(by: name(ofPlace: downloads.count))
+            }
+        }
+        return downloads
+    }
+
+    private init(_ dictionary: [String: Value]) throws(ManagerError) {
+        var options = dictionary
+        guard let value = options.removeValue(forKey: Self.urlKey) else {
+            throw ManagerError(.invalidOption, "url is missing.")
+        }
+        guard case .string(let url) = value else {
+            throw ManagerError(.invalidOption, "url must be of type s, not \(value.signature).")
+        }
+        self.init(url, options: try AddOptions(options))
+    }
+
+    /// The download as `a{sv}`.
+    var dictionary: [String: Value] {
+        var dictionary = options.dictionary
+        dictionary[Self.urlKey] = .string(url)
+        return dictionary
+    }
+}
+
+extension ManagerError {
+    /// The same error about one of many.
+    package func named(by place: String) -> ManagerError {
+        ManagerError(BusError(name, place + message))
+    }
+}
