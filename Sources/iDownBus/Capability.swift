@@ -22,4 +22,6 @@ public enum Capability: String, CaseIterable, Hashable, Sendable {
     case probe
     /// AddMany adds several downloads, each with options of its own, and GetTasks returns several.
     case addMany = "add-many"
+    /// ExplainCodes tells as codes with values why a task makes no progress.
+    case reasons
 }

@@ -137,6 +137,8 @@ extension Contract {
         public static let wait: MemberName = "Wait"
         /// Tells why a task makes no progress.
         public static let explain: MemberName = "Explain"
+        /// Tells why a task makes no progress, as codes with values.
+        public static let explainCodes: MemberName = "ExplainCodes"
         /// Tells what has happened in the attempts of a task.
         public static let getHistory: MemberName = "GetHistory"
         /// Returns the connections that a task has open.

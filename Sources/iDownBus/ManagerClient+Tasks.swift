@@ -287,6 +287,7 @@ extension ManagerClient {
     ///   - ids: The tasks.
     ///   - properties: The properties to return of each task, beside the id; an empty array means
     ///     all. Properties that were not asked for keep the defaults of ``TaskProperties``.
+    /// - Returns: The tasks.
     /// - Throws: `LimitExceeded` if the answer would be longer than ``Contract/maximumListBytes``;
     ///   `UnknownMethod` from a service without ``Capability/addMany``.
     public func getTasks(
@@ -348,6 +349,14 @@ extension ManagerClient {
     /// - Throws: `NoSuchTask`.
     public func explain(_ id: String) async throws(ManagerError) -> [String] {
         try await call(Name.explain, id, returning: [String].self)
+    }
+
+    /// Returns why a task makes no progress, as codes with values.
+    ///
+    /// - Returns: The reasons of ``explain(_:)``, in the same order.
+    /// - Throws: `NoSuchTask`; `UnknownMethod` from a service without ``Capability/reasons``.
+    public func explainCodes(_ id: String) async throws(ManagerError) -> [TaskReason] {
+        try await call(Name.explainCodes, id, returning: [TaskReason].self)
     }
 
     /// Returns what has happened in the attempts of a task that is not completed.

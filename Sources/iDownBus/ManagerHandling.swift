@@ -146,6 +146,7 @@ package protocol ManagerHandling: Sendable {
     ///   - ids: The ids.
     ///   - properties: What to tell of each task; an empty array means all.
     ///   - call: The call.
+    /// - Returns: The tasks.
     /// - Throws: `LimitExceeded` if the tasks are too many for an answer.
     func getTasks(
         _ ids: [String],
@@ -181,6 +182,10 @@ package protocol ManagerHandling: Sendable {
     /// Returns why a task makes no progress, one text per reason; empty for a task that makes
     /// progress or is completed.
     func explain(_ id: String, call: Call) async throws(ManagerError) -> [String]
+
+    /// Returns why a task makes no progress, as codes with the values of which the texts of
+    /// `explain` are made.
+    func explainCodes(_ id: String, call: Call) async throws(ManagerError) -> [TaskReason]
 
     /// Returns what has happened in the attempts of a task that is not completed, the oldest first.
     func history(of id: String, call: Call) async throws(ManagerError) -> [HistoryEntry]

@@ -195,6 +195,12 @@ extension ManagerInterface {
                     try await handler.explain(TaskPath.id(meantBy: id), call: call)
                 }
             },
+            .method(Name.explainCodes, .query, in: ["id"], out: ["reasons"]) {
+                (call: Call, id: String) async throws -> [TaskReason] in
+                try await answer { () throws(ManagerError) in
+                    try await handler.explainCodes(TaskPath.id(meantBy: id), call: call)
+                }
+            },
             .method(Name.getHistory, .query, in: ["id"], out: ["entries"]) {
                 (call: Call, id: String) async throws -> [HistoryEntry] in
                 try await answer { () throws(ManagerError) in

@@ -140,7 +140,7 @@ extension Coordinator {
     }
 
     /// Why a task does not move; empty where it does or is completed.
-    package func reasons(for id: TaskID) async throws -> [String] {
+    func reasons(for id: TaskID) async throws -> [Reason] {
         try await Explanation(of: try await task(id).record, in: self).reasons
     }
 

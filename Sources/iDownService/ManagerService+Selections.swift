@@ -62,7 +62,11 @@ extension ManagerService {
     }
 
     package func explain(_ id: String, call: Call) async throws(ManagerError) -> [String] {
-        try await named { try await coordinator.reasons(for: try taskID(id)) }
+        try await named { try await coordinator.reasons(for: try taskID(id)).map(\.text) }
+    }
+
+    package func explainCodes(_ id: String, call: Call) async throws(ManagerError) -> [TaskReason] {
+        try await named { try await coordinator.reasons(for: try taskID(id)).map(\.data) }
     }
 
     package func history(

@@ -18,6 +18,9 @@ struct ExplainCommand: AsyncParsableCommand {
             decided: time, connection, event and details. The service keeps that for downloads that \
             are not completed, until it ends.
 
+            With --json the reasons are codes with values, which ExplainCodes of the D-Bus interface \
+            lists.
+
             Examples:
               idown explain 7
               idown explain waiting failed
@@ -28,7 +31,7 @@ struct ExplainCommand: AsyncParsableCommand {
     @Flag(help: "Print what happened in the attempts.")
     var history = false
 
-    @Flag(help: "Print a JSON object: the reasons, or the events, by ID.")
+    @Flag(help: "Print a JSON object: the codes of the reasons, or the events, by ID.")
     var json = false
 
     @OptionGroup var selection: SelectionArguments
@@ -38,6 +41,7 @@ struct ExplainCommand: AsyncParsableCommand {
             let selection = try selection.selection()
             let tasks = try await selection.tasks(client)
             guard !history else { return try await tellHistory(of: tasks, selection, client) }
+            guard !json else { return try await tellCodes(of: tasks, selection, client) }
             var reasons: [String: [String]] = [:]
             for task in tasks {
                 do throws(ManagerError) {
@@ -46,7 +50,6 @@ struct ExplainCommand: AsyncParsableCommand {
                     guard selection.passesOver(error, of: task.id) else { throw error }
                 }
             }
-            guard !json else { return try Output.json(reasons) }
             let isAlone = tasks.count == 1
             try Output.data(
                 lines: tasks.flatMap { task in
@@ -64,6 +67,22 @@ struct ExplainCommand: AsyncParsableCommand {
                 Output.talk("Nothing holds up download \(task.id): it is \(Self.doing(task)).")
             }
         }
+    }
+
+    private func tellCodes(
+        of tasks: [TaskProperties],
+        _ selection: TaskSelection,
+        _ client: ManagerClient
+    ) async throws {
+        var reasons: [String: [ReasonJSON]] = [:]
+        for task in tasks {
+            do throws(ManagerError) {
+                reasons[task.id] = try await client.explainCodes(task.id).map { ReasonJSON($0) }
+            } catch {
+                guard selection.passesOver(error, of: task.id) else { throw error }
+            }
+        }
+        try Output.json(reasons)
     }
 
     private func tellHistory(

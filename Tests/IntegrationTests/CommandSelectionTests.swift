@@ -118,7 +118,7 @@ struct CommandSelectionTests {
             let json = try await idown("explain", "--json", second, in: service)
             #expect(
                 try await evaluate("x", of: json.standardOutput)
-                    == "{'2': ['paused by the user']}"
+                    == "{'2': [{'Code': 'paused', 'Values': {}}]}"
             )
 
             let edited = try await idown(

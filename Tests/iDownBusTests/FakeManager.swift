@@ -225,6 +225,14 @@ final class FakeManager: ManagerHandling {
         return ["paused by the user"]
     }
 
+    func explainCodes(_ id: String, call: Call) async throws(ManagerError) -> [TaskReason] {
+        try verb("explain codes", id, call)
+        return [
+            TaskReason("queue", ["running": .count(3), "slots": .count(3)]),
+            TaskReason("space", ["missing": .number(1 << 40), "error": .text("File.NoSpace")]),
+        ]
+    }
+
     func history(of id: String, call: Call) async throws(ManagerError) -> [HistoryEntry] {
         try verb("history", id, call)
         let details: [String: HistoryEntry.Detail] = [

@@ -81,6 +81,7 @@ import iDownTesting
         try await withFakeManager { scene in
             let client = scene.client
             #expect(try await client.version() == "0.0-fake")
+            #expect(try await client.explainCodes("1").map(\.code) == ["queue", "space"])
             #expect(try await client.capabilities() == Set(Capability.allCases))
             #expect(try await client.taskCount() == 0)
             #expect(try await client.waitingCount() == 5)

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import iDownBus
+import iDownState
+
+/// One reason why a task does not move: as data for programs, and in words made of the same values.
+///
+/// Every reason is described here once, and in the documentation of ExplainCodes.
+struct Reason: Sendable {
+    let data: TaskReason
+    let text: String
+
+    private init(_ code: String, _ values: [String: TaskReason.Detail] = [:], _ text: String) {
+        data = TaskReason(code, values)
+        self.text = text
+    }
+
+    static let paused = Reason("paused", "paused by the user")
+    static let cancelled = Reason("cancelled", "cancelled by the user")
+    static let offline = Reason("offline", "offline")
+    static let metered = Reason("metered", "metered network")
+    static let battery = Reason("battery", "low battery")
+    static let moving = Reason("moving", "its file is being moved")
+
+    private init(_ code: String, _ text: String) { self.init(code, [:], text) }
+
+    static func failed(_ failure: Failure?, of id: TaskID) -> Reason {
+        let message = failure?.message(for: id) ?? "The download failed for an unknown reason."
+        return Reason("failed", values(of: failure, message), message)
+    }
+
+    static func queue(running: Int, slots: Int) -> Reason {
+        Reason(
+            "queue",
+            [
+                "running": .count(UInt32(clamping: running)),
+                "slots": .count(UInt32(clamping: slots)),
+            ],
+            "queue: \(running) of \(slots) running"
+        )
+    }
+
+    /// - Parameters:
+    ///   - wait: How long until the next try.
+    ///   - now: The present time.
+    ///   - failure: What ended the last try; nil where the wait has another cause.
+    static func retry(after wait: Duration, at now: WallTime, of failure: Failure?) -> Reason {
+        var values = values(of: failure, failure?.message)
+        values["at"] = time(wait, after: now)
+        return Reason("retry", values, "retry in \(shown(wait))\(inBrackets(failure))")
+    }
+
+    static func hostRests(for rest: Duration, at now: WallTime) -> Reason {
+        Reason(
+            "host-rests",
+            ["at": time(rest, after: now)],
+            "retry in \(shown(rest)) (the server asked for a pause)"
+        )
+    }
+
+    static func givesUp(afterTries tries: UInt32) -> Reason {
+        let tries = max(1, tries)
+        return Reason(
+            "gives-up",
+            ["tries": .count(tries)],
+            "gives up after \(tries) more \(tries > 1 ? "tries" : "try")"
+        )
+    }
+
+    static func givesUp(after time: Duration, at now: WallTime) -> Reason {
+        Reason(
+            "gives-up",
+            ["at": Self.time(time, after: now)],
+            "gives up in \(shown(time)) if nothing comes by then"
+        )
+    }
+
+    /// - Parameter missing: How many bytes the disk lacks; nil where nobody knows.
+    static func space(missing: Int64?) -> Reason {
+        guard let missing else { return Reason("space", "disk full") }
+        return Reason(
+            "space",
+            ["missing": .number(UInt64(clamping: missing))],
+            "disk full: \(shown(bytes: missing)) missing"
+        )
+    }
+
+    /// - Parameter mistake: What is wrong in the settings file; nil where nothing is any more.
+    static func settings(_ mistake: String?) -> Reason {
+        Reason(
+            "settings",
+            mistake.map { ["message": .text($0)] } ?? [:],
+            "settings: \(mistake ?? "the file has just been mended")"
+        )
+    }
+}
+
+// How values are told.
+extension Reason {
+    private static func values(
+        of failure: Failure?,
+        _ message: String?
+    ) -> [String: TaskReason.Detail] {
+        var values: [String: TaskReason.Detail] = [:]
+        if let failure { values["error"] = .text(failure.code.rawValue) }
+        if let message { values["message"] = .text(message) }
+        return values
+    }
+
+    private static func time(_ wait: Duration, after now: WallTime) -> TaskReason.Detail {
+        .number(UInt64(clamping: now.advanced(by: max(.zero, wait)).microseconds))
+    }
+
+    /// With a decimal unit and one digit behind the point, rounded up: it is enough to free what
+    /// it says.
+    private static func shown(bytes: Int64) -> String {
+        guard bytes >= 1000 else { return "\(bytes) B" }
+        let units = ["kB", "MB", "GB", "TB", "PB", "EB"]
+        var tenths = (bytes - 1) / 100 + 1
+        var unit = 0
+        while tenths >= 10_000, unit + 1 < units.count {
+            tenths = (tenths - 1) / 1000 + 1
+            unit += 1
+        }
+        return "\(tenths / 10).\(tenths % 10) \(units[unit])"
+    }
+
+    private static func shown(_ duration: Duration) -> String {
+        let seconds = max(0, duration.components.seconds)
+        return switch seconds {
+        case ..<120: "\(seconds) s"
+        case ..<7200: "\((seconds + 59) / 60) min"
+        default: "\((seconds + 3599) / 3600) h"
+        }
+    }
+
+    /// Why the last try failed, in brackets: `HTTP 503`, else the message's first sentence.
+    private static func inBrackets(_ failure: Failure?) -> String {
+        guard let message = failure?.message else { return "" }
+        let start = "The server answered "
+        if message.hasPrefix(start + "HTTP ") {
+            return " (\(message.dropFirst(start.count).prefix("HTTP 503".count)))"
+        }
+        let end = message.firstRange(of: ". ")?.lowerBound ?? message.endIndex
+        let sentence = message[..<end]
+        return " (\(sentence.hasSuffix(".") ? sentence.dropLast() : sentence))"
+    }
+}
