@@ -22,6 +22,8 @@ public enum Capability: String, CaseIterable, Hashable, Sendable {
     case probe
     /// AddMany adds several downloads, each with options of its own, and GetTasks returns several.
     case addMany = "add-many"
+    /// Tasks have AddedBy, and FindTasks the key `added-by`.
+    case addedBy = "added-by"
     /// ExplainCodes tells as codes with values why a task makes no progress.
     case reasons
 }

@@ -22,7 +22,7 @@ extension ManagerClient {
         }
         let limit = query.limit ?? 0
         let most = limit == 0 ? UInt32.max : limit
-        if most == .max, !query.properties.isEmpty, query.text == nil,
+        if most == .max, !query.properties.isEmpty, query.text == nil, query.addedBy == nil,
             let tasks = try await tasksSideBySide(query)
         {
             return tasks

@@ -140,6 +140,7 @@ extension TaskProperties {
         case .headerNames: try coder.code(&headerNames)
         case .whenDone: try coder.code(&whenDone)
         case .onExisting: try coder.code(&onExisting)
+        case .addedBy: try coder.code(&addedBy)
         case .createdAt: try coder.code(&createdAt)
         case .finishedAt: try coder.code(&finishedAt)
         case .listedTasks: try coder.code(&listedTasks)

@@ -77,6 +77,8 @@ public struct TaskProperties: Hashable, Sendable {
     public var whenDone = ""
     /// What is done if the name is taken, a word of ``AddOptions/OnExisting``.
     public var onExisting = AddOptions.OnExisting.rename.rawValue
+    /// The id of the application that added the task, `idown` for the command; empty if unknown.
+    public var addedBy = ""
     /// When the task was added, in µs since the epoch.
     public var createdAt: UInt64 = 0
     /// When the file was completed, in µs since the epoch; 0 if it is not completed.

@@ -72,6 +72,8 @@ public enum TaskProperty: String, CaseIterable, Hashable, Sendable {
     case whenDone = "WhenDone"
     /// What is done if the name is taken.
     case onExisting = "OnExisting"
+    /// The id of the application that added the task; empty if unknown.
+    case addedBy = "AddedBy"
     /// When the task was added, in µs since the epoch.
     case createdAt = "CreatedAt"
     /// When the file was completed, in µs since the epoch; 0 if it is not completed.
@@ -90,7 +92,7 @@ public enum TaskProperty: String, CaseIterable, Hashable, Sendable {
     /// What changes all the time is only announced by TaskChanged, which limits how often.
     public var changeSignal: ChangeSignal {
         switch self {
-        case .id, .createdAt: .constant
+        case .id, .addedBy, .createdAt: .constant
         case .downloadedBytes, .speed, .progress, .connections, .segments: .never
         case .serial, .url, .fileName, .directory, .path, .state, .activity, .hold, .totalBytes,
             .errorCode,

@@ -12,6 +12,7 @@ extension TaskQuery {
             switch key {
             case .states: states = try Self.states(key, try key.read(value))
             case .text: text = try key.read(value)
+            case .addedBy: addedBy = try key.read(value)
             case .sort: sort = try key.word(value)
             case .descending: descending = try key.read(value)
             case .offset: offset = try key.read(value)
@@ -44,6 +45,7 @@ extension TaskQuery {
         switch key {
         case .states: states.isEmpty ? nil : states.map(\.rawValue).busValue
         case .text: text?.busValue
+        case .addedBy: addedBy?.busValue
         case .sort: sort?.rawValue.busValue
         case .descending: descending?.busValue
         case .offset: offset?.busValue

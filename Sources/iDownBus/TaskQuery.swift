@@ -8,6 +8,8 @@ public struct TaskQuery: Hashable, Sendable {
     public var states: [TaskProperties.State] = []
     /// Only tasks whose name or URL contains this text; case and accents make no difference.
     public var text: String?
+    /// Only tasks that this application added, by its id; ``me`` stands for the caller's own.
+    public var addedBy: String?
     /// The order of the result; nil means ``Sort/added``.
     public var sort: Sort?
     /// Whether to reverse the order.
@@ -20,6 +22,9 @@ public struct TaskQuery: Hashable, Sendable {
     ///
     /// Properties that were not asked for keep the defaults of ``TaskProperties``.
     public var properties: [TaskProperty] = []
+
+    /// What ``addedBy`` holds for the tasks that the caller itself added.
+    public static let me = "me"
 
     /// Creates a query that matches all tasks.
     public init() {}
@@ -48,6 +53,7 @@ extension TaskQuery {
 
         case states
         case text
+        case addedBy = "added-by"
         case sort
         case descending
         case offset

@@ -44,6 +44,7 @@ enum Schema {
             try database.execute(sql: version11)
         }
         migrator.registerMigration("12", foreignKeyChecks: .immediate) { database in
+            try database.execute(sql: version12)
             try nameTasks(in: database)
         }
         return migrator
@@ -251,6 +252,11 @@ enum Schema {
             forgotten INTEGER NOT NULL
         ) STRICT;
         INSERT INTO list VALUES (lower(hex(randomblob(16))), 1, 0, 0);
+        """
+
+    // Which application added a task.
+    private static let version12 = """
+        ALTER TABLE task ADD COLUMN addedBy TEXT;
         """
 
     /// Gives tasks without a file the name that their URL suggests, by which they are found and

@@ -32,7 +32,7 @@ extension StoreAccess {
     }
 
     private func total(of search: TaskSearch) throws(StoreFailure) -> Int {
-        guard search.text != nil else {
+        guard search.text != nil || search.adder != nil else {
             let counts = try counts()
             return search.states.reduce(0) { $0 + counts[$1] }
         }
@@ -47,9 +47,13 @@ extension StoreAccess {
     }
 
     private func arguments(of search: TaskSearch) -> StatementArguments {
-        guard let text = search.text else { return StatementArguments() }
+        let text = search.text ?? ""
         let (name, url) = (FoldedText.fold(text), FoldedText.foldURL(text))
         // A text such as `%00` folds to the empty text, which would match every URL.
-        return [name, url.isEmpty ? name : url]
+        let texts = [name, url.isEmpty ? name : url]
+        switch search.adder {
+        case .application(let id), .owner(let id): return StatementArguments(texts + [id])
+        case nil: return search.text == nil ? [] : StatementArguments(texts)
+        }
     }
 }

@@ -17,7 +17,7 @@ enum TaskColumn: Int, CaseIterable {
     case lastModifiedIsStrong, lastModified, remoteChecksum, mimeType, fileName, wantedName
     case checksum, directory, segments, entityTag, failureMessage, owner, userAgent, url, referrer
     case headers, mirrors, loginKey, hasLogins, listedTasks, retryFor, waited, hostHasAnswered
-    case metalinkReach, serial, cookies, isPrivate
+    case metalinkReach, serial, cookies, isPrivate, addedBy
     case moveKind, moveDirectory, moveWish, moveName, moveDevice, moveInode
 
     /// The columns that version 1 of the table did not have, with the SQL value of each for a task
@@ -29,6 +29,7 @@ enum TaskColumn: Int, CaseIterable {
         (.cookies, "NULL"), (.isPrivate, "0"),
         (.moveKind, "NULL"), (.moveDirectory, "NULL"), (.moveWish, "NULL"), (.moveName, "NULL"),
         (.moveDevice, "NULL"), (.moveInode, "NULL"),
+        (.addedBy, "NULL"),
     ]
 
     /// The column's name in SQL.
@@ -115,6 +116,7 @@ enum TaskColumn: Int, CaseIterable {
         case .moveName: record.move?.file?.name
         case .moveDevice: record.move?.file.map { Int64(bitPattern: $0.fileSystem) }
         case .moveInode: record.move?.file.map { Int64(bitPattern: $0.mark) }
+        case .addedBy: record.request.addedBy
         }
     }
 
@@ -250,7 +252,7 @@ extension TaskColumn {
         .urlHash, .originHash, .isLoopback, .onExisting, .connections, .expectedSize,
         .hasPieceHashes, .usesStoredLogins, .whenDone, .wantedName, .checksum, .directory, .owner,
         .userAgent, .url, .referrer, .headers, .mirrors, .loginKey, .hasLogins, .retryFor,
-        .metalinkReach, .cookies, .isPrivate,
+        .metalinkReach, .cookies, .isPrivate, .addedBy,
     ]
 }
 

@@ -85,7 +85,8 @@ struct TaskRow {
             usesStoredLogins: try flag(.usesStoredLogins),
             metalinkReach: try optional(.metalinkReach),
             whenDone: try name(.whenDone),
-            owner: try optional(.owner)
+            owner: try optional(.owner),
+            addedBy: try optional(.addedBy)
         )
     }
 

@@ -9,12 +9,22 @@ package struct TaskSearch: Hashable, Sendable {
         case added, name, size, state, progress, priority
     }
 
+    /// Who added a task.
+    package enum Adder: Hashable, Sendable {
+        /// An application by its id; empty where nobody knows it.
+        case application(String)
+        /// An application from a sandbox, or the connection of one, by the mark of its tasks.
+        case owner(String)
+    }
+
     /// The states of the tasks to find.
     package var states = Set(TaskState.Kind.allCases)
     /// The text that the name or the URL must contain; nil matches all tasks.
     package var text: String?
     /// Whether the URL is searched too, including its query.
     package var searchesURLs = true
+    /// Whose tasks to find; nil finds everybody's.
+    package var adder: Adder?
     package var order = Order.added
     package var isDescending = false
     /// How many of the matching tasks to skip.
@@ -33,12 +43,17 @@ extension TaskSearch {
 
     private var needsText: Bool { text != nil || order == .name }
 
-    /// The condition; `?1` is the text folded like a name, `?2` folded like a URL.
+    /// The condition; `?1` is the text folded like a name, `?2` folded like a URL, `?3` the adder.
     private var condition: String {
         var conditions = ["intent IS NOT 'remove'"]
         if states.count < TaskState.Kind.allCases.count {
             let names = states.map { "'\($0.rawValue)'" }.sorted().joined(separator: ", ")
             conditions.append("state IN (\(names))")
+        }
+        switch adder {
+        case .application: conditions.append("coalesce(task.addedBy, '') = ?3")
+        case .owner: conditions.append("task.owner = ?3")
+        case nil: break
         }
         if text != nil {
             conditions.append(

@@ -67,8 +67,10 @@ final class Adder {
         _ look: inout FolderLook?,
         in service: isolated ManagerService
     ) async throws {
-        let owner = await service.callers.caller(of: asked.call).owner
+        let caller = await service.callers.caller(of: asked.call)
+        let owner = caller.owner
         var wishes = service.wishes(for: owner)
+        wishes.addedBy = caller.applicationID
         if case .many(let downloads) = asked.wish {
             return try await add(downloads, wishes, asked, in: service)
         }

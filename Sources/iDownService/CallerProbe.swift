@@ -102,7 +102,7 @@ struct CallerProbe: Sendable {
         guard root >= 0 else { return nil }
         defer { close(root) }
         switch Self.read(".flatpak-info", in: root) {
-        case .absent: return .program
+        case .absent: return .program(program(entry))
         case .unreadable: return nil
         case .text(let text): return Self.flatpak(text).map { .application("flatpak/" + $0) }
         }
@@ -217,6 +217,75 @@ struct CallerProbe: Sendable {
     private static func secondPart(_ text: Substring) -> String? {
         let parts = text.split(separator: ".", maxSplits: 2, omittingEmptySubsequences: false)
         return parts.count > 1 && !parts[1].isEmpty ? String(parts[1]) : nil
+    }
+
+    // MARK: The user's own programs
+
+    /// Returns the id of a program of the user's: `idown` for the command, else that of the desktop
+    /// file or the systemd unit in which it was started; nil where neither is known.
+    ///
+    /// Anybody can name a program so. The id says what an application says of itself, and nothing is
+    /// allowed for its sake.
+    private func program(_ entry: Int32) -> String? {
+        var link = [UInt8](repeating: 0, count: Int(PATH_MAX))
+        let count = readlinkat(entry, "exe", &link, link.count)
+        if count > 0 {
+            let path = String(decoding: link.prefix(count), as: UTF8.self)
+            // The kernel marks a program that was replaced since it was started.
+            let name = path.split(separator: "/").last
+            if name == "idown" || name == "idown (deleted)" { return "idown" }
+        }
+        guard case .text(let groups) = Self.read("cgroup", in: entry) else { return nil }
+        for line in groups.split(separator: "\n")
+        where line.hasPrefix("0::") || line.contains(":name=systemd:") {
+            return Self.application(ofGroup: line)
+        }
+        return nil
+    }
+
+    /// Returns the application that a cgroup of systemd is named for.
+    ///
+    /// Desktops start an application in `app-LAUNCHER-ID-RANDOM.scope` or
+    /// `app-LAUNCHER-ID@RANDOM.service`, where the launcher may be missing and a dash in an id is
+    /// `\x2d` (systemd.io/DESKTOP_ENVIRONMENTS). Every other service is known by its unit.
+    static func application(ofGroup path: Substring) -> String? {
+        let elements = path.split(separator: "/").reversed()
+        guard let unit = elements.first(where: { $0.hasSuffix(".scope") || $0.hasSuffix(".service") })
+        else { return nil }
+        let isScope = unit.hasSuffix(".scope")
+        var name = unit.dropLast(isScope ? ".scope".count : ".service".count)
+        // The user's manager itself, and services without a name of their own.
+        guard !name.hasPrefix("user@"), !name.hasPrefix("run-") else { return nil }
+        var parts = name.split(separator: "-", omittingEmptySubsequences: false)
+        let isOfDesktop = parts.count > 1 && (parts[0] == "app" || parts[0] == "dbus")
+        // Scopes of sessions and terminals say nothing of what runs in them.
+        guard isOfDesktop || !isScope else { return nil }
+        if isOfDesktop {
+            if isScope, parts.count > 2 { parts.removeLast() }
+            name = parts.last?.prefix { $0 != "@" } ?? ""
+        }
+        return unescaped(name)
+    }
+
+    /// Undoes the escapes of a unit's name; nil for what is no name to show.
+    private static func unescaped(_ name: Substring) -> String? {
+        var bytes: [UInt8] = []
+        var rest = name.utf8
+        while let byte = rest.popFirst() {
+            let escape = rest.prefix(3)
+            if byte == UInt8(ascii: "\\"), escape.first == UInt8(ascii: "x"), escape.count == 3,
+                let value = UInt8(String(Substring(escape.dropFirst())), radix: 16)
+            {
+                bytes.append(value)
+                rest = rest.dropFirst(3)
+            } else {
+                bytes.append(byte)
+            }
+        }
+        guard !bytes.isEmpty, let text = String(validating: bytes, as: UTF8.self),
+            !text.unicodeScalars.contains(where: { $0.properties.generalCategory == .control })
+        else { return nil }
+        return text
     }
 
     // MARK: Files

@@ -164,7 +164,7 @@ package actor Callers {
     /// Returns who makes a call.
     func caller(of call: Call) async -> Caller {
         // Without a bus in between only the user's own programs can call.
-        guard let name = call.sender else { return .program }
+        guard let name = call.sender else { return .program(nil) }
         // On an earlier bus the name belonged to another client.
         if let bus, bus.connection !== call.connection { return unknown(name) }
         if let caller = clients[name]?.caller { return caller }

@@ -195,7 +195,12 @@ extension ManagerService {
             let limit = query.limit ?? 0
             search.limit = Int(limit == 0 ? Contract.pageOfTasks : limit)
             // Nor can a query be guessed by looking for it.
-            search.searchesURLs = await !callers.caller(of: call).isRestricted
+            let caller = await callers.caller(of: call)
+            search.searchesURLs = !caller.isRestricted
+            search.adder = query.addedBy.map { id in
+                guard id == TaskQuery.me else { return .application(id) }
+                return caller.owner.map { .owner($0) } ?? .application(caller.applicationID ?? "")
+            }
             let view = await view(for: call)
             let (page, total) = try await inTurn(call) {
                 try await coordinator.find(

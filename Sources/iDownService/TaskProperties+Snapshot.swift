@@ -46,6 +46,7 @@ extension TaskProperties {
         headerNames = record.request.headers.map(\.name)
         whenDone = record.request.whenDone?.rawValue ?? ""
         onExisting = record.request.onExisting.rawValue
+        addedBy = record.request.addedBy ?? ""
         createdAt = UInt64(clamping: record.createdAt.microseconds)
         finishedAt = UInt64(clamping: record.finishedAt?.microseconds ?? 0)
         listedTasks = record.listedTasks.map(\.description)

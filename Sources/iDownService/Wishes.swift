@@ -25,6 +25,8 @@ struct Wishes: Sendable {
     var retryFor = RetryPolicy.usualRetryFor
     /// Whose tasks they become; nil for the user's own programs.
     var owner: String?
+    /// The id of the application that asks; nil where nobody knows.
+    var addedBy: String?
     /// The folder of the call, where it need not be looked at again.
     var look: FolderLook?
 
@@ -175,6 +177,7 @@ struct Wishes: Sendable {
 
     /// Applies the options that are not for one file alone.
     private func apply(_ options: AddOptions, to task: inout NewTask) async {
+        task.request.addedBy = addedBy
         task.request.headers = Self.headers(options)
         task.request.referrer = Self.referrer(options)
         task.request.userAgent = options.userAgent

@@ -102,6 +102,7 @@ package struct TaskJSON: Encodable, Sendable {
         case .headerNames: .list(task.headerNames)
         case .whenDone: .text(task.whenDone)
         case .onExisting: .text(task.onExisting)
+        case .addedBy: .text(task.addedBy)
         case .createdAt: .count(task.createdAt)
         case .finishedAt: .count(task.finishedAt)
         case .listedTasks: .list(task.listedTasks)

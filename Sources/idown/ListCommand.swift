@@ -32,6 +32,11 @@ struct ListCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("Only downloads with this text in name or URL.", valueName: "text"))
     var search: String?
 
+    @Option(
+        help: ArgumentHelp("Only downloads that this application added.", valueName: "application")
+    )
+    var addedBy: String?
+
     @Option(help: ArgumentHelp("What to sort by.", valueName: "order"))
     var sort: TaskQuery.Sort?
 
@@ -75,6 +80,7 @@ struct ListCommand: AsyncParsableCommand {
         // A long list arrives several times as fast with only the properties that are shown.
         if format.isForPeople { query.properties = TaskTable.properties }
         query.text = search
+        query.addedBy = addedBy
         query.sort = sort
         query.descending = reverse ? true : nil
         guard !selection.words.isEmpty else {
@@ -87,12 +93,14 @@ struct ListCommand: AsyncParsableCommand {
         } else {
             // Whether a named ID exists does not depend on the text that is searched for.
             query.text = nil
+            query.addedBy = nil
         }
         var tasks = try selection.picked(from: try await client.allTasks(query))
         if !state.isEmpty { tasks.removeAll { !state.contains($0.state) } }
-        guard search != query.text else { return tasks }
+        guard search != query.text || addedBy != query.addedBy else { return tasks }
         var matching = TaskQuery()
         matching.text = search
+        matching.addedBy = addedBy
         matching.properties = [.id]
         let ids = Set(try await client.allTasks(matching).map(\.id))
         return tasks.filter { ids.contains($0.id) }

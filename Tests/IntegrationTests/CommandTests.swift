@@ -156,6 +156,27 @@ struct CommandTests {
         }
     }
 
+    @Test func `the list tells which application added a download, and selects by it`() async throws {
+        try await withService { service in
+            let url = "http://127.0.0.1:9/"
+            _ = try await idown("add", "--paused", url + "a", in: service)
+            let own = try await service.add(url + "b") { $0.paused = true }
+            let tasks = try await service.client.listTasks()
+            #expect(tasks.map(\.addedBy).first == "idown")
+            let listed = try await idown(
+                "list", "--added-by", "idown", "--format", "{Id} {AddedBy}", in: service
+            )
+            #expect(listed.standardOutput == "1 idown")
+            let none = try await idown("list", "2", "--added-by", "idown", "--json", in: service)
+            #expect(none.standardOutput == "[]")
+            var query = TaskQuery()
+            query.addedBy = TaskQuery.me
+            #expect(try await service.client.findTasks(query).page.map(\.id) == [own])
+            try await service.client.resume("1")
+            #expect(try await service.client.getTask("1").addedBy == "idown")
+        }
+    }
+
     @Test func `rates, digests and mirrors reach the service`() async throws {
         try await withService { service in
             let digest = "md5=" + String(repeating: "0a", count: 16)

@@ -113,6 +113,10 @@ struct SandboxTests {
         show('list', lambda: secret(manager.ListTasks()))
         show('objects', lambda: secret(objects.GetManagedObjects()))
         show('find', lambda: int(manager.FindTasks(signature({'text': text('secret')}))[1]))
+        mine_only = signature({'added-by': text('me')})
+        adders = lambda: {str(task['AddedBy']) for task in manager.FindTasks(mine_only)[0]}
+        show('found-own', lambda: adders() == {'org.example.Reader'})
+        show('found-count', lambda: int(manager.FindTasks(mine_only)[1]) > 3)
         show('own-batch', lambda: int(manager.CancelTasks([mine])))
         show('own-remove', lambda: manager.Remove(mine))
         """
@@ -165,6 +169,8 @@ struct SandboxTests {
         list none
         objects none
         find 0
+        found-own True
+        found-count True
         own-batch 1
         own-remove done
         """

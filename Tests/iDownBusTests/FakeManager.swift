@@ -226,7 +226,7 @@ final class FakeManager: ManagerHandling {
     }
 
     func explainCodes(_ id: String, call: Call) async throws(ManagerError) -> [TaskReason] {
-        try verb("explain codes", id, call)
+        note("explain codes \(id)", call)
         return [
             TaskReason("queue", ["running": .count(3), "slots": .count(3)]),
             TaskReason("space", ["missing": .number(1 << 40), "error": .text("File.NoSpace")]),

@@ -18,7 +18,7 @@ import iDownTesting
             (.checksum, "s"), (.referrer, "s"),
             (.mirrors, "as"), (.expectedSize, "t"), (.userAgent, "s"), (.headerNames, "as"),
             (.whenDone, "s"), (.onExisting, "s"),
-            (.createdAt, "t"), (.finishedAt, "t"), (.listedTasks, "as"),
+            (.addedBy, "s"), (.createdAt, "t"), (.finishedAt, "t"), (.listedTasks, "as"),
         ] as [(TaskProperty, Signature)]
     )
     func `each property has the contract's type`(property: TaskProperty, type: Signature) {
@@ -152,6 +152,7 @@ extension TaskProperties {
         task.headerNames = ["X-Key"]
         task.whenDone = "open"
         task.onExisting = "fail"
+        task.addedBy = "org.example.Reader"
         task.createdAt = 8
         task.finishedAt = 9
         task.listedTasks = ["9", "8"]

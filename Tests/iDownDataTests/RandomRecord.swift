@@ -63,7 +63,8 @@ struct RandomRecord {
             usesStoredLogins: pick([true, false]),
             metalinkReach: maybe { $0.pick([0, 1, 2]) },
             whenDone: maybe { $0.pick([.open, .reveal]) },
-            owner: maybe { $0.text() }
+            owner: maybe { $0.text() },
+            addedBy: maybe { $0.text() }
         )
     }
 

@@ -121,6 +121,7 @@ import iDownTesting
                 _ = try transaction.addTask("http://a/", name: nil)
                 // As it was before.
                 _ = try transaction.texts("UPDATE taskText SET name = '' WHERE id IN (1, 3)")
+                _ = try transaction.texts("ALTER TABLE task DROP COLUMN addedBy")
                 _ = try transaction.texts("DELETE FROM grdb_migrations WHERE identifier = '12'")
             }
             try store.close()

@@ -52,6 +52,50 @@ import iDownState
         return search
     }
 
+    @Test func `tasks are found by who added them, also together with a text and a state`()
+        async throws
+    {
+        try await withStore { store in
+            try await store.commit { transaction in
+                let rows: [(String, String?, String?)] = [
+                    ("a.iso", "org.a", nil), ("b.iso", "idown", nil), ("c.iso", nil, nil),
+                    ("d.txt", "org.a", "flatpak/org.a"), ("e.txt", nil, "connection/:1.7"),
+                ]
+                for (name, application, owner) in rows {
+                    _ = try transaction.addTask("http://a/\(name)", name: name) { record in
+                        record.request.addedBy = application
+                        record.request.owner = owner
+                    }
+                }
+            }
+            func found(
+                _ adder: TaskSearch.Adder,
+                _ change: (inout TaskSearch) -> Void = { _ in }
+            ) async throws -> [Int64] {
+                var search = TaskSearch()
+                search.adder = adder
+                change(&search)
+                return try await store.read { [search] snapshot throws(StoreFailure) in
+                    var ids: [Int64] = []
+                    let total = try snapshot.forEachFound(search) { record in
+                        ids.append(record.id.rawValue)
+                        return true
+                    }
+                    return total == ids.count ? ids : []
+                }
+            }
+            #expect(try await found(.application("org.a")) == [1, 4])
+            #expect(try await found(.application("idown")) == [2])
+            #expect(try await found(.application("")) == [3, 5])
+            #expect(try await found(.application("x")) == [])
+            #expect(try await found(.owner("flatpak/org.a")) == [4])
+            #expect(try await found(.owner("connection/:1.7")) == [5])
+            #expect(try await found(.application("org.a")) { $0.text = "TXT" } == [4])
+            #expect(try await found(.application("org.a")) { $0.states = [.paused] } == [])
+            #expect(try await found(.application("org.a")) { $0.order = .name } == [1, 4])
+        }
+    }
+
     @Test func `all tasks are found in the order of adding, except those being removed`()
         async throws
     {

@@ -40,9 +40,42 @@ import iDownTesting
     @Test func `a program of the user's has none of the marks`() async throws {
         let cgroup = "0::/user.slice/user-1000.slice/user@1000.service/app.slice/snap-store.scope\n"
         #expect(
-            try await caller(["cgroup": cgroup, "attr/current": "unconfined\n"]) == .program
+            try await caller(["cgroup": cgroup, "attr/current": "unconfined\n"]) == .program(nil)
         )
         #expect(try await caller([:]) == .program)
+    }
+
+    @Test(arguments: [
+        ("app-org.kde.kate-4711.scope", "org.kde.kate"),
+        ("app-gnome-org.gnome.Nautilus-4711.scope", "org.gnome.Nautilus"),
+        ("app-gnome-google\\x2dchrome-4711.scope", "google-chrome"),
+        ("app-firefox@0a1b2c.service", "firefox"),
+        ("app-org.kde.yakuake@autostart.service", "org.kde.yakuake"),
+        ("dbus-:1.2-org.gnome.Epiphany@0.service", "org.gnome.Epiphany"),
+        ("my-feeds.service", "my-feeds"),
+        ("my-feeds.service/worker", "my-feeds"),
+        ("vte-spawn-1d0a.scope", nil),
+        ("run-u17.service", nil),
+        ("run-r1a2b.scope", nil),
+        ("app-.scope", nil),
+        ("app-a\\x1bb-1.scope", nil),
+    ])
+    func `a program is known by its desktop file or its unit`(
+        unit: String,
+        id: String?
+    ) async throws {
+        let group = "0::/user.slice/user-1000.slice/user@1000.service/app.slice/\(unit)\n"
+        #expect(try await caller(["cgroup": "4:memory:/x\n" + group]) == .program(id))
+        #expect(try await caller(["cgroup": "1:name=systemd" + group.dropFirst(2)]) == .program(id))
+    }
+
+    @Test func `a program of a session or a slice is not known`() async throws {
+        for group in [
+            "0::/user.slice/user-1000.slice/session-3.scope", "0::/", "0::/user.slice",
+            "0::/user.slice/user-1000.slice/user@1000.service/init.scope", "4:memory:/a.service",
+        ] {
+            #expect(try await caller(["cgroup": group + "\n"]) == .program(nil))
+        }
     }
 
     @Test func `a process that started after the connection came is another one`() async throws {

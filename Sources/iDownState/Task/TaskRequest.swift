@@ -74,6 +74,8 @@ package struct TaskRequest: Hashable, Sendable {
     /// The application from a sandbox that asked, or the connection of one that cannot be told; nil
     /// for the user's own programs.
     package var owner: String?
+    /// The id of the application that asked; nil where nobody knows.
+    package var addedBy: String?
 
     package init(
         url: String,
@@ -95,7 +97,8 @@ package struct TaskRequest: Hashable, Sendable {
         usesStoredLogins: Bool = true,
         metalinkReach: Int? = nil,
         whenDone: WhenDone? = nil,
-        owner: String? = nil
+        owner: String? = nil,
+        addedBy: String? = nil
     ) {
         self.url = url
         self.directory = directory
@@ -117,6 +120,7 @@ package struct TaskRequest: Hashable, Sendable {
         self.metalinkReach = metalinkReach
         self.whenDone = whenDone
         self.owner = owner
+        self.addedBy = addedBy
     }
 }
 

@@ -39,7 +39,8 @@ package struct ListedFile: Hashable, Sendable {
             hasPieceHashes: file.pieces != nil,
             usesStoredLogins: isAtHome && metalink.usesStoredLogins,
             metalinkReach: reach?.rawValue,
-            owner: metalink.owner
+            owner: metalink.owner,
+            addedBy: metalink.addedBy
         )
         pieces = file.pieces
     }
