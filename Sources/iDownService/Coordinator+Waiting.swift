@@ -18,13 +18,13 @@ extension Coordinator {
         of application: String? = nil
     ) async throws -> TaskState.Kind? {
         try refuseWhileStopping()
-        var endsTold: Int
+        var ends: Int
         repeat {
-            endsTold = endWaiters.endsTold
+            ends = endWaiters.ends
             let state = try await task(id).record.state.kind
             guard !state.isEnd else { return state }
-            // What was told while the task was looked at may have been its end.
-        } while endsTold != endWaiters.endsTold
+            // What was carried out while the task was looked at may have been its end.
+        } while ends != endWaiters.ends
         try refuseWhileStopping()
         let number = endWaiters.makeNumber()
         return try await withTaskCancellationHandler {
@@ -59,27 +59,27 @@ extension Coordinator {
         verifications.cancelAll(of: client)
     }
 
-    /// Whether calls of a client wait.
-    package func waits(_ client: String) -> Bool {
-        endWaiters.waits(client) || verifications.waits(client)
-    }
-
     /// Tells those who wait for the end of a task, after everybody else was told.
     func tellWaiters(of change: Change) async {
+        guard change.isEnd else { return }
+        let last = endWaiters.takeNote()
         let id = change.after.id
         let isGone = change.effects.contains(.announceRemoved)
         let state = change.after.state.kind
-        guard isGone || state.isEnd else { return }
-        endWaiters.note()
         guard endWaiters.isAwaited(id) else { return }
         let executor = executor
         let tell: @Sendable () -> Void = {
             executor.post {
-                self.assumeIsolated { $0.endWaiters.end(id, isGone ? nil : state) }
+                self.assumeIsolated { $0.endWaiters.end(id, isGone ? nil : state, through: last) }
             }
         }
         if let announcer { await announcer.call(tell, after: [id]) } else { tell() }
     }
+}
+
+extension Change {
+    /// Whether Wait answers once this is told.
+    var isEnd: Bool { effects.contains(.announceRemoved) || after.state.kind.isEnd }
 }
 
 extension TaskState.Kind {

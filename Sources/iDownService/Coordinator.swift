@@ -142,6 +142,7 @@ package actor Coordinator {
     func carryOut(_ change: Change) {
         let (id, after) = (change.after.id, change.after)
         slots.note(change)
+        if change.isEnd { endWaiters.note() }
         if !after.isInBackOff {
             retries.remove(id)
             // While it runs it may just have met a host that rests.

@@ -24,8 +24,10 @@ final class EndWaiters {
     private var applications: [String: Set<String>] = [:]
     /// Pairs of a client and a task.
     private(set) var count = 0
-    /// How many ends of tasks were told so far.
-    private(set) var endsTold = 0
+    /// How many ends of tasks were carried out so far.
+    private(set) var ends = 0
+    /// For each end that is not told yet, in their order: the number of the last call that it is for.
+    private var untold: ArraySlice<Int> = []
 
     init(limits: (client: Int, all: Int) = Contract.pendingWaits) { self.limits = limits }
 
@@ -100,16 +102,30 @@ final class EndWaiters {
         waiters.count(for: Key(task: task, client: client))
     }
 
-    /// Whether a client waits for anything.
-    func waits(_ client: String) -> Bool { tasks[client] != nil }
-
     /// Takes note that a task has come to its end, and that those who look now may miss it.
-    func note() { endsTold += 1 }
+    ///
+    /// Called when the change is carried out, once for each end and in their order. The end is told
+    /// later. Calls that come until then have seen what became of the task since, and do not wait for
+    /// this end.
+    func note() {
+        ends += 1
+        untold.append(waiters.lastNumber)
+    }
 
-    /// Tells all that wait for a task.
-    func end(_ task: TaskID, _ end: End) {
+    /// Returns the number of the last call that the oldest untold end is for.
+    func takeNote() -> Int { untold.popFirst() ?? waiters.lastNumber }
+
+    /// Tells those that wait for a task.
+    ///
+    /// - Parameters:
+    ///   - task: the task.
+    ///   - end: how it ended.
+    ///   - last: the number of the last call that the end is for.
+    func end(_ task: TaskID, _ end: End, through last: Int = .max) {
         for client in clients[task, default: []].sorted() {
-            finish(Key(task: task, client: client), .success(end))
+            let key = Key(task: task, client: client)
+            waiters.release(key, through: last, with: .success(end))
+            if waiters.count(for: key) == 0 { forget(key) }
         }
     }
 

@@ -98,15 +98,9 @@ extension ManagerService {
             let id = try taskID(id)
             let client = call.sender?.rawValue ?? ""
             let owner = await callers.caller(of: call).owner
-            watch(call)
-            let end: TaskState.Kind?
-            do {
-                end = try await coordinator.end(of: id, for: client, of: owner)
-            } catch {
-                await unwatch(client)
-                throw error
-            }
-            await unwatch(client)
+            let departure = watch(call)
+            defer { departure.map { unwatch($0, of: client) } }
+            let end = try await coordinator.end(of: id, for: client, of: owner)
             return end?.rawValue ?? Contract.removed
         }
     }
@@ -116,28 +110,37 @@ extension ManagerService {
             let id = try taskID(id)
             try await permit(call, on: [id])
             let client = call.sender?.rawValue ?? ""
-            watch(call)
-            let integrity: iDownState.Integrity
-            do {
-                integrity = try await coordinator.verify(id, for: client)
-            } catch {
-                await unwatch(client)
-                throw error
-            }
-            await unwatch(client)
-            return integrity.rawValue
+            let departure = watch(call)
+            defer { departure.map { unwatch($0, of: client) } }
+            return try await coordinator.verify(id, for: client).rawValue
         }
     }
 
     /// Has the pending calls of a client dropped when it leaves the bus.
-    private func watch(_ call: Call) {
-        guard let sender = call.sender, departures[sender.rawValue] == nil else { return }
-        departures[sender.rawValue] = Task {
+    private func watch(_ call: Call) -> Departure? {
+        guard let sender = call.sender else { return nil }
+        if let departure = departures[sender.rawValue] {
+            departure.calls += 1
+            return departure
+        }
+        let watch = Task {
             // Without a rule of its own the client's calls stay, within their limit.
             let caller = Proxy(call.connection, sender, "/", "org.freedesktop.DBus.Peer")
             guard (try? await caller.waitUntilGone()) != nil, !Task.isCancelled else { return }
             await coordinator.forgetWaits(of: sender.rawValue)
         }
+        let departure = Departure(watch)
+        departures[sender.rawValue] = departure
+        return departure
+    }
+
+    /// Ends the watch with the last call that waits.
+    private func unwatch(_ departure: Departure, of client: String) {
+        departure.calls -= 1
+        guard departure.calls == 0 else { return }
+        departure.watch.cancel()
+        // On a later bus the name may mean another client.
+        if departures[client] === departure { departures[client] = nil }
     }
 
     /// Prepares for the clients of a bus, before the service takes its name there.
@@ -148,13 +151,8 @@ extension ManagerService {
     /// - Throws: What the bus answers.
     package func willServe(over connection: Connection) async throws(BusError) {
         try await callers.listen(on: connection)
-        for departure in departures.values { departure.cancel() }
+        for departure in departures.values { departure.watch.cancel() }
         departures = [:]
-    }
-
-    private func unwatch(_ client: String) async {
-        guard await !coordinator.waits(client) else { return }
-        departures.removeValue(forKey: client)?.cancel()
     }
 
     // MARK: Many tasks

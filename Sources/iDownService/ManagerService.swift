@@ -31,7 +31,7 @@ package actor ManagerService {
     var changes = 0
     var changesEnded: CheckedContinuation<Void, Never>?
     /// For each client with a pending call of Wait: what drops it when the client leaves.
-    var departures: [String: Task<Void, Never>] = [:]
+    var departures: [String: Departure] = [:]
     let adder = Adder()
     let probes = Probes()
     /// Calls for lists that are made or wait.
@@ -137,4 +137,13 @@ package actor ManagerService {
         }
         return id
     }
+}
+
+/// The watch for the departure of a client, for as long as it has calls of Wait pending.
+final class Departure {
+    let watch: Task<Void, Never>
+    /// How many calls there are, also those that do not wait yet.
+    var calls = 1
+
+    init(_ watch: Task<Void, Never>) { self.watch = watch }
 }

@@ -13,7 +13,7 @@ final class Waiters<Key: Hashable & Sendable, Value: Sendable> {
 
     /// Those who wait for each key, the oldest first.
     private var lines: [Key: [Waiter]] = [:]
-    private var lastNumber = 0
+    private(set) var lastNumber = 0
 
     /// Returns a number for one who is about to wait, by which ``release(_:of:with:)`` finds it.
     func makeNumber() -> Int {
@@ -51,9 +51,12 @@ final class Waiters<Key: Hashable & Sendable, Value: Sendable> {
     /// Returns how many wait for a key.
     func count(for key: Key) -> Int { lines[key]?.count ?? 0 }
 
-    /// Lets all go who wait for a key.
-    func release(_ key: Key, with value: Value) {
-        for waiter in lines.removeValue(forKey: key) ?? [] {
+    /// Lets all go who wait for a key, or those whose number is not higher than `last`.
+    func release(_ key: Key, through last: Int = .max, with value: Value) {
+        let line = lines.removeValue(forKey: key) ?? []
+        let later = line.filter { $0.number > last }
+        if !later.isEmpty { lines[key] = later }
+        for waiter in line where waiter.number <= last {
             waiter.continuation.resume(returning: value)
         }
     }

@@ -120,6 +120,40 @@ import iDownTesting
         }
     }
 
+    @Test func `an end that was undone before the call came is not the end that it waits for`()
+        async throws
+    {
+        try await withHub(begins: false) { hub in
+            let id = try await hub.add("http://127.0.0.1:9/a")
+            let early = Task { try await hub.coordinator.end(of: id, for: "early") }
+            try await waitUntil("the first call to wait") {
+                await hub.coordinator.look { $0.endWaiters.count == 1 }
+            }
+            // Whoever tells of the end is behind.
+            let gate = FaultServer.Gate()
+            hub.announced.after { news in
+                if news.kind == .cancelled { await gate.waitUntilOpen() }
+            }
+            let cancelled = Task { try await hub.coordinator.carryOut(.cancel, on: id) }
+            try await hub.announced.wait(for: id, .cancelled)
+            let retried = Task { try await hub.coordinator.carryOut(.retry, on: id) }
+            try await waitUntil("the task to wait again") {
+                try await hub.record(id)?.state.kind == .waiting
+            }
+            let late = Task { try await hub.coordinator.end(of: id, for: "late") }
+            try await waitUntil("the second call to wait") {
+                await hub.coordinator.look { $0.endWaiters.count == 2 }
+            }
+            gate.open()
+            try await cancelled.value
+            try await retried.value
+            #expect(try await early.value == .cancelled)
+            try await hub.coordinator.carryOut(.remove, on: id)
+            #expect(try await late.value == nil)
+            #expect(await hub.coordinator.look { $0.endWaiters.count == 0 })
+        }
+    }
+
     @Test func `a call that is given up waits no longer`() async throws {
         try await withHub(begins: false) { hub in
             let id = try await hub.add("http://127.0.0.1:9/a")
