@@ -81,6 +81,8 @@ struct SandboxTests {
             show('other-' + verb, lambda: getattr(manager, verb)(other))
             show('object-' + verb, lambda: getattr(dbus.Interface(one, 'org.idown.Task1'), verb)())
         show('other-priority', lambda: manager.SetPriority(other, 5))
+        show('other-link', lambda: manager.SetURL(other, own + '/x'))
+        show('own-link', lambda: manager.SetURL(mine, own + '/fresh'))
         show('selection', lambda: manager.PauseTasks([mine, other]))
         show('removal', lambda: manager.RemoveTasks([other], signature({})))
         for verb in ['StartAll', 'PauseAll', 'ClearCompleted', 'Quit']:
@@ -148,6 +150,8 @@ struct SandboxTests {
         other-Remove AccessDenied
         object-Remove AccessDenied
         other-priority AccessDenied
+        other-link AccessDenied
+        own-link done
         selection AccessDenied
         removal AccessDenied
         StartAll AccessDenied

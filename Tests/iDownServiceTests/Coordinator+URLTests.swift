@@ -59,6 +59,35 @@ import iDownTesting
         }
     }
 
+    @Test func `another site gets no login, and its bytes are not mixed with those on disk`()
+        async throws
+    {
+        let (file, hold) = ServedFile.held()
+        let old = try FaultServer.serving(file)
+        defer { old.stop() }
+        let stranger = TestContent(seed: 4711, count: TestContent.large.count)
+        let new = try FaultServer.serving(ServedFile(stranger))
+        defer { new.stop() }
+        try await withHub { hub in
+            let url = old.url("/a").replacing("http://", with: "http://me:SECRET@")
+            let wish = hub.wish(url) {
+                $0.headers = [HeaderField(name: "Cookie", value: "SECRET")]
+                $0.referrer = "http://page/SECRET"
+            }
+            let id = try #require(try await hub.coordinator.add([wish], token: nil).first)
+            await hold.reached.waitUntilOpen()
+            try await hub.arrival(of: 1 << 20, for: id)
+            try await hub.coordinator.setURL(of: id, to: URLReference(new.url("/a")))
+            try await hub.announced.wait(for: id, .completed)
+            #expect(hub.holds(stranger, as: "a"))
+            for request in new.requests {
+                for name in ["Cookie", "Referer", "Authorization"] { #expect(request[name] == nil) }
+            }
+            let record = try #require(try await hub.record(id))
+            #expect(!"\(record)".contains("SECRET"))
+        }
+    }
+
     @Test func `headers stay with the origin that they were given for`() async throws {
         let old = try FaultServer.serving(ServedFile(.small))
         defer { old.stop() }

@@ -374,6 +374,33 @@ import iDownloader
         }
     }
 
+    @Test func `what a page can fire puts no link under a task of another site`() async throws {
+        try await withService { scene in
+            let client = scene.client
+            var options = AddOptions()
+            options.paused = true
+            options.filename = "bank.pdf"
+            options.expectedSize = 1000
+            options.referrer = "https://bank.example/"
+            let url = "https://bank.example/bank.pdf?key=1"
+            let id = try await client.addURL(url, options: options)
+            let before = try await client.getTask(id)
+            let page = "https://page.example/bank.pdf?key=1"
+            for uri in [
+                page, "https://bank.example.page.example/bank.pdf?key=1",
+                "https://bank.example@page.example/bank.pdf?key=1",
+                "idown:?url=https%3A%2F%2Fpage.example%2Fother%2Fbank.pdf",
+                "https://bank.example/bank.pdf?key=2",
+            ] {
+                try await client.open([uri])
+                #expect(try await client.getTask(id) == before, "\(uri)")
+            }
+            #expect(try await client.addURL(page, options: options) != id)
+            #expect(try await client.getTask(id) == before)
+            #expect(try await client.taskCount() == 7)
+        }
+    }
+
     @Test func `AddMany is all or nothing, and its errors name the place`() async throws {
         try await withService { scene in
             let client = scene.client
