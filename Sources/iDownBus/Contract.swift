@@ -101,6 +101,12 @@ extension Contract {
         public static let addMetalink: MemberName = "AddMetalink"
         /// Asks a server about a file and adds nothing.
         public static let probe: MemberName = "Probe"
+        /// Adds a download that a browser holds, and waits for its last word.
+        public static let handOver: MemberName = "HandOver"
+        /// Makes what was handed over a task like any other.
+        public static let confirm: MemberName = "Confirm"
+        /// Takes away what was handed over.
+        public static let withdraw: MemberName = "Withdraw"
         /// Puts every paused or failed task back into the queue.
         public static let startAll: MemberName = "StartAll"
         /// Pauses every waiting or downloading task.

@@ -75,6 +75,9 @@ extension ManagerError {
         case storeFailed = "org.idown.Error.StoreFailed"
         /// The request or the answer is larger than the service allows.
         case limitExceeded = "org.idown.Error.LimitExceeded"
+        /// The server does not answer idown as it has answered the browser, or not in time: the
+        /// browser is to go on by itself.
+        case disagreed = "org.idown.Error.Disagreed"
         /// The server does not give what was asked for; the text begins with the ErrorCode that a
         /// task would have.
         case requestFailed = "org.idown.Error.RequestFailed"

@@ -77,6 +77,29 @@ package protocol ManagerHandling: Sendable {
         call: Call
     ) async throws(ManagerError) -> ProbedFile
 
+    /// Adds a download that a browser holds, as provisional, if the server answers idown as it has
+    /// answered the browser.
+    ///
+    /// - Parameters:
+    ///   - url: The URL as the client gave it.
+    ///   - options: The options, decoded; they have a token.
+    ///   - call: The call.
+    ///   - answer: Takes the task's id or the error; called exactly once, on any thread.
+    func handOver(
+        _ url: String,
+        options: HandOverOptions,
+        call: Call,
+        answer: @escaping @Sendable (Result<String, ManagerError>) -> Void
+    )
+
+    /// Makes what was handed over a task like any other, and returns its id.
+    ///
+    /// - Throws: `NoSuchTask` for a token that is unknown, or was withdrawn.
+    func confirm(_ token: String, call: Call) async throws(ManagerError) -> String
+
+    /// Takes away what was handed over, for ever.
+    func withdraw(_ token: String, call: Call) async throws(ManagerError)
+
     /// Adds what a person opened, all of it or nothing: URLs, `idown:` links and local metalinks.
     func open(_ uris: [String], call: Call) async throws(ManagerError)
 

@@ -83,7 +83,34 @@ extension ManagerInterface {
                     try await handler.probe(url, options: try AddOptions(options), call: call)
                         .dictionary
                 }
-            }
+            },
+            .method(Name.handOver, in: ["url", "options"], answering: "id") {
+                (
+                    call: Call,
+                    answer: @escaping Answer<String>,
+                    url: String,
+                    options: [String: Value]
+                ) in
+                do throws(ManagerError) {
+                    let options = try HandOverOptions(options)
+                    handler.handOver(url, options: options, call: call) { result in
+                        answer(result.mapError(\.busError))
+                    }
+                } catch {
+                    answer(.failure(error.busError))
+                }
+            },
+            .method(Name.confirm, in: ["token"], out: ["id"]) {
+                (call: Call, token: String) async throws -> String in
+                try await answer { () throws(ManagerError) in
+                    try await handler.confirm(token, call: call)
+                }
+            },
+            .method(Name.withdraw, in: ["token"]) { (call: Call, token: String) async throws in
+                try await answer { () throws(ManagerError) in
+                    try await handler.withdraw(token, call: call)
+                }
+            },
         ]
     }
 

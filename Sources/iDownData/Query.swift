@@ -100,6 +100,20 @@ enum Query: String, CaseIterable {
     case insertToken = """
         INSERT INTO token (token, ids) VALUES (?, ?)
         """
+    case handOver = """
+        SELECT state, task, confirmAt FROM handOver WHERE token = ?
+        """
+    case provisionalHandOvers = """
+        SELECT token, confirmAt FROM handOver WHERE state = 'provisional'
+        ORDER BY confirmAt LIMIT ?
+        """
+    case insertHandOver = """
+        INSERT OR REPLACE INTO handOver (token, state, task, confirmAt, record)
+        VALUES (?, ?, ?, ?, ?)
+        """
+    case deleteHandOver = """
+        DELETE FROM handOver WHERE token = ?
+        """
     case saveSegments = """
         UPDATE task SET segments = ?, bytesOnDisk = ? WHERE id = ?
         """

@@ -96,6 +96,7 @@ struct Salvage {
             recovery.lostTasks = max(0, expected - (try transaction.counts().total))
         }
         recovery.recoveredTokens = try carryTokens(from: source, to: target)
+        try carryHandOvers(from: source, to: target)
     }
 
     /// Finds tasks on pages that the table no longer refers to.
@@ -199,6 +200,36 @@ struct Salvage {
             carried += target.changesCount
         }
         return carried
+    }
+
+    /// Copies the readable hand-overs: what was withdrawn stays so.
+    private func carryHandOvers(from source: Database, to target: Database) throws {
+        // Lists before version 10 have none.
+        let last = try? Int64.fetchOne(source, sql: "SELECT max(rowid) FROM handOver")
+        guard let last else { return }
+        let handOvers = ReadableRows(
+            "SELECT rowid, token, state, task, confirmAt, record FROM handOver",
+            by: "rowid",
+            below: last &+ 1,
+            in: source
+        )
+        let insert = try target.makeStatement(
+            sql: """
+                INSERT OR IGNORE INTO handOver (token, state, task, confirmAt, record)
+                VALUES (?, ?, ?, ?, ?)
+                """
+        )
+        for row in handOvers {
+            let values = Array(row.databaseValues.dropFirst())
+            guard values.count == 5, String.fromDatabaseValue(values[0]) != nil,
+                String.fromDatabaseValue(values[1]) != nil,
+                values[2].isNull || Int64.fromDatabaseValue(values[2]) != nil,
+                values[3].isNull || Int64.fromDatabaseValue(values[3]) != nil,
+                values[4].isNull || String.fromDatabaseValue(values[4]) != nil
+            else { continue }
+            // A value whose type the new table refuses is lost with its row.
+            try? insert.execute(arguments: StatementArguments(values))
+        }
     }
 
     /// Moves the damaged database and its companion files.

@@ -32,6 +32,12 @@ enum TaskColumn: Int, CaseIterable {
         (.addedBy, "NULL"),
     ]
 
+    /// The SQL value of the column for a task that was stored before there was the column; nil where
+    /// version 1 has it.
+    static func olderValue(of column: TaskColumn) -> String? {
+        added.first { $0.column == column }?.older
+    }
+
     /// The column's name in SQL.
     var name: String { Self.allNames[rawValue] }
 
@@ -133,8 +139,7 @@ enum TaskColumn: Int, CaseIterable {
     ///   in a table that was brought up to date.
     static func select(whereColumn exists: (TaskColumn) -> Bool) -> String {
         let columns = allCases.map { column in
-            guard let (_, older) = added.first(where: { $0.column == column }), !exists(column)
-            else { return column.name }
+            guard let older = olderValue(of: column), !exists(column) else { return column.name }
             return older
         }
         return "SELECT \(columns.joined(separator: ", ")) FROM task"

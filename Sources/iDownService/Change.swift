@@ -24,6 +24,12 @@ package enum ServiceRefusal: Error, Hashable, Sendable {
     case noSuchTask(String)
     case fileExists(String)
     case limitExceeded(String)
+    /// Nothing was handed over under this token, or it was withdrawn.
+    case noSuchHandOver
+    /// The browser has withdrawn what it had handed over under this token.
+    case withdrawn
+    /// The browser is to go on by itself, for this reason.
+    case disagreed(String)
     case stopping
     /// A finished file cannot have another place; why, and its present name.
     case staysInPlace(Failure, String)

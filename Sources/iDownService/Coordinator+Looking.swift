@@ -123,7 +123,7 @@ extension Coordinator {
         get async {
             // A list that cannot be looked at may hold anything.
             guard let counts = try? await counts(), counts[.waiting] == 0 else { return false }
-            return slots.isEmpty && commits.isIdle
+            return slots.isEmpty && commits.isIdle && handOvers.isIdle
         }
     }
 

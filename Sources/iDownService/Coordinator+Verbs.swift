@@ -58,16 +58,37 @@ extension Coordinator {
         _ body: @escaping @Sendable (inout TaskRecord) throws(Refusal) -> [Effect]
     ) async throws -> Change {
         try refuseWhileStopping()
-        var fruitless = 0
-        while true {
-            do {
-                return try await commit(answering: .afterSignals) { transaction in
+        do {
+            return try await whenSettled(id) {
+                try await commit(answering: .afterSignals) { transaction in
                     let change = try transaction.change(id, for: command) { try body(&$0) }
                     guard let change else { throw ServiceRefusal.noSuchTask(id.description) }
                     return (change, [change])
                 }
+            }
+        } catch Refusal.gone {
+            throw ServiceRefusal.noSuchTask(id.description)
+        }
+    }
+
+    /// Tries something again that was refused while a task's file is getting its name, is on its way
+    /// to another folder or is being deleted.
+    ///
+    /// - Parameters:
+    ///   - id: the task; nil where nobody knew of one before.
+    ///   - attempt: what is tried.
+    /// - Returns: what the attempt returns.
+    /// - Throws: what it throws; the `Refusal` where that goes on for too long.
+    func whenSettled<Value>(
+        _ id: TaskID?,
+        _ attempt: () async throws -> Value
+    ) async throws -> Value {
+        var fruitless = 0
+        while true {
+            do {
+                return try await attempt()
             } catch let refusal as Refusal {
-                guard refusal != .gone else { throw ServiceRefusal.noSuchTask(id.description) }
+                guard let id, refusal != .gone else { throw refusal }
                 try refuseWhileStopping()
                 // Each of these is over soon, and then the task is judged anew.
                 switch refusal {

@@ -66,11 +66,14 @@ extension Coordinator {
         let id = change.after.id
         let isGone = change.effects.contains(.announceRemoved)
         let state = change.after.state.kind
+        // A private task leaves the list with its completion.
+        let end =
+            isGone && (state != .completed || change.before?.state.kind == .completed) ? nil : state
         guard endWaiters.isAwaited(id) else { return }
         let executor = executor
         let tell: @Sendable () -> Void = {
             executor.post {
-                self.assumeIsolated { $0.endWaiters.end(id, isGone ? nil : state, through: last) }
+                self.assumeIsolated { $0.endWaiters.end(id, end, through: last) }
             }
         }
         if let announcer { await announcer.call(tell, after: [id]) } else { tell() }

@@ -37,6 +37,7 @@ package actor Coordinator {
     let clearing = Clearing()
     let custody = LoginCustody()
     let erasure = SecretErasure()
+    let handOvers = HandOvers()
     let hosts = HostMemory()
     let endWaiters = EndWaiters()
     let verifications = Verifications()
@@ -106,6 +107,7 @@ package actor Coordinator {
         restart.settle(in: self)
         moves.resume(in: self)
         clearing.begin(in: self)
+        handOvers.watchClock(in: self)
     }
 
     // MARK: Commits
@@ -143,6 +145,7 @@ package actor Coordinator {
         let (id, after) = (change.after.id, change.after)
         slots.note(change)
         if change.isEnd { endWaiters.note() }
+        handOvers.note(change, in: self)
         if !after.isInBackOff {
             retries.remove(id)
             // While it runs it may just have met a host that rests.
@@ -202,6 +205,7 @@ package actor Coordinator {
         clearing.stop()
         custody.stop()
         erasure.stop()
+        handOvers.stop()
         endWaiters.stop()
         verifications.stop()
         commits.refuseClients()

@@ -13,6 +13,8 @@ import iDownloader
 struct HeadStart {
     let transfer: RunningTransfer
     let journal: Journal
+    /// Whether a browser has handed the task over: its answer may not be had a second time.
+    let isHandedOver: Bool
     /// It does not get the slot, and ends.
     private(set) var isDropped = false
 
@@ -21,6 +23,27 @@ struct HeadStart {
         granted.attempt = record.attempt.next
         journal = Journal(coordinator, verdict: nil)
         transfer = engine.start(TransferJob(granted), journal: journal)
+        isHandedOver = false
+    }
+
+    /// Begins the transfer of a task that is not in the list yet, and waits with its answer.
+    ///
+    /// - Parameters:
+    ///   - record: the future task.
+    ///   - engine: starts the transfer.
+    ///   - coordinator: records what the transfer tells, once the task has its slot.
+    ///   - listener: hears what the transfer says first, on any thread.
+    init(
+        handedOver record: TaskRecord,
+        on engine: Engine,
+        for coordinator: Coordinator,
+        _ listener: @escaping @Sendable (Journal.FirstWord) -> Void
+    ) {
+        var granted = record
+        granted.attempt = record.attempt.next
+        journal = Journal(coordinator, verdict: nil, listener: listener)
+        transfer = engine.start(TransferJob(granted, holdsFirstAnswer: true), journal: journal)
+        isHandedOver = true
     }
 
     mutating func drop() {

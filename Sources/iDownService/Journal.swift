@@ -23,14 +23,29 @@ final class Journal: TransferJournal {
         var waiters: [CheckedContinuation<Verdict, Never>] = []
     }
 
+    /// What a transfer says first whose answer is to be judged.
+    enum FirstWord: Sendable {
+        case answered(OfferedFile)
+        /// There is no answer with a file; the failure, where the server or the way is at fault.
+        case ended(Failure?)
+    }
+
     private let coordinator: Coordinator
     private let state: Mutex<State>
+    /// Hears the first word of a transfer that was handed over; nil for all others.
+    private let listener: (@Sendable (FirstWord) -> Void)?
 
     /// - Parameters:
     ///   - coordinator: records.
     ///   - verdict: nil for a transfer that begins ahead; ``settle(_:)`` tells it later.
-    init(_ coordinator: Coordinator, verdict: Verdict? = .hasSlot(isRecorded: false)) {
+    ///   - listener: called on any thread while there is no verdict.
+    init(
+        _ coordinator: Coordinator,
+        verdict: Verdict? = .hasSlot(isRecorded: false),
+        listener: (@Sendable (FirstWord) -> Void)? = nil
+    ) {
         self.coordinator = coordinator
+        self.listener = listener
         state = Mutex(State(verdict: verdict))
     }
 
@@ -60,6 +75,12 @@ final class Journal: TransferJournal {
         }
     }
 
+    /// Has somebody hear the first word, while it matters.
+    private func tell(_ word: FirstWord) {
+        guard let listener, state.withLock({ $0.verdict == nil }) else { return }
+        listener(word)
+    }
+
     private var hasSlot: Bool {
         get async {
             switch await verdict() {
@@ -71,12 +92,22 @@ final class Journal: TransferJournal {
 
     // MARK: What the transfer tells
 
+    func answered(
+        _ answer: OfferedFile,
+        of task: TaskID,
+        attempt: AttemptNumber
+    ) async -> Bool {
+        tell(.answered(answer))
+        return await hasSlot
+    }
+
     func record(
         _ event: TransferEvent,
         of task: TaskID,
         attempt: AttemptNumber
     ) async throws -> Bool {
         let isFirst = arrival == nil
+        tell(.ended(nil))
         switch await verdict(before: event) {
         case .dropped:
             return false
@@ -107,6 +138,7 @@ final class Journal: TransferJournal {
         attempt: AttemptNumber,
         failure: Failure?
     ) async {
+        tell(.ended(failure))
         await end(task, attempt, failure, hasSlot: hasSlot, in: coordinator)
     }
 

@@ -70,7 +70,7 @@ extension ManagerService {
 
 extension Call {
     /// Whether the caller is not on the bus any more.
-    fileprivate var isForNobody: Bool {
+    var isForNobody: Bool {
         get async {
             guard let sender else { return false }
             do throws(BusError) {

@@ -92,6 +92,18 @@ extension ManagerError {
             }
         case .limitExceeded(let text):
             self.init(.limitExceeded, text)
+        case .noSuchHandOver:
+            self.init(
+                .noSuchTask,
+                "Nothing is handed over under this token. Hand the download over first."
+            )
+        case .withdrawn:
+            self.init(
+                .invalidState,
+                "This hand-over was withdrawn. Hand the download over again with another token."
+            )
+        case .disagreed(let reason):
+            self.init(.disagreed, "\(reason) Nothing was added: let the browser go on.")
         case .stopping:
             self.init(
                 .stopping,

@@ -34,6 +34,7 @@ package actor ManagerService {
     var departures: [String: Departure] = [:]
     let adder = Adder()
     let probes = Probes()
+    let handOverCalls = HandOverCalls()
     /// Calls for lists that are made or wait.
     var listTurns = ListTurns()
 

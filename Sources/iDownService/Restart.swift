@@ -19,10 +19,14 @@ final class Restart {
 
         init?(_ change: Change) {
             guard let before = change.before else { return nil }
+            let isErased = change.effects.contains(.erase)
             completed =
-                before.state != .completed && change.after.state == .completed ? change.after : nil
+                !isErased && before.state != .completed && change.after.state == .completed
+                ? change.after : nil
             let id = change.after.id
-            if change.effects.contains(.erase) {
+            if isErased, change.after.state == .completed {
+                line = "task \(id): completed, and private"
+            } else if isErased {
                 line = "task \(id): its file is deleted"
             } else if before.segments != change.after.segments {
                 line = "task \(id): \(change.after.segments.byteCount) bytes kept"

@@ -6,6 +6,11 @@ import iDownloader
 
 /// The slots, and the transfers that run in them or begin ahead of them.
 final class Slots {
+    /// How long a task that a browser has handed over waits for its slot with its answer open.
+    ///
+    /// Most servers wait no longer, and it takes the place of another connection to its host.
+    private static let longestWait: Duration = .seconds(60)
+
     /// Progress is told at most this often (contract, TaskChanged).
     private static let progressInterval: Duration = .milliseconds(500)
 
@@ -15,6 +20,8 @@ final class Slots {
     private(set) var running: [TaskID: RunningTransfer] = [:]
     /// Transfers of tasks that wait for the slots of those that have arrived.
     private(set) var ahead: [TaskID: HeadStart] = [:]
+    /// Ends the transfer of a handed-over task that waits for its slot for too long.
+    private var patience: [TaskID: Task<Void, Never>] = [:]
     /// Those in `running` whose task is not downloading any more: nothing is told of them.
     private var settled: Set<TaskID> = []
     /// Those in `running` that have their whole file, which only wants its name.
@@ -80,7 +87,7 @@ final class Slots {
     ) {
         for task in pass.heldUp {
             // Its transfer may have come to its end during the commit.
-            if running[task] == nil, ahead[task] == nil {
+            if running[task] == nil, ahead[task]?.isDropped != true {
                 isWanted = true
             } else {
                 heldUp.insert(task)
@@ -89,14 +96,30 @@ final class Slots {
         // What was not committed says nothing.
         guard let changes, let next = pass.next else { return }
         let wanted = Set(next.map(\.id) + changes.filter(\.starts).map(\.after.id))
-        for id in ahead.keys.sorted() where !wanted.contains(id) { drop(id) }
+        for id in ahead.keys.sorted() where !wanted.contains(id) {
+            if ahead[id]?.isHandedOver == false { drop(id) }
+        }
         guard !coordinator.isStopping else { return }
         for case .new(let record) in next where ahead[record.id] == nil {
+            // Its own transfer comes with it.
+            if coordinator.handOvers.holdsTransfer(of: record.id) { continue }
             ahead[record.id] = HeadStart(record, on: coordinator.engine, for: coordinator)
         }
     }
 
     // MARK: Transfers
+
+    /// Takes over the transfer of a task that a browser has handed over, until the task has its slot.
+    func keep(_ start: HeadStart, for id: TaskID, in coordinator: isolated Coordinator) {
+        ahead[id] = start
+        patience[id] = Task {
+            guard (try? await coordinator.time.sleep(for: Self.longestWait)) != nil else { return }
+            drop(id)
+        }
+    }
+
+    /// How many tasks that a browser has handed over wait for their slots with their answers open.
+    var openAnswers: Int { patience.count }
 
     /// Starts the transfer of a task, or goes on with the one that began ahead.
     func start(_ record: TaskRecord, in coordinator: isolated Coordinator) {
@@ -118,6 +141,7 @@ final class Slots {
     private func takeHeadStart(of record: TaskRecord) -> RunningTransfer? {
         guard let start = ahead[record.id], !start.isDropped else { return nil }
         ahead[record.id] = nil
+        patience.removeValue(forKey: record.id)?.cancel()
         // It waited with its file already: that was recorded with the start.
         if record.isPublishing { arrived.insert(record.id) }
         start.journal.settle(.hasSlot(isRecorded: record.isPublishing))
@@ -128,7 +152,10 @@ final class Slots {
     /// its task alone, and of a task that downloads no more nothing is told.
     func note(_ change: Change) {
         let id = change.after.id
-        if !change.starts { drop(id) }
+        // One that waits with an answer which cannot be had twice goes on waiting in its place.
+        let isUntouched =
+            change.after.state == .waiting(.queue) && change.before?.request == change.after.request
+        if !change.starts, ahead[id]?.isHandedOver != true || !isUntouched { drop(id) }
         if change.after.state != .downloading, running[id] != nil { settled.insert(id) }
     }
 
@@ -148,6 +175,7 @@ final class Slots {
     /// Has the transfer of a task end that does not get the slot, or not as it was.
     private func drop(_ id: TaskID) {
         guard ahead[id]?.isDropped == false else { return }
+        patience.removeValue(forKey: id)?.cancel()
         ahead[id]?.drop()
     }
 

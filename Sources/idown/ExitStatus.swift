@@ -77,7 +77,7 @@ extension ExitStatus {
                 .refusedOption
             case .storeFailed, .limitExceeded, .limitsExceeded, .stopping: .serviceFailed
             case .accessDenied, .unknownObject, .unknownInterface, .unknownMethod,
-                .unknownProperty, .propertyReadOnly, .failed, .inconsistentMessage:
+                .unknownProperty, .propertyReadOnly, .failed, .inconsistentMessage, .disagreed:
                 .failed
             case .requestFailed: ExitStatus(errorCode: error.failureCode ?? "")
             case .serviceUnknown, .noServer, .noReply, .disconnected: .unreachable

@@ -11,9 +11,10 @@ extension DesktopTask {
         self.init(
             id: record.id.description,
             state: State(record.state.kind),
-            name: record.displayName,
+            name: record.request.isPrivate ? "a private download" : record.displayName,
             directory: record.request.directory,
-            url: Self.withoutQuery(record.request.urlWithoutLogin),
+            url: record.request.isPrivate
+                ? "" : Self.withoutQuery(record.request.urlWithoutLogin),
             path: record.path,
             failure: record.failure?.message ?? "",
             whenDone: record.request.whenDone.map(WhenDone.init),

@@ -15,6 +15,8 @@ struct SharedAnnouncer: Announcing {
     func taskChanged(from before: TaskSnapshot, to after: TaskSnapshot) async {
         await bus.taskChanged(from: before, to: after)
         let isRunning = after.record.state == .downloading
+        // Notifications are kept by the desktop.
+        if after.record.request.isPrivate, after.record.state == .completed { return }
         // For tasks that do not run, only a change of the state is news.
         if isRunning || before.record.state.kind != after.record.state.kind {
             desktop.changed(DesktopTask(after))

@@ -68,6 +68,9 @@ struct SandboxTests {
         show('open-file', lambda: application.Open(uris('file:///a.meta4'), signature({})))
         show('add-metalink', lambda: manager.AddMetalink('/a.meta4', signature({})))
         show('probe', lambda: manager.Probe(own, signature({})))
+        show('hand-over', lambda: manager.HandOver(own, signature({'token': text('t')})))
+        show('confirm', lambda: manager.Confirm('t'))
+        show('withdraw', lambda: manager.Withdraw('t'))
         show(
             'action',
             lambda: application.ActivateAction(
@@ -135,6 +138,9 @@ struct SandboxTests {
         open-file AccessDenied
         add-metalink AccessDenied
         probe AccessDenied
+        hand-over AccessDenied
+        confirm AccessDenied
+        withdraw AccessDenied
         action AccessDenied
         pause done
         priority done

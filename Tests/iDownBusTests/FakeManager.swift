@@ -128,6 +128,24 @@ final class FakeManager: ManagerHandling {
         return ProbedFile(name: "a.iso", size: nil, type: "", resumable: true, url: url)
     }
 
+    func handOver(
+        _ url: String,
+        options: HandOverOptions,
+        call: Call,
+        answer: @escaping @Sendable (Result<String, ManagerError>) -> Void
+    ) {
+        answer(.success(add("hand over \(url)", options.download, call)))
+    }
+
+    func confirm(_ token: String, call: Call) async throws(ManagerError) -> String {
+        note("confirm \(token)", call)
+        return "1"
+    }
+
+    func withdraw(_ token: String, call: Call) async throws(ManagerError) {
+        note("withdraw \(token)", call)
+    }
+
     func open(_ uris: [String], call: Call) async throws(ManagerError) {
         note("open \(uris)", call)
         if uris.contains("") { throw ManagerError(.invalidURL, "the URL is empty") }

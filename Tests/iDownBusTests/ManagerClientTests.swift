@@ -16,6 +16,12 @@ import iDownTesting
             let file = try await client.probe("https://e.org/")
             #expect(file.name == "a.iso" && file.size == nil && file.resumable)
             #expect(file.url == "https://e.org/")
+            var handOver = HandOverOptions(token: "t")
+            handOver.size = 5
+            #expect(try await client.handOver("https://f.org/", options: handOver) == "5")
+            #expect(try await client.confirm("t") == "1")
+            try await client.withdraw("t")
+            try await client.remove("5")
             try await client.remove("4")
             try await client.pause("1")
             try await client.resume("1")
@@ -32,7 +38,9 @@ import iDownTesting
             #expect(
                 scene.manager.asked == [
                     "add https://a.org/", "add https://b.org/", "add https://c.org/",
-                    "add metalink /a.meta4", "probe https://e.org/", "remove 4", "pause 1",
+                    "add metalink /a.meta4", "probe https://e.org/",
+                    "add hand over https://f.org/", "confirm t", "withdraw t", "remove 5",
+                    "remove 4", "pause 1",
                     "resume 1", "retry 1", "remove 3", "resume-all", "pause-all", "remove-all",
                     "set https://d.org/ 1", "SpeedLimit \(Value.uint64(5)) 2",
                     "MaxConnections \(Value.uint32(3)) 2", "get 2",

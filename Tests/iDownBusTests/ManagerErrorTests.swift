@@ -21,7 +21,8 @@ import Testing
                     "org.idown.Error.InvalidOption", "org.idown.Error.InvalidDestination",
                     "org.idown.Error.FileExists", "org.idown.Error.NoSuchTask",
                     "org.idown.Error.InvalidState", "org.idown.Error.StoreFailed",
-                    "org.idown.Error.LimitExceeded", "org.idown.Error.RequestFailed",
+                    "org.idown.Error.LimitExceeded", "org.idown.Error.Disagreed",
+                    "org.idown.Error.RequestFailed",
                     "org.idown.Error.Stopping",
                 ]
         )

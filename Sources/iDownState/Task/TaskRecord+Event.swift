@@ -171,6 +171,10 @@ extension TaskRecord {
         waited = .zero
         request.cookies = nil
         finishedAt = now
+        // Nothing of a private download is kept but its file.
+        if request.isPrivate {
+            return [.persist, .announce, .erase, .announceRemoved, .fillSlots]
+        }
         return [.persist, .announce, .fillSlots]
     }
 }

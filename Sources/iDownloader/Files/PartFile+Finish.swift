@@ -24,6 +24,7 @@ extension PartFile {
     /// Anybody who may read the file can read them: both come without user, password and query.
     /// Never fails: not every file system has attributes, or room for them.
     package func recordOrigin(url: String, referrer: String?) {
+        guard !url.isEmpty else { return }
         try? fileSystem.setAttribute("user.xdg.origin.url", to: url, of: number)
         guard let referrer else { return }
         try? fileSystem.setAttribute("user.xdg.referrer.url", to: referrer, of: number)

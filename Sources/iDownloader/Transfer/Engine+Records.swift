@@ -190,9 +190,13 @@ extension Engine {
         try await folders.prepare(text, rules: rules)
     }
 
-    /// What the file's attributes may say of where it came from.
-    func origins(of home: URLReference, referrer: String?) -> (url: String, referrer: String?) {
-        let referrer = referrer.flatMap { try? URLReference($0) }
+    /// What the file's attributes may say of where it came from; nothing for a private download.
+    func origins(
+        of home: URLReference,
+        for request: TaskRequest
+    ) -> (url: String, referrer: String?) {
+        guard !request.isPrivate else { return ("", nil) }
+        let referrer = request.referrer.flatMap { try? URLReference($0) }
         return (home.withoutUserInfoAndQuery, referrer?.withoutUserInfoAndQuery)
     }
 }

@@ -54,7 +54,7 @@ final class TargetFile {
         self.engine = engine
         file = job.file
         disk = TaskDisk(engine.disk, for: job)
-        origins = engine.origins(of: home, referrer: job.request.referrer)
+        origins = engine.origins(of: home, for: job.request)
     }
 
     /// Whether a first byte in the middle costs no time: some file systems fill what is before it.

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import FoundationEssentials
+import GRDB
+package import iDownState
+
+/// What has become of a download that a browser has handed over under a token.
+package enum HandOver: Hashable, Sendable {
+    /// It waits for the browser's last word until a time, and is confirmed then.
+    case provisional(TaskID, confirmAt: WallTime)
+    /// It is a task like any other, unless that was removed since.
+    case confirmed(TaskID)
+    /// A task that was there already stands for it.
+    case joined(TaskID)
+    /// The browser has it; the token is never used again.
+    case withdrawn
+}
+
+// Hand-overs. A provisional one has the row of its future task as JSON text.
+extension StoreAccess {
+    /// Returns what has become of a hand-over; nil for a token that no hand-over has.
+    package func handOver(_ token: String) throws(StoreFailure) -> HandOver? {
+        try translatingErrors {
+            let rows = try rows(Query.handOver.rawValue, [token])
+            guard let row = try rows.next() else { return nil }
+            let id = TaskID(rawValue: integer(row, 1))
+            return switch (text(row, 0), id) {
+            case ("provisional", let id?):
+                .provisional(id, confirmAt: WallTime(microseconds: integer(row, 2)))
+            case ("confirmed", let id?): .confirmed(id)
+            case ("joined", let id?): .joined(id)
+            // A token that cannot be read is not to add anything.
+            default: .withdrawn
+            }
+        }
+    }
+
+    /// Returns the task that a provisional hand-over is to become; nil where there is none.
+    package func provisionalTask(_ token: String) throws(StoreFailure) -> TaskRecord? {
+        try translatingErrors {
+            let statement = try database.cachedStatement(sql: TaskColumn.selectProvisional)
+            let ids = try Int64.fetchCursor(statement, arguments: [token])
+            return try withExtendedLifetime(ids) {
+                try ids.next().map { _ in try TaskRow(of: statement).record() }
+            }
+        }
+    }
+
+    /// Returns the provisional hand-overs that are confirmed next, with the times of that.
+    package func provisionalHandOvers(
+        limit: Int
+    ) throws(StoreFailure) -> [(token: String, confirmAt: WallTime)] {
+        try translatingErrors {
+            var found: [(token: String, confirmAt: WallTime)] = []
+            let rows = try rows(Query.provisionalHandOvers.rawValue, [limit])
+            while let row = try rows.next() {
+                found.append((text(row, 0), WallTime(microseconds: integer(row, 1))))
+            }
+            return found
+        }
+    }
+}
+
+extension StoreAccess where Right == ReadWrite {
+    /// Stores a provisional hand-over.
+    ///
+    /// - Parameters:
+    ///   - record: the future task, which has no bytes yet and whose id comes from ``makeID()``.
+    ///   - token: one that no hand-over has.
+    ///   - time: when it is confirmed if nobody says anything.
+    /// - Throws: `StoreFailure`.
+    package func keepProvisional(
+        _ record: TaskRecord,
+        token: String,
+        confirmAt time: WallTime
+    ) throws(StoreFailure) {
+        let text = try translatingErrors { try TaskColumn.text(of: record) }
+        try execute(
+            Query.insertHandOver.rawValue,
+            [token, "provisional", record.id.rawValue, time.microseconds, text]
+        )
+    }
+
+    /// Stores that a hand-over is not provisional any more; what its task was to be is forgotten.
+    package func settleHandOver(_ token: String, as handOver: HandOver) throws(StoreFailure) {
+        let (state, id): (String, TaskID?) =
+            switch handOver {
+            case .provisional(let id, _): ("provisional", id)
+            case .confirmed(let id): ("confirmed", id)
+            case .joined(let id): ("joined", id)
+            case .withdrawn: ("withdrawn", nil)
+            }
+        try execute(Query.insertHandOver.rawValue, [token, state, id?.rawValue, nil, nil])
+    }
+
+    /// Forgets a hand-over, so that its token is free again.
+    package func forgetHandOver(_ token: String) throws(StoreFailure) {
+        try execute(Query.deleteHandOver.rawValue, [token])
+    }
+}
+
+// The row of a task as text.
+extension TaskColumn {
+    /// Columns that are empty in a task without bytes, and that JSON could not hold.
+    private static let blobs: Set<TaskColumn> = [.segments, .listedTasks]
+
+    /// The columns of a record that are not null, as a JSON object.
+    fileprivate static func text(of record: TaskRecord) throws -> String {
+        var object: [String: JSONValue] = [:]
+        for column in allCases where !blobs.contains(column) {
+            switch column.value(of: record)?.databaseValue.storage {
+            case .int64(let number): object[column.name] = .integer(number)
+            case .double(let number): object[column.name] = .number(number)
+            case .string(let text): object[column.name] = .text(text)
+            case .blob, .null, nil: break
+            }
+        }
+        return String(decoding: try JSONEncoder().encode(object), as: UTF8.self)
+    }
+
+    /// The same columns as ``select``, out of the text of a provisional hand-over.
+    ///
+    /// What an older idown has not written has the value of a table that was brought up to date.
+    fileprivate static let selectProvisional: String = {
+        let columns = allCases.map { column in
+            if column == .segments { return "zeroblob(0)" }
+            if blobs.contains(column) { return "NULL" }
+            let value = "json_extract(record, '$.\(column.name)')"
+            return olderValue(of: column).map { "coalesce(\(value), \($0))" } ?? value
+        }
+        return "SELECT \(columns.joined(separator: ", ")) FROM handOver"
+            + " WHERE token = ? AND state = 'provisional' AND json_valid(record)"
+    }()
+}

@@ -1,0 +1,395 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import DBus
+import Logging
+import iDownBus
+import iDownData
+import iDownState
+import iDownloader
+
+/// Downloads that browsers hand over while they hold their own response (contract, "Hand-over from
+/// a browser").
+///
+/// A transfer asks for the file, and waits with its answer open and nothing stored. If the answer
+/// is the one that the browser saw, the future task is stored beside the list, where nobody meets
+/// it. Confirm puts it into the list, and the transfer goes on with the same answer: many links
+/// work only once. So a hand-over that comes to nothing leaves no file, and only its row to delete.
+///
+/// What `kill -9` leaves is the row alone. Nobody can know then whether the caller got its answer,
+/// so that it counts as answered: a download may come twice, but is never lost.
+final class HandOvers {
+    /// How a call goes on that waits for the first answer.
+    private enum Word: Sendable {
+        case answered(OfferedFile)
+        /// There is no answer with a file; the failure, where the server or the way is at fault.
+        case failed(Failure?)
+        case withdrawn
+        case stopping
+
+        init(_ word: Journal.FirstWord) {
+            self =
+                switch word {
+                case .answered(let file): .answered(file)
+                case .ended(let failure): .failed(failure)
+                }
+        }
+    }
+
+    /// The longest that the browser's response is held.
+    static let patience: Duration = .seconds(3)
+    /// The browser has this long for its last word.
+    static let term: Duration = .seconds(60)
+    /// More downloads at once are left to the browser.
+    private static let most = 64
+
+    private let words = Waiters<String, Word>()
+    /// Tokens whose first answer is waited for, and the calls that have come a second time.
+    private var asking: Set<String> = []
+    private let results = Waiters<String, Result<TaskID, any Error>>()
+    /// Transfers of provisional tasks, which wait with their answers.
+    private var held: [TaskID: HeadStart] = [:]
+    /// Confirms what nobody has confirmed in time; nil while nothing is provisional.
+    private var clock: Task<Void, Never>?
+
+    /// Whether nothing is asked for and nothing provisional.
+    var isIdle: Bool { asking.isEmpty && held.isEmpty && clock == nil }
+
+    /// Whether a transfer waits for a task to be put into the list.
+    func holdsTransfer(of id: TaskID) -> Bool { held[id] != nil }
+
+    // MARK: Handing over
+
+    /// Asks for the file that a browser is about to get, and keeps it as provisional if the answer
+    /// is the same.
+    ///
+    /// - Parameters:
+    ///   - wish: the future task.
+    ///   - token: names the hand-over.
+    ///   - seen: the answer that the browser got.
+    ///   - deadline: the end of the browser's patience.
+    ///   - coordinator: the owner.
+    /// - Returns: the id of the future task, and whether it is provisional by this call.
+    /// - Throws: `ServiceRefusal`; `StoreFailure`. Nothing is left then.
+    func take(
+        _ wish: NewTask,
+        token: String,
+        seen: SeenAnswer,
+        until deadline: TimeAndChance.Instant,
+        in coordinator: isolated Coordinator
+    ) async throws -> (id: TaskID, isNew: Bool) {
+        try coordinator.refuseWhileStopping()
+        if asking.contains(token) {
+            let rest = deadline - coordinator.time.now
+            let result = await results.wait(for: token, atMost: rest, in: coordinator)
+            guard let result else { throw ServiceRefusal.disagreed(Self.overdue) }
+            return (try result.get(), false)
+        }
+        let open = asking.count + held.count + coordinator.slots.openAnswers
+        guard open < Self.most else {
+            throw ServiceRefusal.limitExceeded(
+                "At most \(Self.most) downloads that were handed over wait at once. Try again in a"
+                    + " moment."
+            )
+        }
+        asking.insert(token)
+        let result: Result<(id: TaskID, isNew: Bool), any Error>
+        do {
+            result = .success(try await agree(wish, token, seen, deadline, in: coordinator))
+        } catch {
+            result = .failure(error)
+        }
+        asking.remove(token)
+        results.release(token, with: result.map(\.id))
+        return try result.get()
+    }
+
+    private func agree(
+        _ wish: NewTask,
+        _ token: String,
+        _ seen: SeenAnswer,
+        _ deadline: TimeAndChance.Instant,
+        in coordinator: isolated Coordinator
+    ) async throws -> (id: TaskID, isNew: Bool) {
+        let known = try await coordinator.store.readNow { snapshot throws(StoreFailure) in
+            try snapshot.handOver(token)
+        }
+        if let known { return (try known.taskID, false) }
+        try check(wish, in: coordinator)
+        let id = try await coordinator.commit { transaction in (try transaction.makeID(), []) }
+        try coordinator.refuseWhileStopping()
+        var start = begin(wish, as: id, token, in: coordinator)
+        do {
+            let rest = max(.zero, deadline - coordinator.time.now)
+            let word = await words.wait(for: token, atMost: rest, in: coordinator)
+            try Self.judge(word, seen)
+            let record = TaskRecord(wish, id: id, at: coordinator.time.date)
+            let confirmAt = coordinator.time.date.advanced(by: Self.term)
+            try await coordinator.commit { transaction in
+                // It may have been withdrawn meanwhile.
+                if let other = try transaction.handOver(token) { _ = try other.taskID }
+                guard try transaction.counts().total < Contract.maximumTasks else {
+                    throw ServiceRefusal.limitExceeded(
+                        "The list may hold at most \(Contract.maximumTasks) tasks. Remove some"
+                            + " first."
+                    )
+                }
+                try transaction.keepProvisional(record, token: token, confirmAt: confirmAt)
+                return ((), [])
+            }
+        } catch {
+            start.drop()
+            coordinator.engine.forgetFindings(on: id)
+            throw error
+        }
+        held[id] = start
+        if coordinator.isStopping { drop(id) }
+        watchClock(in: coordinator)
+        return (id, true)
+    }
+
+    /// Leaves to the browser what could not start now.
+    private func check(_ wish: NewTask, in coordinator: isolated Coordinator) throws {
+        let request = wish.request
+        let obstacle = coordinator.holds.surroundings(in: coordinator)().obstacle(
+            for: request.origin,
+            directory: request.directory,
+            hasFile: false
+        )
+        guard obstacle == nil, !coordinator.holds.isAsleep else {
+            throw ServiceRefusal.disagreed("idown cannot start a download now.")
+        }
+    }
+
+    private func begin(
+        _ wish: NewTask,
+        as id: TaskID,
+        _ token: String,
+        in coordinator: isolated Coordinator
+    ) -> HeadStart {
+        let record = TaskRecord(wish, id: id, at: coordinator.time.date)
+        return HeadStart(handedOver: record, on: coordinator.engine, for: coordinator) { answer in
+            coordinator.executor.post {
+                coordinator.assumeIsolated { coordinator in
+                    coordinator.handOvers.words.release(token, with: Word(answer))
+                }
+            }
+        }
+    }
+
+    private static let overdue = "The server has not answered in time."
+
+    private static func judge(_ word: Word?, _ seen: SeenAnswer) throws(ServiceRefusal) {
+        switch word {
+        case .answered(let file):
+            guard let difference = seen.difference(from: file) else { return }
+            throw .disagreed("The server's answer to idown has another \(difference).")
+        case .failed(let failure):
+            throw .disagreed(
+                failure.map { "\($0.code.rawValue): \($0.message)" }
+                    ?? "idown cannot ask the server now."
+            )
+        case .withdrawn: throw .withdrawn
+        case .stopping: throw .stopping
+        case nil: throw .disagreed(overdue)
+        }
+    }
+
+    // MARK: The browser's last word
+
+    /// Makes a provisional hand-over a task like any other.
+    ///
+    /// - Returns: the id of the task; that of another where an unfinished one has this URL already
+    ///   and is on its way.
+    /// - Throws: `ServiceRefusal.noSuchHandOver` for a token that is unknown or withdrawn.
+    func confirm(_ token: String, in coordinator: isolated Coordinator) async throws -> TaskID {
+        try coordinator.refuseWhileStopping()
+        let (id, left) = try await coordinator.commit(answering: .afterSignals) { transaction in
+            try transaction.confirm(token)
+        }
+        // The task that was there has its own transfer.
+        if let left { leave(left, in: coordinator) }
+        return id
+    }
+
+    /// Takes a hand-over away for ever: a provisional one leaves nothing, and of a confirmed one the
+    /// task goes as by Remove.
+    func withdraw(_ token: String, in coordinator: isolated Coordinator) async throws {
+        try coordinator.refuseWhileStopping()
+        words.release(token, with: .withdrawn)
+        let known = try await coordinator.store.readNow { snapshot throws(StoreFailure) in
+            try snapshot.handOver(token)
+        }
+        let before = try await coordinator.whenSettled(try? known?.taskID) {
+            try await coordinator.commit(answering: .afterSignals) { transaction in
+                try transaction.withdraw(token)
+            }
+        }
+        // One whose first answer came while the withdrawal was recorded.
+        words.release(token, with: .withdrawn)
+        switch before {
+        case .provisional(let id, _): leave(id, in: coordinator)
+        case .confirmed(let id): await coordinator.finish(.remove, on: [id])
+        case .joined, .withdrawn, nil: break
+        }
+    }
+
+    /// Forgets a provisional hand-over whose caller has had no answer in time: its token is free.
+    func forget(_ token: String, in coordinator: isolated Coordinator) async throws {
+        let id: TaskID? = try await coordinator.commit { transaction in
+            guard case .provisional(let id, _) = try transaction.handOver(token) else {
+                return (nil, [])
+            }
+            try transaction.forgetHandOver(token)
+            return (id, [])
+        }
+        if let id { leave(id, in: coordinator) }
+    }
+
+    /// Nothing of a provisional task is left but its text in the list's log.
+    private func leave(_ id: TaskID, in coordinator: isolated Coordinator) {
+        drop(id)
+        coordinator.engine.forgetFindings(on: id)
+        coordinator.erasure.want(in: coordinator)
+    }
+
+    private func drop(_ id: TaskID) {
+        guard var start = held.removeValue(forKey: id) else { return }
+        start.drop()
+    }
+
+    /// Has the transfer of a task that is now in the list go on in its slot, or wait for one.
+    func note(_ change: Change, in coordinator: isolated Coordinator) {
+        guard change.before == nil, let start = held.removeValue(forKey: change.after.id) else {
+            return
+        }
+        coordinator.slots.keep(start, for: change.after.id, in: coordinator)
+    }
+
+    // MARK: The minute
+
+    /// Begins to confirm what nobody has confirmed in time, also what the last run has left.
+    func watchClock(in coordinator: isolated Coordinator) {
+        guard clock == nil, coordinator.hasBegun, !coordinator.isStopping else { return }
+        clock = Task {
+            while !Task.isCancelled, let rest = await confirmNext(in: coordinator) {
+                try? await coordinator.time.sleep(for: rest)
+            }
+            clock = nil
+        }
+    }
+
+    /// Waits for the time of the next hand-over, and confirms it if it is provisional still.
+    ///
+    /// - Returns: how long to wait before the next; nil where there is none.
+    private func confirmNext(in coordinator: isolated Coordinator) async -> Duration? {
+        do {
+            let open = try await coordinator.store.readNow { snapshot throws(StoreFailure) in
+                try snapshot.provisionalHandOvers(limit: 1)
+            }
+            guard let (token, time) = open.first else { return nil }
+            // Nobody waits longer because the calendar was set back.
+            let rest = min(time.since(coordinator.time.date), Self.term)
+            if rest > .zero { try await coordinator.time.sleep(for: rest) }
+            _ = try await confirm(token, in: coordinator)
+        } catch ServiceRefusal.noSuchHandOver {
+            // The browser has had its word meanwhile.
+        } catch is CancellationError {
+            return nil
+        } catch {
+            coordinator.log.warning("a hand-over could not be confirmed yet: \(error)")
+            return Coordinator.storeRetryInterval
+        }
+        return .zero
+    }
+
+    /// The service ends; what is provisional stays so.
+    func stop() {
+        clock?.cancel()
+        words.releaseAll(with: .stopping)
+        for id in held.keys.sorted() { drop(id) }
+    }
+}
+
+extension TaskRecord {
+    /// The task that a wish stands for, waiting for its turn.
+    init(_ wish: NewTask, id: TaskID, at now: WallTime) {
+        self.init(
+            id: id,
+            request: wish.request,
+            createdAt: now,
+            priority: wish.priority ?? 0,
+            speedLimit: wish.speedLimit
+        )
+        if wish.isPaused { state = .paused }
+    }
+}
+
+extension HandOver {
+    /// The task that it stands for.
+    ///
+    /// - Throws: `ServiceRefusal.withdrawn`.
+    fileprivate var taskID: TaskID {
+        get throws(ServiceRefusal) {
+            switch self {
+            case .provisional(let id, _), .confirmed(let id), .joined(let id): id
+            case .withdrawn: throw .withdrawn
+            }
+        }
+    }
+}
+
+extension Transaction {
+    /// - Returns: the id of the task, and that of a future task which is not needed.
+    fileprivate func confirm(
+        _ token: String
+    ) throws -> ((id: TaskID, left: TaskID?), changes: [Change]) {
+        let provisional: TaskID
+        switch try handOver(token) {
+        case .provisional(let id, _): provisional = id
+        case .confirmed(let id), .joined(let id): return ((id, nil), [])
+        case .withdrawn, nil: throw ServiceRefusal.noSuchHandOver
+        }
+        guard let record = try provisionalTask(token) else {
+            throw StoreFailure.corruptRecord(id: provisional.rawValue, column: "record")
+        }
+        if let (id, change) = try join(record.request) {
+            try settleHandOver(token, as: .joined(id))
+            return ((id, provisional), change)
+        }
+        try insert(record)
+        try settleHandOver(token, as: .confirmed(provisional))
+        let effects: [Effect] = [.persist, .announce, .fillSlots]
+        return ((provisional, nil), [Change(before: nil, after: record, effects: effects)])
+    }
+
+    /// Finds the task that is about to bring the same URL, and resumes it where it is paused.
+    ///
+    /// One that has failed is left alone: the browser's cookies and referrer may be what it lacks.
+    private func join(_ request: TaskRequest) throws -> (TaskID, [Change])? {
+        let id = try unfinishedTask(
+            url: request.url,
+            directory: request.directory,
+            fileName: request.fileName
+        )
+        guard let id, let record = try? task(id), record.state != .failed else { return nil }
+        do {
+            return (id, try change(id) { try $0.apply(.resume) }.map { [$0] } ?? [])
+        } catch Refusal.publishing {
+            return (id, [])
+        }
+    }
+
+    /// - Returns: what the hand-over was before; nil for a token that nobody knew.
+    fileprivate func withdraw(_ token: String) throws -> (HandOver?, changes: [Change]) {
+        let before = try handOver(token)
+        guard before != .withdrawn else { return (before, []) }
+        try settleHandOver(token, as: .withdrawn)
+        guard case .confirmed(let id) = before else { return (before, []) }
+        do {
+            let change = try change(id, for: .remove) { try $0.apply(.remove) }
+            return (before, change.map { [$0] } ?? [])
+        } catch Refusal.gone {
+            return (before, [])
+        }
+    }
+}

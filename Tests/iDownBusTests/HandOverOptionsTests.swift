@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import DBus
+import Testing
+
+@testable import iDownBus
+
+@Suite struct HandOverOptionsTests {
+    private func refusal(_ dictionary: [String: Value]) -> ManagerError? {
+        do throws(ManagerError) {
+            _ = try HandOverOptions(dictionary)
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    @Test func `options survive the wire`() throws {
+        var options = HandOverOptions(token: "t")
+        #expect(options.dictionary.count == 1)
+        #expect(try HandOverOptions(options.dictionary) == options)
+        options.download.referrer = "https://a.org/"
+        options.download.cookies = "a=b"
+        options.status = 200
+        options.size = 5
+        options.entityTag = "\"v1\""
+        options.lastModified = "Sat, 31 Jan 2026 23:59:59 GMT"
+        options.mimeType = "application/zip"
+        options.suggestedName = "../a"
+        options.isPrivate = true
+        #expect(options.dictionary.count == 10)
+        #expect(try HandOverOptions(options.dictionary) == options)
+    }
+
+    @Test func `what a browser does not know is not compared`() throws {
+        let options = try HandOverOptions([
+            "token": .string("t"), "size": .int64(-1), "etag": .string(""),
+            "last-modified": .string(""), "mime": .string(""), "suggested-name": .string(""),
+        ])
+        #expect(options == HandOverOptions(token: "t"))
+    }
+
+    @Test(
+        arguments: [
+            ("directory", .string("/")), ("filename", .string("a")), ("paused", .boolean(false)),
+            ("when-done", .string("open")), ("size", .uint64(1)), ("status", .int32(200)),
+            ("private", .string("")), ("token", .string("")), ("unknown", .string("")),
+        ] as [(String, Value)]
+    )
+    func `a key that is not for a hand-over is refused by name`(key: String, value: Value) throws {
+        let error = try #require(refusal(["token": .string("t")].merging([key: value]) { $1 }))
+        #expect(error.code == .invalidOption)
+        #expect(error.message.contains(key))
+    }
+
+    @Test func `the token is required`() throws {
+        #expect(try #require(refusal([:])).message.hasPrefix("token"))
+    }
+}

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+import iDownState
+
+@testable import iDownData
+
+/// What the store keeps of hand-overs beside the list.
+@Suite struct StoreHandOversTests {
+    @Test func `a provisional task is in no table of tasks, and comes back as it was`() async throws
+    {
+        try await withStore { store in
+            var random = RandomRecord(seed: 340)
+            for number in 0..<100 {
+                let id = try await store.commit { try $0.makeID() }
+                let sample = random.next(id: id)
+                var record = TaskRecord(
+                    id: id,
+                    request: sample.request,
+                    createdAt: sample.createdAt
+                )
+                record.priority = sample.priority
+                let future = record
+                let time = WallTime(microseconds: Int64(number))
+                try await store.commit {
+                    try $0.keepProvisional(future, token: "t\(number)", confirmAt: time)
+                }
+                let (kept, state, listed, counts) = try await store.commit { transaction in
+                    (
+                        try transaction.provisionalTask("t\(number)"),
+                        try transaction.handOver("t\(number)"), try transaction.task(id),
+                        try transaction.counts().total
+                    )
+                }
+                #expect(kept == future)
+                #expect(state == .provisional(id, confirmAt: time))
+                #expect(listed == nil && counts == 0)
+            }
+            let first = try await store.commit { try $0.provisionalHandOvers(limit: 2) }
+            #expect(first.map(\.token) == ["t0", "t1"])
+        }
+    }
+
+    @Test func `a settled hand-over keeps its token and nothing else`() async throws {
+        try await withStore { store in
+            try await store.commit { transaction in
+                let id = try transaction.makeID()
+                let request = TaskRequest(url: "http://a/geheim", directory: "/d")
+                let record = TaskRecord(id: id, request: request, createdAt: .init(microseconds: 1))
+                for token in ["c", "j", "w", "f"] {
+                    try transaction.keepProvisional(
+                        record,
+                        token: token,
+                        confirmAt: .init(microseconds: 5)
+                    )
+                }
+                try transaction.settleHandOver("c", as: .confirmed(id))
+                try transaction.settleHandOver("j", as: .joined(id))
+                try transaction.settleHandOver("w", as: .withdrawn)
+                try transaction.settleHandOver("unknown", as: .withdrawn)
+                try transaction.forgetHandOver("f")
+                #expect(try transaction.handOver("c") == .confirmed(id))
+                #expect(try transaction.handOver("j") == .joined(id))
+                #expect(try transaction.handOver("w") == .withdrawn)
+                #expect(try transaction.handOver("unknown") == .withdrawn)
+                #expect(try transaction.handOver("f") == nil)
+                #expect(try transaction.provisionalTask("c") == nil)
+                #expect(try transaction.provisionalHandOvers(limit: 5).isEmpty)
+                let texts = try transaction.texts("SELECT * FROM handOver").flatMap(\.self)
+                #expect(!texts.contains { $0.contains("geheim") })
+            }
+        }
+    }
+}

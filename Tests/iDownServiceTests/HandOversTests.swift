@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Synchronization
+import Testing
+import iDownData
+import iDownState
+import iDownTesting
+import iDownloader
+
+@testable import iDownService
+
+/// What browsers hand over, as the coordinator keeps it.
+@Suite struct HandOversTests {
+    /// Clocks that run so many times as fast, from a calendar's time on.
+    private func clocks(
+        _ factor: Int = 1,
+        from date: WallTime = .someTime
+    ) -> TimeAndChance {
+        let start = ContinuousClock.now
+        return TimeAndChance(
+            readCalendar: { date.advanced(by: (ContinuousClock.now - start) * factor) },
+            readClock: { start + (ContinuousClock.now - start) * factor },
+            wait: {
+                try await Task.sleep(until: start + ($0 - start) / factor, clock: .continuous)
+            },
+            roll: { 0 }
+        )
+    }
+
+    private func handOver(
+        _ url: String,
+        _ token: String,
+        to hub: Hub,
+        within patience: Duration = .seconds(3600),
+        change: (inout TaskRequest) -> Void = { _ in }
+    ) async throws -> TaskID {
+        try await hub.coordinator.handOver(
+            hub.wish(url, change: change),
+            token: token,
+            seen: SeenAnswer(),
+            until: hub.engine.time.now + patience
+        ).id
+    }
+
+    private func state(_ token: String, in hub: Hub) async throws -> HandOver? {
+        try await hub.store.read { snapshot throws(StoreFailure) in try snapshot.handOver(token) }
+    }
+
+    @Test func `who says nothing for a minute has confirmed`() async throws {
+        let server = try FaultServer.serving(ServedFile(.small))
+        defer { server.stop() }
+        try await withHub(time: clocks(60)) { hub in
+            let id = try await handOver(server.url("/a.bin"), "t", to: hub)
+            #expect(try await hub.records.isEmpty)
+            #expect(hub.names.isEmpty)
+            #expect(await !hub.coordinator.isIdle)
+            try await waitUntil("the task to be completed") {
+                try await hub.record(id)?.state == .completed
+            }
+            #expect(try await state("t", in: hub) == .confirmed(id))
+            #expect(hub.holds(.small, as: "a.bin"))
+            #expect(server.requests.count == 1)
+        }
+    }
+
+    @Test func `the minute goes on while the service is not there`() async throws {
+        let server = try FaultServer.serving(ServedFile(.small))
+        defer { server.stop() }
+        try await withTemporaryFolder { folder in
+            let id = try await withHub(in: folder, time: clocks()) { hub in
+                try await handOver(server.url("/a.bin"), "t", to: hub)
+            }
+            let early = WallTime.someTime.advanced(by: .seconds(30))
+            try await withHub(in: folder, time: clocks(from: early)) { hub in
+                #expect(try await hub.records.isEmpty)
+                guard case .provisional(id, _) = try await state("t", in: hub) else {
+                    Issue.record("not provisional any more")
+                    return
+                }
+            }
+            let late = WallTime.someTime.advanced(by: .seconds(61))
+            try await withHub(in: folder, time: clocks(from: late)) { hub in
+                try await waitUntil("the task to be completed") {
+                    try await hub.record(id)?.state == .completed
+                }
+            }
+        }
+    }
+
+    @Test func `an answer that comes too late leaves nothing, not even its number`() async throws {
+        let gate = FaultServer.Gate()
+        let server = try FaultServer(
+            script: .init { [.wait(for: gate)] + ServedFile(.small).answer(to: $0) }
+        )
+        defer { server.stop() }
+        try await withHub { hub in
+            await #expect(throws: ServiceRefusal.self) {
+                try await handOver(server.url("/a.bin"), "t", to: hub, within: .milliseconds(50))
+            }
+            gate.open()
+            #expect(try await state("t", in: hub) == nil)
+            try await waitUntil("the transfer to be over") { await hub.coordinator.isIdle }
+            #expect(hub.names.isEmpty)
+            // The same token may be tried again.
+            let id = try await handOver(server.url("/a.bin"), "t", to: hub)
+            #expect(try await hub.coordinator.confirmHandOver("t") == id)
+        }
+    }
+
+    @Test func `the end of the service leaves what is provisional, and answers who waits`()
+        async throws
+    {
+        let server = try FaultServer(
+            script: .init { request in
+                request.target == "/stall" ? [.stall] : ServedFile(.small).answer(to: request)
+            }
+        )
+        defer { server.stop() }
+        try await withTemporaryFolder { folder in
+            try await withHub(in: folder) { hub in
+                _ = try await handOver(server.url("/a.bin"), "kept", to: hub)
+                let waiting = Task { try await handOver(server.url("/stall"), "lost", to: hub) }
+                await server.waitForRequest(count: 2)
+                await hub.coordinator.stop()
+                await #expect(throws: ServiceRefusal.stopping) { try await waiting.value }
+                await #expect(throws: ServiceRefusal.stopping) {
+                    try await hub.coordinator.confirmHandOver("kept")
+                }
+            }
+            try await withHub(in: folder) { hub in
+                #expect(try await state("lost", in: hub) == nil)
+                let id = try await hub.coordinator.confirmHandOver("kept")
+                try await waitUntil("the task to be completed") {
+                    try await hub.record(id)?.state == .completed
+                }
+            }
+        }
+    }
+
+    @Test func `a private task leaves the list with its completion`() async throws {
+        let server = try FaultServer.serving(ServedFile(.small))
+        defer { server.stop() }
+        try await withHub { hub in
+            let id = try await handOver(server.url("/a.bin"), "t", to: hub) { request in
+                request.isPrivate = true
+                request.referrer = "http://a/page"
+            }
+            _ = try await hub.coordinator.confirmHandOver("t")
+            let end = try? await hub.coordinator.end(of: id, for: ":1.1")
+            // It may have been over before anybody asked.
+            #expect(end == .completed || end == nil)
+            try await waitUntil("the task to be gone") { try await hub.record(id) == nil }
+            #expect(try await hub.coordinator.counts().total == 0)
+            #expect(hub.holds(.small, as: "a.bin"))
+        }
+    }
+}
