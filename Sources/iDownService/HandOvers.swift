@@ -50,6 +50,8 @@ final class HandOvers {
     private var held: [TaskID: HeadStart] = [:]
     /// Confirms what nobody has confirmed in time; nil while nothing is provisional.
     private var clock: Task<Void, Never>?
+    /// Something has become provisional since the clock was last looked at.
+    private var isClockStale = false
 
     /// Whether nothing is asked for and nothing provisional.
     var isIdle: Bool { asking.isEmpty && held.isEmpty && clock == nil }
@@ -233,13 +235,27 @@ final class HandOvers {
         }
     }
 
-    /// Forgets a provisional hand-over whose caller has had no answer in time: its token is free.
-    func forget(_ token: String, in coordinator: isolated Coordinator) async throws {
+    /// Takes back what is provisional still, because its caller has had no answer in time.
+    ///
+    /// - Parameters:
+    ///   - token: its token.
+    ///   - forEver: whether it counts as withdrawn; otherwise its token is free.
+    ///   - coordinator: the owner.
+    /// - Throws: `StoreFailure`.
+    func takeBack(
+        _ token: String,
+        forEver: Bool,
+        in coordinator: isolated Coordinator
+    ) async throws {
         let id: TaskID? = try await coordinator.commit { transaction in
             guard case .provisional(let id, _) = try transaction.handOver(token) else {
                 return (nil, [])
             }
-            try transaction.forgetHandOver(token)
+            if forEver {
+                try transaction.settleHandOver(token, as: .withdrawn)
+            } else {
+                try transaction.forgetHandOver(token)
+            }
             return (id, [])
         }
         if let id { leave(id, in: coordinator) }
@@ -269,10 +285,14 @@ final class HandOvers {
 
     /// Begins to confirm what nobody has confirmed in time, also what the last run has left.
     func watchClock(in coordinator: isolated Coordinator) {
+        isClockStale = true
         guard clock == nil, coordinator.hasBegun, !coordinator.isStopping else { return }
         clock = Task {
-            while !Task.isCancelled, let rest = await confirmNext(in: coordinator) {
-                try? await coordinator.time.sleep(for: rest)
+            while isClockStale, !Task.isCancelled {
+                isClockStale = false
+                while !Task.isCancelled, let rest = await confirmNext(in: coordinator) {
+                    try? await coordinator.time.sleep(for: rest)
+                }
             }
             clock = nil
         }
@@ -282,17 +302,23 @@ final class HandOvers {
     ///
     /// - Returns: how long to wait before the next; nil where there is none.
     private func confirmNext(in coordinator: isolated Coordinator) async -> Duration? {
+        var next = ""
         do {
             let open = try await coordinator.store.readNow { snapshot throws(StoreFailure) in
                 try snapshot.provisionalHandOvers(limit: 1)
             }
             guard let (token, time) = open.first else { return nil }
+            next = token
             // Nobody waits longer because the calendar was set back.
             let rest = min(time.since(coordinator.time.date), Self.term)
             if rest > .zero { try await coordinator.time.sleep(for: rest) }
             _ = try await confirm(token, in: coordinator)
         } catch ServiceRefusal.noSuchHandOver {
             // The browser has had its word meanwhile.
+        } catch StoreFailure.corruptRecord {
+            // Nobody can know what it was to be.
+            coordinator.log.warning("a hand-over cannot be read, and is forgotten")
+            try? await takeBack(next, forEver: false, in: coordinator)
         } catch is CancellationError {
             return nil
         } catch {

@@ -37,11 +37,6 @@ final class Verifications {
         }
     }
 
-    /// Whether a client waits for a reading.
-    func waits(_ client: String) -> Bool {
-        readings.values.contains { $0.callers.values.contains(client) }
-    }
-
     /// Reads the file, or joins those who have it read.
     func integrity(
         of id: TaskID,

@@ -74,7 +74,7 @@ struct DurabilityTests {
             #expect(try await service.client.removeTasks(ids) == 300)
         }
         let commits = trace.commits(of: "\(home)/.local/state/idown/tasks.sqlite")
-        // One for each of the three calls, one for each of the eight versions by which a new list
+        // One for each of the three calls, one for each of the twelve versions by which a new list
         // is made, and a few for the start and the end.
         #expect((3...17).contains(commits.count), "\(commits.count)")
     }

@@ -114,6 +114,9 @@ final class Attempt {
     /// Whether the journal has to judge the first answer yet.
     var holdsAnswer: Bool { job.holdsFirstAnswer && !hasReported }
 
+    /// Whether its body may have to wait, for a limit or for somebody's judgement.
+    var wantsOwnConnection: Bool { holdsAnswer || engine.rates.limit(for: job.task) != nil }
+
     /// Has the journal judge the first answer, where the job says so.
     func report(
         _ version: RemoteVersion,

@@ -61,9 +61,7 @@ final class Conversation {
         let lead = connect(Connection.Route(ask: ask, hop: hop, role: .lead, source: source))
         let end = await listen(to: lead)
         guard !lead.sink.isByHTTP2 else { return try end.get() }
-        let isByHTTP1Alone =
-            ask.isPartial || attempt.holdsAnswer
-            || engine.rates.limit(for: attempt.job.task) != nil
+        let isByHTTP1Alone = ask.isPartial || attempt.wantsOwnConnection
         if case .failure(.failed(let failure)) = end, hop.url.scheme == "https", isByHTTP1Alone,
             attempt.fetch.requests.asksByHTTP2(
                 after: failure,
@@ -109,13 +107,9 @@ final class Conversation {
             )
         )
         if isForTag(route) { request.reuse = .never }
-        if let limit = engine.rates.limit(for: task) {
-            request.slow(to: limit)
-            // A stream that the limit pauses would hold up all others of its connection.
-            if !isByHTTP2 { request.httpVersion = .http1 }
-        }
-        // The same for one that waits for somebody's judgement.
-        if attempt.holdsAnswer, !isByHTTP2 { request.httpVersion = .http1 }
+        if let limit = engine.rates.limit(for: task) { request.slow(to: limit) }
+        // A stream that is paused would hold up all others of its connection.
+        if attempt.wantsOwnConnection, !isByHTTP2 { request.httpVersion = .http1 }
         let handle = engine.begin(request, sink: sink)
         valve.connect(handle)
         attempt.brake.watch(handle)
@@ -328,9 +322,6 @@ final class Conversation {
     /// Decides, with the head of a first connection read and the body waiting, what to do with it.
     private func judge(_ connection: Connection) async throws(TransferEnd) {
         let judgement = judgement(of: connection)
-        if case .begin(let version) = judgement {
-            try await attempt.report(version, by: connection)
-        }
         switch judgement {
         case .begin, .resume, .compare, .prove, .check:
             try await storage.open(connection, for: judgement)
@@ -407,9 +398,6 @@ final class Conversation {
             guard sink.head != nil else { return .failure(.failed(.noAnswer)) }
             let late = judgement(of: connection)
             connection.judgement = late
-            if case .begin(let version) = late {
-                try await attempt.report(version, by: connection)
-            }
             switch late {
             case .begin(let version) where try await storage.arrive(version, by: connection):
                 return .success(.exchanged(.stored))

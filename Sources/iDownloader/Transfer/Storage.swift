@@ -90,6 +90,7 @@ final class Storage {
         _ version: RemoteVersion,
         by connection: Connection
     ) async throws(TransferEnd) -> SegmentWriter? {
+        try await attempt.report(version, by: connection)
         try attempt.verifier.check(size: version.total)
         try await target.checkSpace(for: version.total, keeping: 0)
         attempt.fetch.begin(version, by: connection.answer)

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import DBus
+import Executors
+import Logging
+import iDownBus
+import iDownSettings
+import iDownState
+import iDownloader
+
+/// The calls of HandOver that are at work.
+///
+/// A hand-over whose calls have all gone unanswered is taken back: its browser goes on by itself.
+final class HandOverCalls {
+    typealias Reply = @Sendable (Result<String, ManagerError>) -> Void
+
+    /// The calls with one token.
+    private struct Calls {
+        var count = 0
+        /// Whether the hand-over is provisional by one of them.
+        var isNew = false
+        /// Whether one of them has had its answer.
+        var isAnswered = false
+    }
+
+    private var tokens: [String: Calls] = [:]
+    private var tasks: [Int: Task<Void, Never>] = [:]
+    private var last = 0
+
+    /// Serves a call, and answers it.
+    func begin(
+        _ url: String,
+        _ options: HandOverOptions,
+        _ call: Call,
+        _ answer: @escaping Reply,
+        in service: isolated ManagerService
+    ) {
+        let deadline = service.coordinator.time.now + HandOvers.patience
+        last += 1
+        let number = last
+        tasks[number] = Task {
+            await serve(url, options, call, until: deadline, answer, in: service)
+            tasks[number] = nil
+        }
+    }
+
+    private func serve(
+        _ url: String,
+        _ options: HandOverOptions,
+        _ call: Call,
+        until deadline: TimeAndChance.Instant,
+        _ answer: Reply,
+        in service: isolated ManagerService
+    ) async {
+        let (token, coordinator) = (options.download.token ?? "", service.coordinator)
+        var rest: Duration { max(.zero, deadline - coordinator.time.now) }
+        tokens[token, default: Calls()].count += 1
+        var isGone = false
+        do {
+            try await service.permit(call)
+            let wish = try await wish(url, options, within: rest, in: service)
+            let (id, isNew) = try await coordinator.handOver(
+                wish,
+                token: token,
+                seen: SeenAnswer(options),
+                until: deadline
+            )
+            if isNew { tokens[token]?.isNew = true }
+            let isThere = await promptly(within: rest) { await !call.isForNobody }
+            isGone = isThere == false
+            guard isThere == true, rest > .zero else {
+                throw ServiceRefusal.disagreed("The answer would come too late.")
+            }
+            answer(.success(id.description))
+            // The bus may hang.
+            let isSent: Void? = await promptly(within: rest) { await call.connection.flush() }
+            if isSent != nil { tokens[token]?.isAnswered = true } else { isGone = true }
+            await leave(token, isGone: isGone, in: service)
+        } catch {
+            await leave(token, isGone: isGone, in: service)
+            answer(service.named(.failure(error)))
+        }
+    }
+
+    /// Ends a call, and takes the hand-over back where no call has had its answer or can have it yet.
+    ///
+    /// - Parameters:
+    ///   - token: the call's.
+    ///   - isGone: whether the caller has gone, so that nobody will use the token again.
+    ///   - service: the owner.
+    private func leave(
+        _ token: String,
+        isGone: Bool,
+        in service: isolated ManagerService
+    ) async {
+        guard var calls = tokens[token] else { return }
+        calls.count -= 1
+        tokens[token] = calls.count > 0 ? calls : nil
+        guard calls.count == 0, calls.isNew, !calls.isAnswered else { return }
+        do {
+            try await service.coordinator.takeBackHandOver(token, forEver: isGone)
+        } catch {
+            service.log.warning("a hand-over could not be taken back: \(ManagerError(error))")
+        }
+    }
+
+    /// The future task.
+    ///
+    /// A page may have chosen it: nothing that the user has stored is used for it, and it lies in
+    /// the folder for downloads.
+    private func wish(
+        _ url: String,
+        _ options: HandOverOptions,
+        within limit: Duration,
+        in service: isolated ManagerService
+    ) async throws -> NewTask {
+        var rules = service.rules
+        rules.enclosingFolder = service.directory
+        let wishes = Wishes(
+            engine: service.engine,
+            downloadDirectory: service.directory,
+            rules: rules,
+            retryFor: Int64(service.settings.retryFor)
+        )
+        var download = options.download
+        // Whether its name is taken is looked at when it gets one.
+        download.onExisting = nil
+        let asked = download
+        // The disk of the folder may hang.
+        let judged = await promptly(within: limit) { () async -> Result<[NewTask], any Error> in
+            do {
+                return .success(try await wishes.judge([url], asked, isList: false))
+            } catch {
+                return .failure(error)
+            }
+        }
+        guard var task = try judged?.get().first else {
+            throw ServiceRefusal.disagreed("The folder for downloads does not answer.")
+        }
+        task.request.onExisting = options.download.onExisting == .fail ? .fail : .rename
+        task.request.usesStoredLogins = false
+        task.request.isPrivate = options.isPrivate
+        task.request.fileName = options.suggestedName.flatMap { FileName(sanitizing: $0)?.text }
+        return task
+    }
+}
+
+extension SeenAnswer {
+    fileprivate init(_ options: HandOverOptions) {
+        self.init(
+            status: options.status.map { Int($0) },
+            size: options.size.map { Int64(clamping: $0) },
+            entityTag: options.entityTag,
+            lastModified: options.lastModified,
+            mimeType: options.mimeType
+        )
+    }
+}
