@@ -127,6 +127,8 @@ extension Contract {
         public static let setOptions: MemberName = "SetOptions"
         /// Reads a finished file again and compares it with what is known.
         public static let verify: MemberName = "Verify"
+        /// Opens the file of a task for reading.
+        public static let openFile: MemberName = "OpenFile"
         /// Changes the place of a task in the queue.
         public static let setPriority: MemberName = "SetPriority"
         /// Returns one task.

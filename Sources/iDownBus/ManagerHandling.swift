@@ -145,6 +145,9 @@ package protocol ManagerHandling: Sendable {
     /// Reads a finished file again, and returns the word for what is known of it then.
     func verify(_ id: String, call: Call) async throws(ManagerError) -> String
 
+    /// Opens the file of a task for reading; for a sandboxed caller, a pipe with its bytes.
+    func openFile(_ id: String, call: Call) async throws(ManagerError) -> OpenDescriptor
+
     /// Sets a property of a task that can be written, to a value of its type and within its range.
     func set(
         _ property: TaskProperty,

@@ -156,6 +156,12 @@ extension ManagerInterface {
                     try await handler.verify(TaskPath.id(meantBy: id), call: call)
                 }
             },
+            .method(Name.openFile, .query, in: ["id"], out: ["file"]) {
+                (call: Call, id: String) async throws -> OpenDescriptor in
+                try await answer { () throws(ManagerError) in
+                    try await handler.openFile(TaskPath.id(meantBy: id), call: call)
+                }
+            },
         ]
     }
 

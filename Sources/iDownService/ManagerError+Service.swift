@@ -27,7 +27,7 @@ extension ManagerError {
         case Refusal.unfinished(let state):
             self.init(
                 .invalidState,
-                "The task is \(state). Only the file of a completed task can be verified."
+                "The task is \(state). Only a completed task has a finished file."
             )
         case Refusal.moving:
             self.init(

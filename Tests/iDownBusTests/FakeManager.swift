@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import DBus
+import Glibc
 import Synchronization
 import Testing
 import iDownBus
@@ -306,6 +307,11 @@ final class FakeManager: ManagerHandling {
     func verify(_ id: String, call: Call) async throws(ManagerError) -> String {
         try verb("verify", id, call)
         return "checksum"
+    }
+
+    func openFile(_ id: String, call: Call) async throws(ManagerError) -> OpenDescriptor {
+        try verb("open", id, call)
+        return OpenDescriptor(owning: Glibc.open("/dev/null", O_RDONLY | O_CLOEXEC))
     }
 
     func getTask(_ id: String, call: Call) async throws(ManagerError) -> TaskProperties {

@@ -17,7 +17,7 @@ package enum Refusal: Error, Hashable, Sendable {
     case keepsURL(TaskState.Kind)
     /// A task in this state keeps the value as it is: `InvalidState` too.
     case keepsOption(TaskEdit.Option, TaskState.Kind)
-    /// Only the file of a completed task can be verified.
+    /// Only a completed task has a finished file.
     case unfinished(TaskState.Kind)
     /// The partial file is being deleted; ask again when that is over.
     case deleting

@@ -17,6 +17,8 @@ package final class Engine: Sendable {
     package let names: NameReservations
     /// The hosts that asked to be left alone.
     package let rests: HostRestTable
+    /// Pipes filled with finished files.
+    package let feeds = FileFeeds()
     let awakening = AwakeningClock()
     private let storedFindings = Mutex<[TaskID: Findings]>([:])
     private let storedHistory = Mutex(History())

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Dispatch
+import Glibc
+import Synchronization
+
+/// Pipes that are filled with the bytes of finished files, for programs that may not open the files.
+///
+/// A file is read on its disk's thread, a piece at a time, and never before the reader has taken the
+/// last piece: who does not read costs a pipe and no thread. A pipe ends with the file, or when its
+/// reader closes it.
+package final class FileFeeds: Sendable {
+    /// So many pipes are open already.
+    package struct Full: Error {
+        package let limit: Int
+    }
+
+    /// What one application, and all together, may have open at once.
+    package static let limits = (owner: 16, all: 128)
+
+    private static let piece: Int64 = 256 << 10
+
+    private struct State {
+        var lastNumber = 0
+        var feeds: [Int: (owner: String, work: Task<Void, Never>)] = [:]
+    }
+
+    private let state = Mutex(State())
+    private let queue = DispatchQueue(label: "org.idown.feeds")
+
+    init() {}
+
+    /// How many pipes are open.
+    package var count: Int { state.withLock { $0.feeds.count } }
+
+    /// Begins to fill a pipe.
+    ///
+    /// - Returns: the reading end, which is the caller's.
+    func begin(_ part: PartFile, on disk: DiskQueue, for owner: String) throws -> Int32 {
+        try state.withLock { state in
+            let own = state.feeds.values.count { $0.owner == owner }
+            guard own < Self.limits.owner else { throw Full(limit: Self.limits.owner) }
+            guard state.feeds.count < Self.limits.all else { throw Full(limit: Self.limits.all) }
+            let (reading, writing) = try part.fileSystem.makePipe()
+            state.lastNumber += 1
+            let number = state.lastNumber
+            // It ends itself under this lock, and so not before it is noted.
+            let work = Task {
+                await feed(part, to: writing, on: disk)
+                self.state.withLock { _ = $0.feeds.removeValue(forKey: number) }
+            }
+            state.feeds[number] = (owner, work)
+            return reading
+        }
+    }
+
+    private func feed(_ part: PartFile, to pipe: Descriptor, on disk: DiskQueue) async {
+        var offset: Int64 = 0
+        while true {
+            let (start, folder) = (offset, part.folder.path)
+            let bytes = try? await disk.readForDigests(in: folder) { () throws(FileError) in
+                try part.bytes(from: start, to: start + Self.piece)
+            }
+            guard let bytes, !bytes.isEmpty, await send(bytes, to: pipe) else { return }
+            offset += Int64(bytes.count)
+        }
+    }
+
+    /// - Returns: false where nobody reads any more.
+    private func send(_ bytes: [UInt8], to pipe: Descriptor) async -> Bool {
+        var sent = 0
+        while sent < bytes.count {
+            let count = bytes[sent...].withUnsafeBytes {
+                write(pipe.number, $0.baseAddress, $0.count)
+            }
+            if count > 0 {
+                sent += count
+            } else if errno == EAGAIN {
+                await waitForRoom(in: pipe)
+            } else if errno != EINTR {
+                return false
+            }
+        }
+        return true
+    }
+
+    private func waitForRoom(in pipe: Descriptor) async {
+        await withCheckedContinuation { continuation in
+            let source = DispatchSource.makeWriteSource(
+                fileDescriptor: pipe.number,
+                queue: queue
+            )
+            source.setEventHandler { source.cancel() }
+            source.setCancelHandler { continuation.resume() }
+            source.resume()
+        }
+    }
+}
+
+extension FileSystem {
+    /// Makes a pipe whose writing end does not block; pipe(2).
+    ///
+    /// No program that starts in between inherits it: children get no descriptors but their own.
+    func makePipe() throws(FileError) -> (reading: Int32, writing: Descriptor) {
+        var ends: [Int32] = [-1, -1]
+        guard pipe(&ends) == 0 else { throw .system(errno, "pipe") }
+        let writing = Descriptor(owning: ends[1])
+        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+        guard fcntl(ends[1], F_SETFL, O_NONBLOCK) == 0 else {
+            close(ends[0])
+            throw .system(errno, "fcntl")
+        }
+        return (ends[0], writing)
+    }
+
+    /// Another descriptor for what is open; fcntl(2).
+    func duplicate(_ descriptor: Int32) throws(FileError) -> Int32 {
+        let copy = fcntl(descriptor, F_DUPFD_CLOEXEC, 3)
+        guard copy >= 0 else { throw .system(errno, "fcntl") }
+        return copy
+    }
+}
