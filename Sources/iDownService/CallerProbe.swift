@@ -250,8 +250,8 @@ struct CallerProbe: Sendable {
     /// `\x2d` (systemd.io/DESKTOP_ENVIRONMENTS). Every other service is known by its unit.
     static func application(ofGroup path: Substring) -> String? {
         let elements = path.split(separator: "/").reversed()
-        guard let unit = elements.first(where: { $0.hasSuffix(".scope") || $0.hasSuffix(".service") })
-        else { return nil }
+        let isUnit = { (name: Substring) in name.hasSuffix(".scope") || name.hasSuffix(".service") }
+        guard let unit = elements.first(where: isUnit) else { return nil }
         let isScope = unit.hasSuffix(".scope")
         var name = unit.dropLast(isScope ? ".scope".count : ".service".count)
         // The user's manager itself, and services without a name of their own.

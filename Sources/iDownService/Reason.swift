@@ -40,10 +40,13 @@ struct Reason: Sendable {
         )
     }
 
+    /// Returns that the next try comes later.
+    ///
     /// - Parameters:
     ///   - wait: How long until the next try.
     ///   - now: The present time.
     ///   - failure: What ended the last try; nil where the wait has another cause.
+    /// - Returns: The reason.
     static func retry(after wait: Duration, at now: WallTime, of failure: Failure?) -> Reason {
         var values = values(of: failure, failure?.message)
         values["at"] = time(wait, after: now)
@@ -75,7 +78,10 @@ struct Reason: Sendable {
         )
     }
 
+    /// Returns that the disk is full.
+    ///
     /// - Parameter missing: How many bytes the disk lacks; nil where nobody knows.
+    /// - Returns: The reason.
     static func space(missing: Int64?) -> Reason {
         guard let missing else { return Reason("space", "disk full") }
         return Reason(
@@ -85,7 +91,10 @@ struct Reason: Sendable {
         )
     }
 
+    /// Returns that the settings file has a mistake.
+    ///
     /// - Parameter mistake: What is wrong in the settings file; nil where nothing is any more.
+    /// - Returns: The reason.
     static func settings(_ mistake: String?) -> Reason {
         Reason(
             "settings",

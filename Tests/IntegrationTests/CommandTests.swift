@@ -156,7 +156,9 @@ struct CommandTests {
         }
     }
 
-    @Test func `the list tells which application added a download, and selects by it`() async throws {
+    @Test func `the list tells which application added a download, and selects by it`()
+        async throws
+    {
         try await withService { service in
             let url = "http://127.0.0.1:9/"
             _ = try await idown("add", "--paused", url + "a", in: service)
@@ -164,7 +166,12 @@ struct CommandTests {
             let tasks = try await service.client.listTasks()
             #expect(tasks.map(\.addedBy).first == "idown")
             let listed = try await idown(
-                "list", "--added-by", "idown", "--format", "{Id} {AddedBy}", in: service
+                "list",
+                "--added-by",
+                "idown",
+                "--format",
+                "{Id} {AddedBy}",
+                in: service
             )
             #expect(listed.standardOutput == "1 idown")
             let none = try await idown("list", "2", "--added-by", "idown", "--json", in: service)

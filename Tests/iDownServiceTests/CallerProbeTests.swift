@@ -42,7 +42,7 @@ import iDownTesting
         #expect(
             try await caller(["cgroup": cgroup, "attr/current": "unconfined\n"]) == .program(nil)
         )
-        #expect(try await caller([:]) == .program)
+        #expect(try await caller([:]) == .program(nil))
     }
 
     @Test(arguments: [
@@ -80,7 +80,7 @@ import iDownTesting
 
     @Test func `a process that started after the connection came is another one`() async throws {
         #expect(try await caller([:], connectedBy: 499) == nil)
-        #expect(try await caller([:], connectedBy: 501) == .program)
+        #expect(try await caller([:], connectedBy: 501) == .program(nil))
     }
 
     @Test func `a process that has ended cannot be told`() async throws {
@@ -109,7 +109,7 @@ import iDownTesting
                     )
                     return await CallerProbe().caller(evidence)
                 }
-                #expect(await own() == .program)
+                #expect(await own() == .program(nil))
                 await connection.close()
                 #expect(await connection.busSocketName == nil)
                 try await soon("the connection to be gone") { await own() == nil }
@@ -122,7 +122,7 @@ import iDownTesting
         let child = try await ChildProcess.start("sleep", ["60"])
         let descriptor = OpenDescriptor(owning: clinux_pidfd_open(child.processIdentifier))
         #expect(descriptor.number >= 0)
-        #expect(await CallerProbe().caller(.descriptor(descriptor)) == .program)
+        #expect(await CallerProbe().caller(.descriptor(descriptor)) == .program(nil))
         await child.stop()
         #expect(await CallerProbe().caller(.descriptor(descriptor)) == nil)
     }

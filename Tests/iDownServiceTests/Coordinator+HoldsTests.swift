@@ -146,7 +146,7 @@ import iDownloader
             #expect(held > 1 && held <= Admission.mostHeld)
             #expect(records.count { $0.state == .waiting(.queue) } == 1_001 - held)
             let queued = try #require(records.last { $0.state == .waiting(.queue) })
-            let reason = try await hub.coordinator.reasons(for: queued.id).first
+            let reason = try await hub.coordinator.reasons(for: queued.id).map(\.text).first
             #expect(reason == "retry in 10 min (the server asked for a pause)")
             #expect(busy.requests.count == 1)
         }
@@ -253,7 +253,7 @@ import iDownloader
             hub.announced.after { _ in }
             await hub.transferEnd(of: id)
             #expect(try await hub.record(id)?.tries == 0)
-            #expect(try await coordinator.reasons(for: id) == ["metered network"])
+            #expect(try await coordinator.reasons(for: id).map(\.text) == ["metered network"])
             let mark = hub.announced.all.count
             await coordinator.setHoldWishes(HoldWishes())
             try await hub.announced.wait(for: id, .downloading, after: mark)
@@ -280,7 +280,7 @@ import iDownloader
             try await hub.announced.wait(for: other, hold: "battery")
             await hub.transferEnd(of: id)
             #expect(try await hub.record(id)?.segments.byteCount ?? 0 >= 1 << 20)
-            #expect(try await hub.coordinator.reasons(for: other) == ["low battery"])
+            #expect(try await hub.coordinator.reasons(for: other).map(\.text) == ["low battery"])
             hold.until.open()
             await hub.coordinator.setConditions(
                 isCaptive: false,
@@ -305,7 +305,10 @@ import iDownloader
             try await hub.announced.wait(for: id, hold: "settings")
             await hub.transferEnd(of: id)
             #expect(try await hub.record(id)?.segments.byteCount ?? 0 >= 1 << 20)
-            #expect(try await hub.coordinator.reasons(for: id) == ["settings: Proxy is wrong"])
+            #expect(
+                try await hub.coordinator.reasons(for: id).map(\.text)
+                    == ["settings: Proxy is wrong"]
+            )
             let requests = server.requests.count
             // A verb starts nothing, and a later task waits too.
             try await hub.coordinator.carryOut(.pause, on: id)

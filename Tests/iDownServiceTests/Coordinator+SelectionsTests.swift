@@ -124,9 +124,15 @@ import iDownTesting
         ]
         try await withHub(begins: false) { hub in
             let waiting = try await hub.add("http://127.0.0.1:9/a")
-            #expect(try await hub.coordinator.reasons(for: waiting) == ["queue: 0 of 3 running"])
+            #expect(
+                try await hub.coordinator.reasons(for: waiting).map(\.text)
+                    == ["queue: 0 of 3 running"]
+            )
             let paused = try await hub.add("http://127.0.0.1:9/b", isPaused: true)
-            #expect(try await hub.coordinator.reasons(for: paused) == ["paused by the user"])
+            #expect(
+                try await hub.coordinator.reasons(for: paused).map(\.text)
+                    == ["paused by the user"]
+            )
             let failure = Failure.status(503)
             let retrying = try await hub.store.insert(
                 url: "http://127.0.0.1:9/c",
@@ -135,7 +141,7 @@ import iDownTesting
                 $0.state = .waiting(.retry(at: .now.advanced(by: .seconds(3600))))
                 $0.failure = failure
             }
-            let reasons = try await hub.coordinator.reasons(for: retrying)
+            let reasons = try await hub.coordinator.reasons(for: retrying).map(\.text)
             #expect(reasons == ["retry in 60 min (HTTP 503)"])
             let cut = try await hub.store.insert(
                 url: "http://127.0.0.1:9/e",
@@ -144,7 +150,7 @@ import iDownTesting
                 $0.state = .waiting(.retry(at: .now.advanced(by: .seconds(3600))))
                 $0.failure = Failure(.networkReset, "The line broke. A later try may succeed.")
             }
-            let reason = try await hub.coordinator.reasons(for: cut)
+            let reason = try await hub.coordinator.reasons(for: cut).map(\.text)
             #expect(reason == ["retry in 60 min (The line broke)"])
             for (number, row) in ends.enumerated() {
                 let id = try await hub.store.insert(
@@ -157,7 +163,7 @@ import iDownTesting
                     $0.hostHasAnswered = row.isHostKnown
                     $0.waited = .seconds(3600)
                 }
-                let reasons = try await hub.coordinator.reasons(for: id)
+                let reasons = try await hub.coordinator.reasons(for: id).map(\.text)
                 #expect(reasons == ["retry in 60 min (HTTP 503)"] + row.end)
             }
             let failed = try await hub.store.insert(
@@ -167,7 +173,7 @@ import iDownTesting
                 $0.state = .failed
                 $0.failure = failure
             }
-            let message = try await hub.coordinator.reasons(for: failed)
+            let message = try await hub.coordinator.reasons(for: failed).map(\.text)
             #expect(message == [failure.message])
         }
     }

@@ -53,7 +53,7 @@ import iDownloader
             let record = try #require(try await hub.record(large))
             #expect(record.state == .waiting(.space))
             #expect(record.failure?.code == .fileNoSpace)
-            let reasons = try await hub.coordinator.reasons(for: large)
+            let reasons = try await hub.coordinator.reasons(for: large).map(\.text)
             #expect(reasons.count == 1)
             #expect(reasons.first?.hasPrefix("disk full: 1.") == true, "\(reasons)")
             #expect(reasons.first?.hasSuffix(" PB missing") == true, "\(reasons)")

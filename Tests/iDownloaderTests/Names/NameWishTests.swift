@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Testing
-
 import iDownState
+
 @testable import iDownloader
 
 @Suite struct NameWishTests {
