@@ -207,6 +207,9 @@ final class Journal: TransferJournal {
             }
         } catch is Superseded {
             return false
+        } catch ServiceRefusal.limitExceeded(let text) {
+            // No later try would add them, unless somebody removes tasks first.
+            throw Failure(.fileFailed, "The files of the metalink could not be added. \(text)")
         }
     }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Testing
+import iDownBus
 import iDownData
 import iDownState
 import iDownTesting
@@ -144,6 +145,26 @@ import iDownloader
             #expect(try await hub.records.map(\.listedTasks) == [[]])
             #expect(try await add(wanted, of: metalink, hub))
             #expect(try await list(of: metalink, hub).count == 2)
+        }
+    }
+
+    @Test func `where an application has all the tasks it may have, no later try is made`()
+        async throws
+    {
+        try await withMetalink { hub, metalink in
+            let owner = "flatpak/org.example.Reader"
+            let wishes = (0..<Contract.maximumTasksOfApplication).map { number in
+                hub.wish(Self.url("\(number)"), isPaused: true) { $0.owner = owner }
+            }
+            _ = try await hub.coordinator.add(wishes, token: nil)
+            var wanted = try files("new", in: hub.files)
+            wanted[0].request.owner = owner
+            let failure = await #expect(throws: Failure.self) {
+                try await add(wanted, of: metalink, hub)
+            }
+            #expect(failure?.isTransient == false)
+            #expect(failure?.message.contains("at most 10000 downloads") == true)
+            #expect(try await list(of: metalink, hub).isEmpty)
         }
     }
 }

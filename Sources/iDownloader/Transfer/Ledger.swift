@@ -61,6 +61,8 @@ final class Ledger {
         let isWanted: Bool
         do {
             isWanted = try await journal.add(files, listedBy: job.task, attempt: job.attempt)
+        } catch let failure as Failure {
+            throw .failed(failure)
         } catch {
             throw .failed(
                 Failure(
