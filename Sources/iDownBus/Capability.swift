@@ -16,10 +16,16 @@ public enum Capability: String, CaseIterable, Hashable, Sendable {
     case objectsOnDemand = "objects-on-demand"
     /// TasksAdded, TasksChanged and TasksRemoved tell of many tasks at once.
     case bulk
+    /// SetOptions changes the options of a task.
+    case edit
+    /// OpenFile hands out the file of a task.
+    case openFile = "open-file"
     /// Verify reads a finished file again.
     case verify
     /// Probe asks a server about a file without adding it.
     case probe
+    /// HandOver, Confirm and Withdraw take a download over from a browser.
+    case handOver = "hand-over"
     /// AddMany adds several downloads, each with options of its own, and GetTasks returns several.
     case addMany = "add-many"
     /// Tasks have AddedBy, and FindTasks the key `added-by`.

@@ -31,6 +31,8 @@ public struct EditOptions: Hashable, Sendable {
         case referrer
         /// The User-Agent header: idown sends its own.
         case userAgent = "user-agent"
+        /// The cookies that the task was given.
+        case cookies
         /// The most connections: the setting MaxConnectionsPerDownload counts.
         case connections
         /// What to do with the finished file.
@@ -50,6 +52,7 @@ public struct EditOptions: Hashable, Sendable {
         case headers
         case referrer
         case userAgent = "user-agent"
+        case cookies
         case connections
         case speedLimit = "speed-limit"
         case priority
@@ -90,7 +93,7 @@ extension EditOptions.Clearable {
     /// The value that takes it away: what its property reads where nothing was given.
     fileprivate var emptyValue: Value {
         switch self {
-        case .checksum, .referrer, .userAgent, .whenDone: .string("")
+        case .checksum, .referrer, .userAgent, .cookies, .whenDone: .string("")
         case .expectedSize: .uint64(0)
         case .connections: .uint32(0)
         case .mirrors: [String]().busValue

@@ -146,16 +146,16 @@ final class Commits {
         let isTogether = news.changes.count > ManyChanged.fewest
         if isTogether {
             var together: [TaskNews] = []
-            for change in news.changes {
-                if let one = self.news(of: change, in: coordinator) { together.append(one) }
-            }
+            for change in news.changes { together += self.news(of: change, in: coordinator) }
             let serial = news.changes.map(\.after.serial).max() ?? 0
             await coordinator.announcer?.changedTogether(together, serial: serial)
         }
         for (number, change) in news.changes.enumerated() {
             if number % Self.piece == Self.piece - 1 { await Task.yield() }
-            if !isTogether, let one = self.news(of: change, in: coordinator) {
-                await coordinator.announcer?.tell(one)
+            if !isTogether {
+                for one in self.news(of: change, in: coordinator) {
+                    await coordinator.announcer?.tell(one)
+                }
             }
             if change.starts { coordinator.slots.noteTold(change.after.id) }
             await coordinator.tellWaiters(of: change)
@@ -168,13 +168,10 @@ final class Commits {
         }
     }
 
-    /// What is told of a change; nil where nothing is, or not yet.
-    private func news(
-        of change: Change,
-        in coordinator: isolated Coordinator
-    ) -> TaskNews? {
+    /// What is told of a change now, in order.
+    private func news(of change: Change, in coordinator: isolated Coordinator) -> [TaskNews] {
         let id = change.after.id
-        for effect in change.effects {
+        return change.effects.compactMap { effect in
             switch effect {
             case .announce:
                 let before = known.removeValue(forKey: id) ?? change.before
@@ -189,10 +186,9 @@ final class Commits {
             case .announceRemoved:
                 known[id] = nil
                 return TaskNews(id, from: nil, to: nil)
-            default: break
+            default: return nil
             }
         }
-        return nil
     }
 }
 

@@ -120,7 +120,8 @@ final class HandOverCalls {
             engine: service.engine,
             downloadDirectory: service.directory,
             rules: rules,
-            retryFor: Int64(service.settings.retryFor)
+            retryFor: Int64(service.settings.retryFor),
+            addedBy: "browser"
         )
         var download = options.download
         // Whether its name is taken is looked at when it gets one.

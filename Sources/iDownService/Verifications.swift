@@ -19,6 +19,9 @@ final class Verifications {
     private var readings: [TaskID: Reading] = [:]
     private let waiters = Waiters<TaskID, Result<Integrity, any Error>>()
 
+    /// How many calls wait.
+    var calls: Int { readings.values.reduce(0) { $0 + $1.callers.count } }
+
     /// Whether the finished file of a task is being read.
     func isReading(_ record: TaskRecord) -> Bool {
         record.state == .completed && readings[record.id] != nil
@@ -44,7 +47,7 @@ final class Verifications {
         in coordinator: isolated Coordinator
     ) async throws -> Integrity {
         let limit = Contract.pendingVerifications
-        guard readings.values.reduce(0, { $0 + $1.callers.count }) < limit else {
+        guard calls < limit else {
             throw ServiceRefusal.limitExceeded(
                 "Too many calls of Verify wait: at most \(limit) at a time."
             )

@@ -242,6 +242,7 @@ struct Wishes: Sendable {
         if !values.headers.isEmpty { edit.headers = Self.headers(values) }
         if let referrer = Self.referrer(values) { edit.referrer = .some(referrer) }
         if let userAgent = values.userAgent { edit.userAgent = .some(userAgent) }
+        if let cookies = values.cookies { edit.cookies = .some(cookies) }
         if let number = values.connections { edit.connections = .some(Int(number)) }
         if let whenDone = Self.whenDone(values) { edit.whenDone = .some(whenDone) }
         edit.onExisting = Self.onExisting(values)
@@ -257,6 +258,7 @@ struct Wishes: Sendable {
             case .headers: edit.headers = []
             case .referrer: edit.referrer = .some(nil)
             case .userAgent: edit.userAgent = .some(nil)
+            case .cookies: edit.cookies = .some(nil)
             case .connections: edit.connections = .some(nil)
             case .whenDone: edit.whenDone = .some(nil)
             }

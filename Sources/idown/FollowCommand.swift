@@ -18,15 +18,23 @@ struct FollowCommand: AsyncParsableCommand {
             that happens while the service restarts is printed after the restart, with an empty \
             Changed.
 
+            With --since it begins with what has changed since a serial, a number that the service \
+            gives to every change: the event listed for each changed download, removed, and then \
+            whole with the Serial to give the next time. Serial 0 stands for the empty list.
+
             Examples:
               idown follow
               idown follow --list | jq -c 'select(.Event == "changed") | [.Id, .State]'
               idown follow 7
+              idown follow --since 0
             """
     )
 
     @Flag(help: "Begin with the downloads that exist.")
     var list = false
+
+    @Option(help: ArgumentHelp("Begin with what has changed since.", valueName: "serial"))
+    var since: UInt64?
 
     @Argument(
         help: ArgumentHelp("Only these downloads, until they have ended.", valueName: "id"),
@@ -37,6 +45,9 @@ struct FollowCommand: AsyncParsableCommand {
     func validate() throws {
         guard try plainIDs() != nil else {
             throw ValidationError("give IDs such as 7, or nothing to follow all downloads")
+        }
+        guard since == nil || (!list && ids.isEmpty) else {
+            throw ValidationError("--since is for all downloads, without --list and without IDs")
         }
     }
 
@@ -51,7 +62,11 @@ struct FollowCommand: AsyncParsableCommand {
                 followsAll
                 ? (list ? try await client.allTasks() : [])
                 : try await TaskSelection(ids).tasks(client)
-            if followsAll, !list { _ = try await client.version() }
+            if let since {
+                try await Self.catchUp(since, client)
+            } else if followsAll, !list {
+                _ = try await client.version()
+            }
             for task in tasks {
                 if list { try Output.jsonLine(EventJSON.listed(task)) }
                 if task.hasEnded { open.remove(task.id) }
@@ -72,13 +87,21 @@ struct FollowCommand: AsyncParsableCommand {
                         try Output.jsonLine(EventJSON.event(end))
                         open.remove(id)
                     }
-                case .listed:
+                case .listed, .whole:
                     try Output.jsonLine(line)
                 }
                 guard followsAll || !open.isEmpty else { return }
             }
             throw ManagerError(.disconnected, "the session bus went away")
         }
+    }
+
+    /// Prints what has changed since a serial, and the serial of now.
+    private static func catchUp(_ serial: UInt64, _ client: ManagerClient) async throws {
+        let changes = try await client.changes(since: serial)
+        for task in changes.tasks { try Output.jsonLine(EventJSON.listed(task)) }
+        for id in changes.removed { try Output.jsonLine(EventJSON.event(.removed(id: id))) }
+        try Output.jsonLine(EventJSON.whole(serial: changes.serial))
     }
 
     /// Returns the event for the end of a task; nil if the task has not ended.

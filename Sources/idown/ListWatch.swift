@@ -122,6 +122,7 @@ struct ListWatch {
                 let wasLoading = screen.list.content() == .loading
                 screen.list.apply(news)
                 if shownTask != before { lookAtDetails() }
+                var isVisible = true
                 switch news {
                 case .left:
                     hasLost = true
@@ -129,10 +130,14 @@ struct ListWatch {
                 case .whole where hasLost:
                     hasLost = false
                     screen.succeed("the service is back")
+                case .page([]), .removed([]), .whole: isVisible = false
                 default: break
                 }
-                let isLoading = screen.list.content() == .loading
-                if wasLoading, !isLoading { draw(terminal) } else if !isLoading { redrawSoon() }
+                if wasLoading, screen.list.content() != .loading {
+                    draw(terminal)
+                } else if isVisible {
+                    redrawSoon()
+                }
             case .unlisted(let error):
                 screen.list.fail(error.description)
                 draw(terminal)

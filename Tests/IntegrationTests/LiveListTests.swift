@@ -248,6 +248,41 @@ struct LiveListTests {
         }
     }
 
+    @Test func `follow begins with what has changed since a serial`() async throws {
+        try await withService { service in
+            let client = service.client
+            var paused = AddOptions()
+            paused.paused = true
+            let old = try await client.addURL("http://127.0.0.1:9/old", options: paused)
+            let serial = try await client.serial()
+            let new = try await client.addURL("http://127.0.0.1:9/new", options: paused)
+            try await client.remove(old)
+            let program = try BuiltProgram("idown").path
+            let environment = service.environment
+            let follow = try await ChildProcess.start(
+                program,
+                ["follow", "--since", "\(serial)"],
+                environment: environment,
+                workingDirectory: service.home.path
+            )
+            let now = try await client.serial()
+            let lines = try await within("three lines") {
+                [await follow.nextLine(), await follow.nextLine(), await follow.nextLine()]
+            }
+            #expect(await follow.stop() != .exited(0))
+            #expect(lines[0]?.contains(#""Event":"listed","Id":"\#(new)""#) == true, "\(lines)")
+            #expect(lines[1] == #"{"Event":"removed","Id":"\#(old)"}"#)
+            #expect(lines[2] == #"{"Event":"whole","Serial":\#(now)}"#)
+            let future = try await ChildProcess.run(
+                program,
+                ["follow", "--since", "\(now + 1)"],
+                environment: environment
+            )
+            #expect(!future.succeeded)
+            #expect(future.standardError.contains("Ask for the changes since 0"), "\(future)")
+        }
+    }
+
     @Test func `a change of many is told by few signals`() async throws {
         try await withService { service in
             let client = service.client

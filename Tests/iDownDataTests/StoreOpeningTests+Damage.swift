@@ -270,12 +270,10 @@ extension StoreOpeningTests {
     ) async throws {
         try await withTemporaryFolder { folder in
             try await fill(folder + "/a", tasks: 20)
-            // A log begins with the first page until its content was first written to the database.
             let store = try Store.open(folder: folder + "/a", now: .someTime).store
-            if !logHasHeader {
-                try await store.emptyLog()
-            }
             try await store.commit { transaction in
+                // It is on the first page.
+                if logHasHeader { _ = try transaction.texts("PRAGMA application_id = 1") }
                 _ = try transaction.texts("UPDATE task SET priority = 5 WHERE id = 7")
             }
             #expect(mkdir(folder + "/b", 0o700) == 0)

@@ -49,6 +49,8 @@ import iDownloader
             return (headers.busValue, .headerNames, ["X-Key"].busValue)
         case "referrer": return same(.string("http://page.example/"), .referrer)
         case "user-agent": return same(.string("Agent/1"), .userAgent)
+        // Nobody can read them.
+        case "cookies": return (.string("key=SECRET"), .headerNames, ["X-Key"].busValue)
         case "connections": return same(.uint32(2), .maxConnections)
         case "speed-limit": return same(.uint64(1 << 40), .speedLimit)
         case "priority": return same(.int32(3), .priority)

@@ -31,7 +31,8 @@ package enum Effect: Hashable, Sendable {
     package var isNews: Bool {
         switch self {
         case .announce, .announceLater, .announceRemoved: true
-        case .persist, .erase, .startTransfer, .stopTransfer, .deletePartial, .moveFile, .scheduleRetry,
+        case .persist, .erase, .startTransfer, .stopTransfer, .deletePartial, .moveFile,
+            .scheduleRetry,
             .limitSpeed, .limitConnections, .fillSlots:
             false
         }

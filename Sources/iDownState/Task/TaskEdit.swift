@@ -15,6 +15,7 @@ package struct TaskEdit: Hashable, Sendable {
     package var headers: [HeaderField]?
     package var referrer: String??
     package var userAgent: String??
+    package var cookies: String??
     package var connections: Int??
     /// Bytes a second; 0 for no limit.
     package var speedLimit: Int64?
@@ -28,7 +29,7 @@ package struct TaskEdit: Hashable, Sendable {
 
     /// A value that can be edited, by its name in the contract.
     package enum Option: String, CaseIterable, Sendable {
-        case url, directory, checksum, mirrors, headers, referrer, connections, priority
+        case url, directory, checksum, mirrors, headers, referrer, cookies, connections, priority
         case fileName = "filename"
         case expectedSize = "expected-size"
         case userAgent = "user-agent"
@@ -49,7 +50,7 @@ package struct TaskEdit: Hashable, Sendable {
                 switch self {
                 case .priority, .directory, .fileName, .checksum, .whenDone: true
                 case .url, .expectedSize, .mirrors, .headers, .referrer, .userAgent,
-                    .connections, .speedLimit, .onExisting, .retryFor:
+                    .cookies, .connections, .speedLimit, .onExisting, .retryFor:
                     false
                 }
             }
@@ -70,6 +71,7 @@ package struct TaskEdit: Hashable, Sendable {
         case .headers: headers != nil
         case .referrer: referrer != nil
         case .userAgent: userAgent != nil
+        case .cookies: cookies != nil
         case .connections: connections != nil
         case .speedLimit: speedLimit != nil
         case .priority: priority != nil

@@ -71,6 +71,7 @@ extension TaskRecord {
         request.headers = edit.headers ?? request.headers
         request.referrer = edit.referrer ?? request.referrer
         request.userAgent = edit.userAgent ?? request.userAgent
+        request.cookies = edit.cookies ?? request.cookies
         request.connections = edit.connections ?? request.connections
         request.whenDone = edit.whenDone ?? request.whenDone
         request.onExisting = edit.onExisting ?? request.onExisting

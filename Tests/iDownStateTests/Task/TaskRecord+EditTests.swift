@@ -19,6 +19,7 @@ import iDownState
         case .headers: edit.headers = [HeaderField(name: "X-Key", value: "1")]
         case .referrer: edit.referrer = .some("https://page/")
         case .userAgent: edit.userAgent = .some("Agent/1")
+        case .cookies: edit.cookies = .some("key=1")
         case .connections: edit.connections = .some(2)
         case .speedLimit: edit.speedLimit = 1000
         case .priority: edit.priority = 5
