@@ -142,6 +142,9 @@ extension CursesScreen {
 
     /// Shows a frame; only the differences from the last one are sent.
     func draw(_ frame: ScreenFrame) {
+        // A shell that was in front meanwhile may have switched it off, and a frame may come before
+        // the news that the process runs again.
+        Self.send(TerminalRescue.pasteOn)
         _ = erase()
         for (line, spans) in frame.lines.enumerated() {
             _ = move(CInt(line), 0)
