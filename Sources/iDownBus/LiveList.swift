@@ -248,6 +248,7 @@ public struct ListNewsSequence: AsyncSequence, Sendable {
                 position = (list, page.serial)
                 (reading, isBehind) = (nil, false)
             } catch {
+                let hasBegun = position != nil || reading != nil
                 (reading, isBehind) = (nil, false)
                 switch error.code {
                 // Nobody knows what has changed: begin anew.
@@ -259,7 +260,7 @@ public struct ListNewsSequence: AsyncSequence, Sendable {
                     let tasks = try await client.allTasks()
                     rest = [.anew, .page(tasks), .whole]
                 // It ends: its next owner is told of.
-                case .stopping where position != nil, .noReply where position != nil:
+                case .stopping where hasBegun, .noReply where hasBegun:
                     rest = [.left]
                 default: throw error
                 }

@@ -93,7 +93,8 @@ final class IDReservation: Sendable {
             }
             var new = state
             new.serials.reached = state.serial
-            new.serials.bound = max(state.serials.bound, state.serial) + Self.blockOfSerials
+            let last = min(max(state.serials.bound, state.serial), .max / 2)
+            new.serials.bound = last + Self.blockOfSerials
             try write(new)
             new.hasReserved = true
             state = new
@@ -108,13 +109,13 @@ final class IDReservation: Sendable {
     ///
     /// - Parameters:
     ///   - next: the next id.
-    ///   - isEnd: whether the store closes: then the newest serial is kept, too.
+    ///   - reached: the newest serial, where the store closes.
     /// - Throws: what writing the file says.
-    func setBound(to next: Int64, isEnd: Bool = false) throws(FileFailure) {
+    func setBound(to next: Int64, reached: Int64? = nil) throws(FileFailure) {
         try state.withLock { state throws(FileFailure) in
             var new = state
             new.bound = next
-            if isEnd { new.serials.reached = state.serial }
+            if let reached { new.serials.reached = reached }
             guard new.bound != state.bound || new.serials.reached != state.serials.reached else {
                 return
             }

@@ -132,6 +132,10 @@ enum Query: String, CaseIterable {
     case list = """
         SELECT id, serial, reserved, forgotten FROM list
         """
+    case insertList = """
+        INSERT INTO list SELECT lower(hex(randomblob(16))), 1, 0, 0
+        WHERE NOT EXISTS (SELECT 1 FROM list)
+        """
     case takeSerial = """
         UPDATE list SET serial = serial + 1, reserved = ? RETURNING serial
         """
@@ -140,7 +144,7 @@ enum Query: String, CaseIterable {
         """
     /// The list is another one from now on: of what was before nothing is known.
     case renewList = """
-        UPDATE list SET id = lower(hex(randomblob(16))), serial = ?1, forgotten = ?1
+        UPDATE list SET id = lower(hex(randomblob(16))), serial = ?1, forgotten = ?1, reserved = ?2
         """
     case insertRemoval = """
         INSERT INTO removal (serial, task) VALUES (?, ?)

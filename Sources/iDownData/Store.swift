@@ -150,8 +150,9 @@ package final class Store: Sendable {
     /// This call blocks. Later calls fail with `StoreFailure.closed`.
     package func close() throws(StoreFailure) {
         try translatingErrors {
-            let next = try pool.writeWithoutTransaction { database in
-                try Transaction(database: database, ids: ids).nextID()
+            let (next, serial) = try pool.writeWithoutTransaction { database in
+                let transaction = Transaction(database: database, ids: ids)
+                return (try transaction.nextID(), try transaction.position().serial)
             }
             // The writer's connection closes last, because it writes the log into the database.
             try quickReader.close()
@@ -160,7 +161,7 @@ package final class Store: Sendable {
             _ = try? pool.writeWithoutTransaction { try $0.checkpoint(.truncate) }
             // After this no id can be given.
             try pool.close()
-            try ids.setBound(to: next, isEnd: true)
+            try ids.setBound(to: next, reached: serial)
         }
     }
 }

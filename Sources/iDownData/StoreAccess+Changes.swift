@@ -133,12 +133,14 @@ extension StoreAccess where Right == ReadWrite {
     /// older than it once was gets another id, so that nobody goes on from what it does not know.
     func alignSerial() throws {
         let known = ids.serials
+        // A damaged list may have lost the row.
+        try execute(Query.insertList.rawValue, [])
         let row = try listRow()
         let (serial, reserved) = (integer(row, 1), integer(row, 2))
         let newest = try Int64.fetchOne(database, sql: Query.newestSerial.rawValue) ?? 0
         if reserved < known.bound || serial < known.reached || serial < newest {
-            let first = max(known.bound, known.reached, serial, newest) + 1
-            try execute(Query.renewList.rawValue, [first])
+            let first = min(max(known.bound, known.reached, serial, newest), .max / 2) + 1
+            try execute(Query.renewList.rawValue, [first, known.bound])
             ids.noteSerial(first)
         } else {
             ids.noteSerial(serial)

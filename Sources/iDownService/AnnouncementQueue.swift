@@ -47,6 +47,8 @@ struct AnnouncementQueue {
     private var fences: [Int: Fence] = [:]
     private var fencesByTask: [TaskID: [Int]] = [:]
     private var lastFence = 0
+    /// Signals for many that wait: what is told before one of them would be older news afterwards.
+    private var manyWaiting = 0
 
     /// A reply to a change of more tasks than this waits for all that was put before it; others have
     /// what they wait for told at once.
@@ -72,7 +74,10 @@ struct AnnouncementQueue {
     }
 
     /// Takes note of many changes that one signal tells.
-    mutating func put(_ many: ManyChanged) { order.append(.many(many)) }
+    mutating func put(_ many: ManyChanged) {
+        order.append(.many(many))
+        manyWaiting += 1
+    }
 
     /// Takes note of a change that only the task's object has still to tell.
     mutating func putForObject(_ id: TaskID, from told: TaskSnapshot?, to now: TaskSnapshot?) {
@@ -88,7 +93,7 @@ struct AnnouncementQueue {
     ///
     /// - Returns: false where nothing of them waits: the reply is the caller's to make.
     mutating func keep(_ reply: @escaping Reply, after ids: [TaskID]) -> Bool {
-        guard ids.count <= Self.mostHastened else {
+        guard ids.count <= Self.mostHastened, manyWaiting == 0 else {
             guard !order.isEmpty else { return false }
             order.append(.reply(reply))
             return true
@@ -106,7 +111,9 @@ struct AnnouncementQueue {
     mutating func takeFirst() -> Item? {
         while let place = hastened.takeFirst() ?? order.takeFirst() ?? objects.takeFirst() {
             switch place {
-            case .many(let many): return .many(many)
+            case .many(let many):
+                manyWaiting -= 1
+                return .many(many)
             case .reply(let reply): return .reply(reply)
             case .task(let id):
                 guard let entry = entries.removeValue(forKey: id) else { continue }

@@ -46,7 +46,6 @@ package actor BusAnnouncer: Announcing {
     package func use(_ connection: Connection) {
         self.connection = connection
         told = [:]
-        toldSerials = [:]
         toldCounts = [:]
         untoldCounts = nil
         for watcher in watchers.values { watcher.cancel() }

@@ -375,13 +375,14 @@ extension Transaction {
         case .confirmed(let id), .joined(let id): return ((id, nil), [])
         case .withdrawn, nil: throw ServiceRefusal.noSuchHandOver
         }
-        guard let record = try provisionalTask(token) else {
+        guard var record = try provisionalTask(token) else {
             throw StoreFailure.corruptRecord(id: provisional.rawValue, column: "record")
         }
         if let (id, change) = try join(record.request) {
             try settleHandOver(token, as: .joined(id))
             return ((id, provisional), change)
         }
+        record.serial = try makeSerial()
         try insert(record)
         try settleHandOver(token, as: .confirmed(provisional))
         let effects: [Effect] = [.persist, .announce, .fillSlots]

@@ -32,13 +32,14 @@ extension ManagerService {
     ) async throws(ManagerError) -> ChangesPage {
         try await named {
             let since = Int64(clamping: serial)
-            var first = ChangePlace(serial: since)
+            var start = PageStart(place: ChangePlace(serial: since), begin: nil)
             if let next = query.next, !next.isEmpty {
-                guard let place = ChangePlace(next), place.serial >= since else {
+                guard let given = PageStart(next), given.place.serial >= since else {
                     throw ChangesQuery.foreignPlace
                 }
-                first = place
+                start = given
             }
+            let first = start
             let limit = query.limit ?? 0
             let view = await view(for: call)
             return try await inTurn(call) {
@@ -65,7 +66,7 @@ extension Coordinator {
     /// - Parameters:
     ///   - since: the serial.
     ///   - list: the list that it belongs to; nil is this one.
-    ///   - place: where the page begins.
+    ///   - start: where the page begins.
     ///   - limit: the most tasks.
     ///   - listing: what the first task is added to.
     ///   - view: how the caller sees a task.
@@ -74,23 +75,27 @@ extension Coordinator {
     func changes(
         since: Int64,
         of list: String?,
-        after place: ChangePlace,
+        after start: PageStart,
         limit: Int,
         into listing: TaskListing,
         _ view: @escaping @Sendable (TaskSnapshot) -> TaskProperties
     ) async throws -> ChangesPage {
-        let live = slots.view
+        let live = verifications.view(over: slots.view)
         let page = try await store.read {
             snapshot throws(StoreFailure) -> Result<ChangesPage, any Error> in
             let position = try snapshot.position()
+            // What was removed while pages of the whole list are read is on none of them.
+            let begin = start.begin ?? position.serial
+            let removedSince = since == 0 ? begin : since
             guard list ?? position.list == position.list || since == 0,
-                try snapshot.knowsRemovals(since: since)
+                try snapshot.knowsRemovals(since: since),
+                try snapshot.knowsRemovals(since: removedSince)
             else { return .failure(ManagerError.unknownSerial) }
             var listing = listing
             var last: ChangePlace?
             var isWhole = true
             var failure: (any Error)?
-            try snapshot.forEachTask(changedAfter: place) { record in
+            try snapshot.forEachTask(changedAfter: start.place) { record in
                 guard listing.count < limit, listing.byteCount < Contract.pageOfChanges else {
                     isWhole = false
                     return false
@@ -105,11 +110,12 @@ extension Coordinator {
                 return true
             }
             if let failure { return .failure(failure) }
-            let removed = isWhole ? try snapshot.removals(since: since) : []
+            let removed = isWhole ? try snapshot.removals(since: removedSince) : []
+            let next = last.map { PageStart(place: $0, begin: begin).description }
             return .success(
                 ChangesPage(
                     serial: UInt64(clamping: position.serial),
-                    next: isWhole ? "" : last?.description ?? "",
+                    next: isWhole ? "" : next ?? "",
                     tasks: listing,
                     removed: removed.map(\.description)
                 )
@@ -126,15 +132,25 @@ extension ManagerError {
     )
 }
 
-// The text that clients pass on as `next`: serial and id.
-extension ChangePlace {
-    fileprivate init?(_ text: String) {
-        let numbers = text.split(separator: ".", omittingEmptySubsequences: false)
-        guard numbers.count == 2, let serial = Int64(numbers[0]), serial >= 0,
-            let id = TaskID(String(numbers[1]))
-        else { return nil }
-        self.init(serial: serial, id: id.rawValue)
+/// Where a page begins, as clients pass it on in `next`: serial, id, and the serial of the list when
+/// the first page was made.
+struct PageStart: Sendable, CustomStringConvertible {
+    let place: ChangePlace
+    /// Nil for the first page.
+    let begin: Int64?
+
+    init(place: ChangePlace, begin: Int64?) {
+        self.place = place
+        self.begin = begin
     }
 
-    fileprivate var description: String { "\(serial).\(id)" }
+    fileprivate init?(_ text: String) {
+        let numbers = text.split(separator: ".", omittingEmptySubsequences: false)
+        guard numbers.count == 3, let serial = Int64(numbers[0]), serial >= 0,
+            let id = TaskID(String(numbers[1])), let begin = Int64(numbers[2]), begin >= 0
+        else { return nil }
+        self.init(place: ChangePlace(serial: serial, id: id.rawValue), begin: begin)
+    }
+
+    var description: String { "\(place.serial).\(place.id).\(begin ?? 0)" }
 }

@@ -66,6 +66,11 @@ struct ManyChanged: Sendable {
                 continue
             }
             let (sample, common) = await likeness(of: places, in: news, shape)
+            // Nobody would know that some of them have another value: those are told one by one.
+            guard shape.kind != .changed || shape.properties.isSubset(of: common) else {
+                others += places
+                continue
+            }
             var first = sample ?? TaskProperties()
             first.serial = UInt64(clamping: serial)
             groups.append(

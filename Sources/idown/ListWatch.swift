@@ -199,10 +199,12 @@ struct ListWatch {
         let (client, post) = (client, post)
         follower = Task {
             do throws(ManagerError) {
-                for try await news in client.listNews() { post.yield(.list(news)) }
+                for try await news in client.listNews() where !Task.isCancelled {
+                    post.yield(.list(news))
+                }
                 if !Task.isCancelled { post.finish() }
             } catch {
-                post.yield(.unlisted(error))
+                if !Task.isCancelled { post.yield(.unlisted(error)) }
             }
         }
     }

@@ -66,7 +66,10 @@ struct HandOverTests {
             let id = try await service.client.handOver(host.url("/x"), options: options)
             try await expectNothing(service, of: id)
             #expect(service.signals.signals.dropFirst(mark).isEmpty)
+            let serial = try await service.client.serial()
             #expect(try await service.client.confirm("t") == id)
+            let changes = try await service.client.changes(since: serial)
+            #expect(changes.tasks.map(\.id) == [id])
             #expect(
                 service.signals.signals.dropFirst(mark).contains {
                     $0.member == "TaskAdded" && $0.arguments.first == .string(id)

@@ -237,14 +237,25 @@ struct LiveListTests {
             #expect(await code(serial + 1, [:]) == .limitExceeded)
             #expect(await code(serial, ["list": .string("another")]) == .limitExceeded)
             #expect(await code(.max, [:]) == .limitExceeded)
-            for next in ["x", "1", "1.x", "-1.1", "1.0", "99999999999999999999.1", "1.1.1"] {
+            let places = [
+                "x", "1", "1.1", "1.x.1", "-1.1.1", "1.0.1", "1.1.-1", "99999999999999999999.1.1",
+                "1.1.1.1",
+            ]
+            for next in places {
                 #expect(await code(serial, ["next": .string(next)]) == .invalidOption, "\(next)")
             }
             #expect(await code(serial, ["nonsense": .uint32(1)]) == .invalidOption)
             #expect(await code(serial, ["limit": .string("1")]) == .invalidOption)
             #expect(await code(serial, ["properties": ["No"].busValue]) == .invalidOption)
-            let (_, _, whole, _) = try await page(0, ["list": .string("another")])
+            let (_, rest, whole, _) = try await page(0, ["list": .string("another")])
             #expect(whole.count == 1_000)
+            // It was on the first page, and is on none of the others.
+            try await client.remove(ids[5])
+            let (_, end, _, gone) = try await page(
+                0,
+                ["next": .string(rest), "limit": .uint32(10_000)]
+            )
+            #expect(end == "" && gone == [ids[5]])
         }
     }
 
