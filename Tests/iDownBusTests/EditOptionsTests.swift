@@ -18,6 +18,7 @@ import Testing
         options.values.headers = [AddOptions.Header(name: "X-Key", value: "1")]
         options.values.referrer = "https://r.example/"
         options.values.userAgent = "Agent/1"
+        options.values.cookies = "key=1"
         options.values.connections = 2
         options.values.speedLimit = 0
         options.values.priority = -1
