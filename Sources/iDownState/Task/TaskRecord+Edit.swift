@@ -72,6 +72,8 @@ extension TaskRecord {
         request.referrer = edit.referrer ?? request.referrer
         request.userAgent = edit.userAgent ?? request.userAgent
         request.cookies = edit.cookies ?? request.cookies
+        // A secret is gone when its task has ended. One for a failed task is for its next attempt.
+        if state == .cancelled { request.cookies = nil }
         request.connections = edit.connections ?? request.connections
         request.whenDone = edit.whenDone ?? request.whenDone
         request.onExisting = edit.onExisting ?? request.onExisting

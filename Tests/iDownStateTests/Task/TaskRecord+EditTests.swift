@@ -30,6 +30,17 @@ import iDownState
         return edit
     }
 
+    @Test func `a cancelled task keeps no cookies, and a failed one those for its next attempt`()
+        throws
+    {
+        var cancelled = try Situation.cancelled.record()
+        _ = try cancelled.edit(Self.edit(.cookies))
+        #expect(cancelled.request.cookies == nil)
+        var failed = try Situation.failed.record()
+        _ = try failed.edit(Self.edit(.cookies))
+        #expect(failed.request.cookies == "key=1")
+    }
+
     private static let completedTakes: [TaskEdit.Option] = [
         .priority, .directory, .fileName, .checksum, .whenDone,
     ]
@@ -76,6 +87,11 @@ import iDownState
             return
         }
         let effects = try after.edit(Self.edit(option))
+        if option == .cookies, before.state == .cancelled {
+            // The task has ended, and with it every secret.
+            #expect(effects.isEmpty && after == before)
+            return
+        }
         #expect(after != before)
         #expect(effects.first == .persist && effects.contains(.announce))
         let stops = before.state == .downloading && !Self.whileRunning.contains(option)
