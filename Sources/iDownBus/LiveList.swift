@@ -32,8 +32,8 @@ public struct LiveList: Sendable {
     public private(set) var isWhole = false
     /// Whether the service is on the bus.
     public private(set) var isServed = false
-    /// Tasks that were removed while pages are read, some of which may be older.
-    private var removed: Set<String> = []
+    /// The serial of the last whole answer; 0 before it, and of services that give none.
+    private var serial: UInt64 = 0
 
     /// Creates a list that knows nothing yet.
     public init() {}
@@ -47,7 +47,7 @@ public struct LiveList: Sendable {
         switch news {
         case .anew:
             tasks = [:]
-            removed = []
+            serial = 0
             isWhole = false
             isServed = true
             return []
@@ -59,8 +59,8 @@ public struct LiveList: Sendable {
         case .changed(let ids, let state, let common):
             return ids.compactMap { change($0, state, common) }
         case .removed(let ids): return ids.compactMap { remove($0) }
-        case .whole:
-            removed = []
+        case .whole(let serial):
+            self.serial = serial
             isWhole = true
             isServed = true
             return []
@@ -71,13 +71,16 @@ public struct LiveList: Sendable {
     }
 
     private mutating func take(_ task: TaskProperties) -> Change? {
-        guard !removed.contains(task.id) else { return nil }
         let old = tasks[task.id]
         var new = task
         if let old {
             guard task.serial >= old.serial else { return nil }
             // A page is longer under way than a signal of progress.
             if task.serial == old.serial { new.takeProgress(of: old) }
+        } else if task.serial > 0, task.serial <= serial {
+            // The last whole answer had every task up to its serial but those that were removed:
+            // what comes late must not bring one back, since its removal may be told no more.
+            return nil
         }
         tasks[task.id] = new
         return Change(old: old, new: new)
@@ -98,7 +101,6 @@ public struct LiveList: Sendable {
     }
 
     private mutating func remove(_ id: String) -> Change? {
-        removed.insert(id)
         guard let old = tasks.removeValue(forKey: id) else { return nil }
         return Change(old: old, new: nil)
     }
@@ -125,8 +127,9 @@ public enum ListNews: Sendable {
     case changed([String], TaskProperties.State, [String: Value])
     /// Tasks that are not in the list any more.
     case removed([String])
-    /// All that was to be caught up with has been told.
-    case whole
+    /// All that was to be caught up with has been told, up to this serial; 0 from services that give
+    /// none.
+    case whole(UInt64)
     /// The service has left the bus; what is known stays until it is back.
     case left
 }
@@ -244,7 +247,7 @@ public struct ListNewsSequence: AsyncSequence, Sendable {
                 // The first page is short, so that it is there at once.
                 reading?.query.limit = .max
                 guard page.next.isEmpty else { return }
-                rest += [.removed(page.removed), .whole]
+                rest += [.removed(page.removed), .whole(page.serial)]
                 position = (list, page.serial)
                 (reading, isBehind) = (nil, false)
             } catch {
@@ -258,7 +261,7 @@ public struct ListNewsSequence: AsyncSequence, Sendable {
                 // A service of version 1.
                 case .unknownMethod, .unknownProperty, .unknownInterface:
                     let tasks = try await client.allTasks()
-                    rest = [.anew, .page(tasks), .whole]
+                    rest = [.anew, .page(tasks), .whole(0)]
                 // It ends: its next owner is told of.
                 case .stopping where hasBegun, .noReply where hasBegun:
                     rest = [.left]

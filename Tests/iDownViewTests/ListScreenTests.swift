@@ -8,7 +8,7 @@ import iDownView
 struct ListScreenTests {
     private func screen(_ tasks: [TaskProperties] = [.finished, .running, .broken]) -> ListScreen {
         var screen = ListScreen()
-        for news in [ListNews.anew, .page(tasks), .whole] { screen.list.apply(news) }
+        for news in [ListNews.anew, .page(tasks), .whole(0)] { screen.list.apply(news) }
         return screen
     }
 

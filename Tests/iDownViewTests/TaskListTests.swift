@@ -22,7 +22,8 @@ struct TaskListTests {
     }
 
     private func load(_ list: inout TaskList, _ tasks: [TaskProperties]) {
-        for news in [ListNews.anew, .page(tasks), .whole] { list.apply(news) }
+        let serial = tasks.map(\.serial).max() ?? 0
+        for news in [ListNews.anew, .page(tasks), .whole(serial)] { list.apply(news) }
     }
 
     private func loaded() -> TaskList {
@@ -58,7 +59,7 @@ struct TaskListTests {
         #expect(list.content() == .failed("no bus"))
         list.apply(.anew)
         #expect(list.content() == .loading)
-        list.apply(.whole)
+        list.apply(.whole(0))
         #expect(list.content() == .empty)
         list.apply(.event(.added(task(1, .waiting))))
         #expect(list.content() == .loaded)
