@@ -14,8 +14,16 @@ struct AnnouncementQueue {
         let told: TaskSnapshot?
         /// Nil for a task that is gone.
         var now: TaskSnapshot?
-        /// Whether the manager's signals have told it already, and only the task's object has not.
-        var isForObjects = false
+        var audience = Audience.all
+    }
+
+    /// Who does not know the change of a task yet.
+    indirect enum Audience: Sendable {
+        case all
+        /// Those who follow the task's object: the manager's signals have told it already.
+        case objects
+        /// All, and those who follow the object were last told of `object`; nil for nothing.
+        case allSince(object: TaskSnapshot?)
     }
 
     /// What comes next.
@@ -65,8 +73,9 @@ struct AnnouncementQueue {
     mutating func put(_ id: TaskID, from told: TaskSnapshot?, to now: TaskSnapshot?) {
         if let entry = entries[id] {
             entries[id]?.now = now
-            guard entry.isForObjects else { return }
-            entries[id]?.isForObjects = false
+            // What the manager's signals have told is not told again.
+            guard case .objects = entry.audience else { return }
+            entries[id] = Entry(told: told, now: now, audience: .allSince(object: entry.told))
         } else {
             entries[id] = Entry(told: told, now: now)
         }
@@ -84,7 +93,7 @@ struct AnnouncementQueue {
         if entries[id] != nil {
             entries[id]?.now = now
         } else {
-            entries[id] = Entry(told: told, now: now, isForObjects: true)
+            entries[id] = Entry(told: told, now: now, audience: .objects)
             objects.append(.task(id))
         }
     }
@@ -98,7 +107,14 @@ struct AnnouncementQueue {
             order.append(.reply(reply))
             return true
         }
-        let missing = Set(ids.filter { entries[$0]?.isForObjects == false })
+        let missing = Set(
+            ids.filter { id in
+                switch entries[id]?.audience {
+                case .all, .allSince: true
+                case .objects, nil: false
+                }
+            }
+        )
         guard !missing.isEmpty else { return false }
         lastFence += 1
         fences[lastFence] = Fence(missing: missing.count, reply: reply)
@@ -153,6 +169,8 @@ struct AnnouncementQueue {
     private struct Lane {
         private var places: [Place] = []
         private var head = 0
+        /// So many taken places may stay in front.
+        private static let mostTaken = 256
 
         var isEmpty: Bool { head == places.count }
 
@@ -160,11 +178,16 @@ struct AnnouncementQueue {
 
         mutating func takeFirst() -> Place? {
             guard head < places.count else { return nil }
-            defer {
-                head += 1
-                if head == places.count { self = Lane() }
+            let place = places[head]
+            head += 1
+            if head == places.count {
+                self = Lane()
+            } else if head >= Self.mostTaken, head > places.count / 2 {
+                // A lane that never runs empty must not keep all that was ever in it.
+                places.removeFirst(head)
+                head = 0
             }
-            return places[head]
+            return place
         }
     }
 }

@@ -17,10 +17,14 @@ extension BusAnnouncer {
         guard let now = entry.now else {
             told[id] = nil
             toldSerials[id] = nil
-            tellRemoval(of: id, toObjectsOnly: entry.isForObjects)
+            if case .objects = entry.audience {
+                tellRemoval(of: id, toObjectsOnly: true)
+            } else {
+                tellRemoval(of: id, toObjectsOnly: false)
+            }
             return
         }
-        guard !entry.isForObjects else { return tellObject(from: entry.told, to: now) }
+        if case .objects = entry.audience { return tellObject(from: entry.told, to: now) }
         let task = TaskProperties(now)
         toldSerials[id] = now.record.state == .downloading ? now.record.serial : nil
         if let before = entry.told {
@@ -28,12 +32,17 @@ extension BusAnnouncer {
             let isRunning = now.record.state == .downloading
             let live = wasRunning ? before.live : now.live?.withoutSegments
             told[id] = isRunning ? live : nil
-            tellChange(
+            let differences = tellChange(
                 from: TaskProperties(before),
                 to: task,
                 wasRunning: wasRunning,
                 isRunning: isRunning
             )
+            if case .allSince(let object) = entry.audience {
+                tellObject(from: object, to: now)
+            } else {
+                tellProperties(differences, of: task.withoutQueries)
+            }
         } else {
             told[id] = now.live?.withoutSegments
             tellAddition(of: task.withoutQueries)
@@ -94,12 +103,15 @@ extension BusAnnouncer {
         }
     }
 
+    /// Tells it by the manager's signal.
+    ///
+    /// - Returns: what the task's object has to tell.
     private func tellChange(
         from before: TaskProperties,
         to after: TaskProperties,
         wasRunning: Bool,
         isRunning: Bool
-    ) {
+    ) -> [TaskProperty] {
         var differences = after.properties(changedSince: before)
         if wasRunning, isRunning {
             // On the record's side progress moves with each checkpoint; it has its own pace.
@@ -113,7 +125,7 @@ extension BusAnnouncer {
         // A query that has changed is a change, although nobody is told it.
         let shown = after.withoutQueries
         if !changes.isEmpty { tell(changes, of: shown) }
-        tellProperties(differences, of: shown)
+        return differences
     }
 
     /// Tells of progress, which is only a change of what has changed.

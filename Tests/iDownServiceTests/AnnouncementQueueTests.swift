@@ -73,13 +73,19 @@ private final class Answers: Sendable {
         #expect(queue.isEmpty)
     }
 
-    @Test func `what changes while only its object is behind is told in full`() throws {
+    @Test func `what changes while only its object is behind is told to each from what it knows`()
+        throws
+    {
         var queue = AnnouncementQueue()
         queue.putForObject(try id(3), from: snapshot(3), to: snapshot(3, .failed))
         queue.put(try id(3), from: snapshot(3, .failed), to: snapshot(3, .completed))
         let (_, entry) = try taken(&queue)
-        #expect(!entry.isForObjects)
-        #expect(entry.told?.record.state == .paused)
+        guard case .allSince(let object) = entry.audience else {
+            Issue.record("\(entry.audience)")
+            return
+        }
+        #expect(object?.record.state == .paused)
+        #expect(entry.told?.record.state == .failed)
         #expect(entry.now?.record.state == .completed)
         #expect(drain(&queue) == [])
     }
@@ -123,6 +129,26 @@ private final class Answers: Sendable {
         #expect(answers.count == 1)
         let rest = drain(&queue)
         #expect(rest == [1, 2, 3, 5])
+    }
+
+    @Test func `what was taken is let go although the queue never runs empty`() throws {
+        final class Witness: Sendable {}
+        struct Weak { weak var witness: Witness? }
+        var queue = AnnouncementQueue()
+        var witnesses: [Weak] = []
+        let ids = try (1...100).map { try id($0) }
+        queue.put(many(1...2))
+        for _ in 1...5_000 {
+            let witness = Witness()
+            witnesses.append(Weak(witness: witness))
+            let waits = queue.keep({ _ = witness }, after: ids)
+            #expect(waits)
+            queue.put(many(1...2))
+            _ = queue.takeFirst()
+            _ = queue.takeFirst()
+        }
+        #expect(!queue.isEmpty)
+        #expect(witnesses.count { $0.witness != nil } < 1_000)
     }
 
     @Test func `a reply to a change of many waits for the last of them`() throws {

@@ -238,6 +238,46 @@ import iDownTesting
         }
     }
 
+    @Test func `a task that changes before its object was told of is added once`() async throws {
+        try await withScene { scene in
+            func task(_ number: Int64, _ priority: Int32) -> TaskSnapshot {
+                let record = TaskRecord.sample(number) { record in
+                    (record.state, record.priority) = (.paused, priority)
+                }
+                return TaskSnapshot(record: record, live: nil)
+            }
+            let count: Int64 = 3_000
+            let news = try (1...count).map { number in
+                TaskNews(try #require(TaskID(rawValue: number)), from: nil, to: task(number, 0))
+            }
+            let last = try #require(TaskPath(id: "\(count - 1)")).objectPath
+            // Objects wait while the bus does not read, and nothing else does.
+            #expect(kill(scene.bus.processID, SIGSTOP) == 0)
+            await scene.announcer.changedTogether(news, serial: 5)
+            await scene.announcer.taskChanged(from: task(count, 0), to: task(count, 7))
+            #expect(kill(scene.bus.processID, SIGCONT) == 0)
+            try await scene.signals.first("the last object") { signal in
+                signal.member == "InterfacesAdded" && signal.arguments.first == .objectPath(last)
+            }
+            let end = try #require(TaskID(rawValue: 9999))
+            await scene.announcer.taskRemoved(end)
+            try await scene.signals.first("the end") { $0.arguments.first == .string("9999") }
+            let told = scene.signals.signals
+            #expect(told.count { $0.member == "TaskAdded" } == 0)
+            #expect(told.count { $0.member == "TasksAdded" } == 1)
+            #expect(told.count { $0.member == "TaskChanged" } == 1)
+            let path = try #require(TaskPath(id: "\(count)")).objectPath
+            let object = told.filter {
+                $0.member == "InterfacesAdded" && $0.arguments.first == .objectPath(path)
+            }
+            #expect(object.count == 1)
+            let values = try [String: [String: Value]](
+                busValue: try #require(object.first).arguments[1]
+            )
+            #expect(values["org.idown.Task1"]?["Priority"] == .int32(7))
+        }
+    }
+
     @Test func `an object comes and goes with its task`() async throws {
         try await withScene { scene in
             let task = snapshot()
