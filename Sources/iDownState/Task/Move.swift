@@ -44,6 +44,12 @@ extension TaskRecord {
     /// Whether the file is on its way to another place: until it is there nothing starts.
     package var isMoving: Bool { destination != nil }
 
+    /// Whether a copy of its file still stands where a move has left it.
+    var leavesCopy: Bool {
+        guard case .from = move else { return false }
+        return true
+    }
+
     /// Where the file would stand after an edit; nil where that is no other place.
     ///
     /// - Throws: what has to come to its end first: `deleting`, `publishing` or `moving`.

@@ -96,10 +96,10 @@ extension TaskRecord {
 
     private mutating func remove() -> [Effect] {
         let wasDownloading = state == .downloading
-        // A finished file is the user's; only what is unfinished goes with its task.
-        guard state != .completed, file != nil || wasDownloading else {
-            return [.erase, .announceRemoved]
-        }
+        // A finished file is the user's; only what is unfinished goes with its task, and the copy
+        // that a move has left.
+        let hasPart = state != .completed && (file != nil || wasDownloading)
+        guard hasPart || leavesCopy else { return [.erase, .announceRemoved] }
         intent = .remove
         state = .cancelled
         request.cookies = nil

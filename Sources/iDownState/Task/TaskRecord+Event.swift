@@ -173,6 +173,10 @@ extension TaskRecord {
         finishedAt = now
         // Nothing of a private download is kept but its file.
         if request.isPrivate {
+            if leavesCopy {
+                intent = .remove
+                return [.persist, .announce, .announceRemoved, .deletePartial, .fillSlots]
+            }
             return [.persist, .announce, .erase, .announceRemoved, .fillSlots]
         }
         return [.persist, .announce, .fillSlots]

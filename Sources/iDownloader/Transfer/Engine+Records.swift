@@ -9,8 +9,9 @@ extension Engine {
     /// Deletes the partial file of a record, if it is still ours, and what a move of it has made or
     /// left elsewhere; what is gone is as good.
     package func deletePartial(of record: TaskRecord) async throws(FileError) {
-        guard let file = record.file else { return }
-        try await deletePart(file, in: record.request.directory, of: record.id)
+        if let file = record.file {
+            try await deletePart(file, in: record.request.directory, of: record.id)
+        }
         switch record.move {
         case .to(let place, let made?):
             try await deletePart(made, in: place.directory, of: record.id)

@@ -79,6 +79,16 @@ import iDownState
         #expect(record == deleting && record.move == .to(Self.place, made: Self.moved))
     }
 
+    @Test func `a finished task goes only with the copy that its move has left`() throws {
+        var record = try record(.downloading)
+        _ = apply(.making(Self.moved), to: &record)
+        _ = apply(.arrived(Self.moved, leavesCopy: true), to: &record)
+        record.state = .completed
+        #expect(try record.apply(.remove) == [.persist, .announceRemoved, .deletePartial])
+        #expect(record.intent == .remove)
+        #expect(record.apply(.partialDeleted, at: Sample.now, jitter: 0) == [.erase])
+    }
+
     @Test func `a step to a place that is not wanted any more is dropped`() throws {
         var record = try record()
         _ = apply(.failed(nil), to: &record)
