@@ -38,8 +38,10 @@ extension Coordinator {
         }
         // An unfinished file may take long: its end is told when it comes.
         guard change.effects.contains(.moveFile), change.after.state == .completed,
+            let place = change.after.destination,
             case .failed(let failure) = await moves.end(
                 of: id,
+                at: place,
                 atMost: Self.longestLook,
                 in: self
             ), let failure, let before = change.before

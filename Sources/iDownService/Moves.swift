@@ -16,17 +16,24 @@ final class Moves {
         case failed(Failure?)
         /// The service ends, or a verb has made the move pointless.
         case dropped
+        /// It was given up, and where the file is could not be found out or recorded: the move goes
+        /// on.
+        case open
     }
 
     private struct Work {
         let work: Task<Void, Never>
         var isGivenUp = false
+        /// Whether the work may end with something left to be done: a move that was recorded after
+        /// it has looked, or one that it could not end.
+        var leavesMore = false
     }
 
     private var underWay: [TaskID: Work] = [:]
     private let waiters = Waiters<TaskID, End>()
-    /// Ends that somebody wants to know, and how many want to; nil until they are known.
-    private var wanted: [TaskID: (count: Int, end: End?)] = [:]
+    /// The tasks whose moves' ends somebody wants to know, how many want to, and by places the ends
+    /// so far.
+    private var wanted: [TaskID: (count: Int, ends: [Move.Place: End])] = [:]
 
     /// Goes on with what the last run of the service has left.
     func resume(in coordinator: isolated Coordinator) {
@@ -40,17 +47,22 @@ final class Moves {
 
     /// Carries out the move that is recorded, once no transfer has the file open.
     func begin(_ id: TaskID, in coordinator: isolated Coordinator) {
-        guard underWay[id] == nil, !coordinator.isStopping else { return }
+        guard !coordinator.isStopping else { return }
+        guard underWay[id] == nil else {
+            underWay[id]?.leavesMore = true
+            return
+        }
         let work = Task {
             await carryOut(id, in: coordinator)
-            underWay[id] = nil
-            finish(id, with: .dropped)
+            let leavesMore = underWay.removeValue(forKey: id)?.leavesMore == true
+            if leavesMore { begin(id, in: coordinator) }
+            waiters.release(id, with: .dropped)
         }
         underWay[id] = Work(work: work)
     }
 
-    /// From now on the end of the task's next move is kept for ``end(of:atMost:in:)``.
-    func expect(_ id: TaskID) { wanted[id, default: (0, nil)].count += 1 }
+    /// From now on the ends of the task's moves are kept for ``end(of:at:atMost:in:)``.
+    func expect(_ id: TaskID) { wanted[id, default: (0, [:])].count += 1 }
 
     func forget(_ id: TaskID) {
         wanted[id]?.count -= 1
@@ -65,27 +77,50 @@ final class Moves {
         atMost limit: Duration? = nil,
         in coordinator: isolated Coordinator
     ) async -> End? {
-        if let end = wanted[id]?.end { return end }
         guard underWay[id] != nil, !coordinator.isStopping else { return nil }
         return await waiters.wait(for: id, atMost: limit, in: coordinator)
     }
 
+    /// Waits for the end of a task's move to one place, which was expected before it began.
+    ///
+    /// - Returns: nil where nothing has come for so long, or nothing moves.
+    func end(
+        of id: TaskID,
+        at place: Move.Place,
+        atMost limit: Duration,
+        in coordinator: isolated Coordinator
+    ) async -> End? {
+        while true {
+            if let end = wanted[id]?.ends[place] { return end }
+            // It may be the end of an earlier move.
+            guard await end(of: id, atMost: limit, in: coordinator) != nil else { return nil }
+        }
+    }
+
     /// Has a move end with the file at its old place, or where it has come to already.
     ///
-    /// - Returns: false where a disk does not answer in time.
+    /// What a move has left on a drive that is not there stays there.
+    ///
+    /// - Returns: false where a disk does not answer in time, or nobody knows where the file is: the
+    ///   move goes on.
     func giveUp(_ id: TaskID, in coordinator: isolated Coordinator) async -> Bool {
-        guard underWay[id] != nil else { return true }
+        guard !coordinator.isStopping else { return true }
+        if underWay[id] == nil { begin(id, in: coordinator) }
         underWay[id]?.isGivenUp = true
         underWay[id]?.work.cancel()
         let pause = Coordinator.longestPause
-        return await waiters.wait(for: id, atMost: pause, in: coordinator) != nil
+        switch await waiters.wait(for: id, atMost: pause, in: coordinator) {
+        case .arrived, .failed, .dropped: return true
+        case .open, nil: return false
+        }
     }
 
     /// The task's partial file is to be deleted, wherever it is by then.
     func drop(_ id: TaskID) async {
-        guard let work = underWay[id]?.work else { return }
-        work.cancel()
-        await work.value
+        while let work = underWay[id]?.work {
+            work.cancel()
+            await work.value
+        }
     }
 
     /// The service ends.
@@ -94,8 +129,8 @@ final class Moves {
         waiters.releaseAll(with: .dropped)
     }
 
-    private func finish(_ id: TaskID, with end: End) {
-        if wanted[id] != nil, wanted[id]?.end == nil { wanted[id]?.end = end }
+    private func finish(_ id: TaskID, at place: Move.Place, with end: End) {
+        wanted[id]?.ends[place] = end
         waiters.release(id, with: end)
     }
 
@@ -112,7 +147,11 @@ final class Moves {
             }
             if (try? await coordinator.time.sleep(for: wait)) == nil {
                 // Who gives a move up has to know where the file is.
-                guard underWay[id]?.isGivenUp == true, !isLastTry else { return }
+                guard underWay[id]?.isGivenUp == true else { return }
+                guard !isLastTry else {
+                    underWay[id]?.leavesMore = true
+                    return waiters.release(id, with: .open)
+                }
                 isLastTry = true
             }
             wait = min(wait * 2, RetryPolicy.cap)
@@ -130,7 +169,7 @@ final class Moves {
         case nil:
             return false
         case .from:
-            try await coordinator.engine.deleteLeftover(of: record)
+            guard try await deleteLeftover(of: record, in: coordinator) else { return false }
             try await coordinator.recordEvent(.leftoverDeleted, of: id)
             return false
         case .to(let place, _):
@@ -144,16 +183,41 @@ final class Moves {
             switch event {
             case .arrived(_, let leavesCopy):
                 coordinator.log.info("task \(id): its file is in its new place")
-                finish(id, with: .arrived)
+                finish(id, at: place, with: .arrived)
                 return leavesCopy
             case .failed(let failure):
                 let reason = failure?.message ?? "given up"
                 coordinator.log.notice("task \(id): its file stays where it was: \(reason)")
-                finish(id, with: .failed(failure))
+                finish(id, at: place, with: .failed(failure))
             case .lost, .making:
-                finish(id, with: .arrived)
+                finish(id, at: place, with: .arrived)
             }
             return false
+        }
+    }
+
+    /// - Returns: false where the drive of what is left is not there: the next run of the service
+    ///   looks again.
+    private func deleteLeftover(
+        of record: TaskRecord,
+        in coordinator: isolated Coordinator
+    ) async throws -> Bool {
+        do throws(FileError) {
+            try await coordinator.engine.deleteLeftover(of: record)
+            return true
+        } catch {
+            let isGivenUp = underWay[record.id]?.isGivenUp == true
+            switch error {
+            case .vanished, .folderMoved, .otherDrive:
+                coordinator.log.notice(
+                    "task \(record.id): a copy of its file stays on a drive that is not connected"
+                )
+                return isGivenUp
+            case .system, .nameTaken, .notOurs, .shortened:
+                guard isGivenUp else { throw error }
+                coordinator.log.notice("task \(record.id): a copy of its file stays: \(error)")
+                return true
+            }
         }
     }
 

@@ -46,15 +46,16 @@ final class Verifications {
         for client: String,
         in coordinator: isolated Coordinator
     ) async throws -> Integrity {
+        let record = try await coordinator.task(id).record
+        guard record.state == .completed else { throw Refusal.unfinished(record.state.kind) }
+        try coordinator.refuseWhileStopping()
+        // Behind the last suspension: calls that come together are counted one by one.
         let limit = Contract.pendingVerifications
         guard calls < limit else {
             throw ServiceRefusal.limitExceeded(
                 "Too many calls of Verify wait: at most \(limit) at a time."
             )
         }
-        let record = try await coordinator.task(id).record
-        guard record.state == .completed else { throw Refusal.unfinished(record.state.kind) }
-        try coordinator.refuseWhileStopping()
         let number = waiters.makeNumber()
         if readings[id] == nil { begin(record, in: coordinator) }
         readings[id]?.callers[number] = client
@@ -130,7 +131,12 @@ final class Verifications {
         var record = first
         do {
             while true {
-                _ = await coordinator.moves.end(of: record.id, in: coordinator)
+                while record.isMoving {
+                    let end = await coordinator.moves.end(of: record.id, in: coordinator)
+                    record = try await finished(record.id, in: coordinator)
+                    // Without anybody who moves it, it would be read for ever.
+                    if end == nil, record.isMoving { throw Refusal.moving }
+                }
                 let mismatch = try await mismatch(of: record, in: coordinator)
                 let (seen, now) = (record, coordinator.time.date)
                 let integrity: Integrity? = try await coordinator.commit { transaction in
@@ -143,14 +149,20 @@ final class Verifications {
                 }
                 if let integrity { return .success(integrity) }
                 // It has another name or another digest by now, or is not there any more.
-                record = try await coordinator.task(seen.id).record
-                guard record.state == .completed else {
-                    throw Refusal.unfinished(record.state.kind)
-                }
+                record = try await finished(seen.id, in: coordinator)
             }
         } catch {
             return .failure(error)
         }
+    }
+
+    private func finished(
+        _ id: TaskID,
+        in coordinator: isolated Coordinator
+    ) async throws -> TaskRecord {
+        let record = try await coordinator.task(id).record
+        guard record.state == .completed else { throw Refusal.unfinished(record.state.kind) }
+        return record
     }
 
     private func mismatch(

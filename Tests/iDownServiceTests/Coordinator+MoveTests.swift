@@ -3,6 +3,7 @@
 import Glibc
 import Testing
 import iDownBus
+import iDownData
 import iDownState
 import iDownTesting
 import iDownloader
@@ -245,6 +246,227 @@ import iDownloader
             #expect(TestFile.names(in: third) == ["a.bin.part"])
             #expect(TestFile.names(in: other).isEmpty)
             try await finish(hub, id, server, as: third + "/a.bin")
+        }
+    }
+
+    @Test func `a place that is given while the last move ends is not forgotten`() async throws {
+        let (held, hold) = ServedFile.held()
+        let server = try FaultServer.serving(held)
+        defer { server.stop() }
+        let commit = HeldCommit()
+        try await withHub(faults: commit.faults) { hub in
+            let id = try await hub.add(server.url("/a.bin"))
+            await hold.reached.waitUntilOpen()
+            try await hub.arrival(of: 1 << 20, for: id)
+            try await hub.coordinator.carryOut(.pause, on: id)
+            await hub.transferEnd(of: id)
+            let (other, third) = (folder("other", in: hub), folder("third", in: hub))
+            let (first, second) = (edit(directory: other), edit(directory: third))
+            let another = try await hub.add("http://127.0.0.1:9/b", isPaused: true)
+            var disk = await DiskHold(hub, of: id)
+            try await hub.coordinator.edit(id, first)
+            while true {
+                guard case .to(_, nil) = try await hub.record(id)?.move else { break }
+                disk = await disk.step()
+            }
+            // The end of the first move and the second edit share the next commit.
+            commit.holdNext()
+            let coordinator = hub.coordinator
+            let busy = Task.immediate { try await coordinator.setSpeedLimit(of: another, to: 1) }
+            try await commit.reached()
+            disk.release()
+            try await waitUntil("the end of the move") {
+                await coordinator.look { $0.commits.waiting } == 1
+            }
+            let next = Task.immediate { try await coordinator.edit(id, second) }
+            try await waitUntil("the edit") {
+                await coordinator.look { $0.commits.waiting } == 2
+            }
+            commit.release()
+            try await busy.value
+            try await next.value
+            try await waitForMove(hub, id)
+            #expect(TestFile.names(in: third) == ["a.bin.part"])
+            #expect(try await hub.record(id)?.request.directory == third)
+        }
+    }
+
+    @Test func `a move that cannot be given up goes on`() async throws {
+        let (held, hold) = ServedFile.held()
+        let server = try FaultServer.serving(held)
+        defer { server.stop() }
+        let faults = CommitFaults()
+        try await withHub(faults: faults) { hub in
+            let id = try await hub.add(server.url("/a.bin"))
+            await hold.reached.waitUntilOpen()
+            try await hub.arrival(of: 1 << 20, for: id)
+            try await hub.coordinator.carryOut(.pause, on: id)
+            await hub.transferEnd(of: id)
+            let (other, third) = (folder("other", in: hub), folder("third", in: hub))
+            let (first, second) = (edit(directory: other), edit(directory: third))
+            let disk = await DiskHold(hub, of: id)
+            let coordinator = hub.coordinator
+            try await coordinator.edit(id, first)
+            // Behind the refused edit the end of the move cannot be recorded, twice.
+            faults.failNext(after: 1)
+            faults.failNext(after: 2)
+            let commits = faults.commits
+            let next = Task.immediate { try await coordinator.edit(id, second) }
+            try await waitUntil("the refusal") { faults.commits > commits }
+            disk.release()
+            await #expect(throws: Refusal.moving) { try await next.value }
+            try await waitForMove(hub, id)
+            #expect(TestFile.names(in: other) == ["a.bin.part"])
+            #expect(TestFile.names(in: third).isEmpty)
+        }
+    }
+
+    /// Leaves a paused task with a megabyte of its file in the folder `drive`, and no service.
+    private func withLeftPartial(
+        _ body: (_ folder: String, TaskID) async throws -> Void
+    ) async throws {
+        let (held, hold) = ServedFile.held()
+        let server = try FaultServer.serving(held)
+        defer { server.stop() }
+        try await withTemporaryFolder { folder in
+            let id = try await withHub(in: folder) { hub in
+                let drive = self.folder("drive", in: hub)
+                let wish = hub.wish(server.url("/a.bin")) { $0.directory = drive }
+                let id = try #require(try await hub.coordinator.add([wish], token: nil).first)
+                await hold.reached.waitUntilOpen()
+                try await hub.arrival(of: 1 << 20, for: id)
+                try await hub.coordinator.carryOut(.pause, on: id)
+                await hub.transferEnd(of: id)
+                return id
+            }
+            try await body(folder, id)
+        }
+    }
+
+    @Test func `a folder that is not there after a restart is not taken for a lost file`()
+        async throws
+    {
+        try await withLeftPartial { folder, id in
+            let (files, drive) = (folder + "/files", folder + "/files/drive")
+            let edit = edit(directory: files)
+            try await withHub(
+                in: folder,
+                prepare: { store, _ in
+                    try await store.commit { transaction in
+                        _ = try transaction.change(id) { try $0.edit(edit) }
+                    }
+                    #expect(rename(drive, folder + "/away") == 0)
+                }
+            ) { hub in
+                try await waitForMove(hub, id)
+                let record = try #require(try await hub.record(id))
+                #expect(record.failure?.code == .fileVanished && record.file != nil)
+                #expect(record.segments.byteCount == 1 << 20)
+                #expect(record.request.directory == drive)
+            }
+        }
+    }
+
+    @Test func `a file that may be in a folder that is not there is waited for`() async throws {
+        try await withLeftPartial { folder, id in
+            let (drive, other) = (folder + "/files/drive", folder + "/files/other")
+            let edit = edit(directory: other)
+            try await withHub(
+                in: folder,
+                prepare: { store, _ in
+                    try await store.commit { transaction in
+                        _ = try transaction.change(id) { record throws(Refusal) in
+                            let file = record.file
+                            var effects = try record.edit(edit)
+                            if let file, let place = record.destination {
+                                effects += record.apply(
+                                    .move(.making(file), to: place),
+                                    at: .someTime,
+                                    jitter: 0
+                                )
+                            }
+                            return effects
+                        }
+                    }
+                    // The kill came between the rename and its record.
+                    mkdir(folder + "/away", 0o700)
+                    #expect(rename(drive + "/a.bin.part", folder + "/away/a.bin.part") == 0)
+                }
+            ) { hub in
+                _ = await hub.coordinator.moveEnd(of: id)
+                let record = try #require(try await hub.record(id))
+                #expect(record.destination?.directory == other)
+            }
+            #expect(rename(folder + "/away", other) == 0)
+            try await withHub(in: folder) { hub in
+                try await waitForMove(hub, id)
+                let record = try #require(try await hub.record(id))
+                #expect(record.request.directory == other && record.failure == nil)
+                #expect(record.segments.byteCount == 1 << 20)
+            }
+        }
+    }
+
+    @Test func `what a move has left on a drive that is not there is deleted when the drive is`()
+        async throws
+    {
+        try await withLeftPartial { folder, id in
+            let (files, drive) = (folder + "/files", folder + "/files/drive")
+            try await withHub(
+                in: folder,
+                prepare: { store, _ in
+                    try await store.commit { transaction in
+                        _ = try transaction.change(id) { record in
+                            // As a move to another file system leaves it, but for the new file.
+                            if let file = record.file {
+                                record.move = .from(directory: drive, file)
+                            }
+                            record.file = nil
+                            record.request.directory = files
+                            return [.persist]
+                        }
+                    }
+                    #expect(rename(drive, folder + "/away") == 0)
+                }
+            ) { hub in
+                _ = await hub.coordinator.moveEnd(of: id)
+                let record = try #require(try await hub.record(id))
+                #expect(record.move != nil)
+            }
+            #expect(rename(folder + "/away", drive) == 0)
+            try await withHub(in: folder) { hub in
+                try await waitForMove(hub, id)
+                #expect(TestFile.names(in: drive).isEmpty)
+            }
+        }
+    }
+
+    @Test func `Verify does not read a file for ever that nobody moves`() async throws {
+        let server = try FaultServer.serving(ServedFile(.small))
+        defer { server.stop() }
+        try await withTemporaryFolder { folder in
+            let id = try await withHub(in: folder) { hub in
+                let id = try await hub.add(server.url("/a.bin"))
+                try await hub.announced.wait(for: id, .completed)
+                return id
+            }
+            let edit = edit(name: "b.bin")
+            try await withHub(
+                in: folder,
+                begins: false,
+                prepare: { store, _ in
+                    try await store.commit { transaction in
+                        _ = try transaction.change(id) { try $0.edit(edit) }
+                    }
+                }
+            ) { hub in
+                let coordinator = hub.coordinator
+                await #expect(throws: Refusal.moving) {
+                    try await within("the answer") {
+                        _ = try await coordinator.verify(id, for: ":1.1")
+                    }
+                }
+            }
         }
     }
 

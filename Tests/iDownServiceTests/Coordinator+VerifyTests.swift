@@ -92,6 +92,35 @@ import iDownTesting
         }
     }
 
+    @Test func `calls that come together are counted one by one`() async throws {
+        let server = try FaultServer.serving(ServedFile(.small))
+        defer { server.stop() }
+        try await withHub { hub in
+            let id = try await hub.add(server.url("/a"))
+            try await hub.announced.wait(for: id, .completed)
+            let door = DispatchSemaphore(value: 0)
+            hub.disk.digestQueue(for: hub.files).async { door.wait() }
+            let (coordinator, limit) = (hub.coordinator, Contract.pendingVerifications)
+            let refused = FaultServer.Gate()
+            let calls = (0...limit).map { _ in
+                Task.immediate {
+                    do {
+                        _ = try await coordinator.verify(id, for: ":1.1")
+                    } catch ServiceRefusal.limitExceeded {
+                        refused.open()
+                    }
+                }
+            }
+            try await waitUntil("all calls but one to wait") {
+                await coordinator.look { $0.verifications.calls } >= limit
+            }
+            try await within("the refusal") { await refused.waitUntilOpen() }
+            #expect(await coordinator.look { $0.verifications.calls } == limit)
+            door.signal()
+            for call in calls { try await call.value }
+        }
+    }
+
     @Test func `calls for one file share a reading, which ends with their clients`() async throws {
         let server = try FaultServer.serving(ServedFile(.small))
         defer { server.stop() }

@@ -70,10 +70,18 @@ extension Engine {
         }
     }
 
-    /// Deletes what a move has left at the old place of a file.
+    /// Deletes what a move has left at the old place of a file; a file that is gone is as good.
+    ///
+    /// - Throws: `vanished`, `folderMoved` or `otherDrive` where the folder or its drive is not
+    ///   there: nobody can say whether the file is.
     package func deleteLeftover(of record: TaskRecord) async throws(FileError) {
         guard case .from(let directory, let file) = record.move else { return }
-        try await deletePart(file, in: directory, of: record.id)
+        let fileSystem = fileSystem
+        try await disk.run(key: record.id.rawValue, in: directory) { () throws(FileError) in
+            let folder = try OpenFolder(directory, fileSystem: fileSystem)
+            let isDeleted = try folder.deletePart(file)
+            if !isDeleted, folder.isElsewhere(file) { throw .otherDrive }
+        }
     }
 }
 
@@ -97,7 +105,7 @@ private struct FileMove: Sendable {
     private func entry(of file: LocalFile) -> String { isFinished ? file.name : file.partName }
 
     func run(after made: LocalFile?) async throws -> MoveEvent {
-        let target = try await open(place.directory)
+        let target = try await openTarget(after: made)
         if let made, let arrived = try await settle(made, in: target) {
             return .arrived(arrived, leavesCopy: false)
         }
@@ -131,6 +139,29 @@ private struct FileMove: Sendable {
         return try await engine.disk.run(key: record.id.rawValue, in: directory) {
             () throws(FileError) in try OpenFolder(directory, fileSystem: fileSystem)
         }
+    }
+
+    /// Opens the new folder.
+    ///
+    /// - Throws: `Unsettled` where an earlier try may have moved the file there already.
+    private func openTarget(after made: LocalFile?) async throws -> OpenFolder {
+        do {
+            return try await open(place.directory)
+        } catch let error as FileError {
+            guard made?.mark == file.mark, await !isInOldPlace() else { throw error }
+            throw Unsettled()
+        }
+    }
+
+    /// Whether the file surely still has its old name.
+    private func isInOldPlace() async -> Bool {
+        let (old, file) = (entry(of: file), file)
+        let (directory, fileSystem) = (record.request.directory, engine.fileSystem)
+        let isThere = try? await engine.disk.run(key: record.id.rawValue, in: directory) {
+            () throws(FileError) in
+            try OpenFolder(directory, fileSystem: fileSystem).has(old, as: file)
+        }
+        return isThere == true
     }
 
     /// Looks how far an earlier try has come.
@@ -171,8 +202,9 @@ private struct FileMove: Sendable {
         let (directory, fileSystem) = (record.request.directory, engine.fileSystem)
         return try await engine.disk.run(key: record.id.rawValue, in: directory) {
             () throws(FileError) in
+            // A folder that is not there may be on a drive that is not there: its file is not lost.
+            let folder = try OpenFolder(directory, fileSystem: fileSystem)
             do throws(FileError) {
-                let folder = try OpenFolder(directory, fileSystem: fileSystem)
                 guard isFinished else {
                     let part = try PartFile.reopen(file, in: folder)
                     // A copy that a restored home has: the next attempt has to take it over first.
