@@ -393,7 +393,10 @@ import iDownloader
                     #expect(rename(drive + "/a.bin.part", folder + "/away/a.bin.part") == 0)
                 }
             ) { hub in
-                _ = await hub.coordinator.moveEnd(of: id)
+                // Who gives the move up hears that nobody knows where the file is.
+                let third = self.edit(directory: hub.files)
+                let coordinator = hub.coordinator
+                await #expect(throws: Refusal.moving) { try await coordinator.edit(id, third) }
                 let record = try #require(try await hub.record(id))
                 #expect(record.destination?.directory == other)
             }

@@ -92,7 +92,7 @@ import iDownTesting
         }
     }
 
-    @Test func `calls that come together are counted one by one`() async throws {
+    @Test func `so many calls may wait at a time, and one more is refused`() async throws {
         let server = try FaultServer.serving(ServedFile(.small))
         defer { server.stop() }
         try await withHub { hub in
