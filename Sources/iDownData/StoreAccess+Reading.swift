@@ -132,6 +132,22 @@ extension StoreAccess {
         }
     }
 
+    /// Returns the unfinished tasks with a URL in a folder, in order of ids.
+    ///
+    /// - Parameters:
+    ///   - url: without a login of its own.
+    ///   - directory: the folder.
+    ///   - fileName: the name, where one is asked for.
+    /// - Returns: the tasks' ids.
+    /// - Throws: `StoreFailure`.
+    package func unfinishedTasks(
+        url: String,
+        directory: String,
+        fileName: String?
+    ) throws(StoreFailure) -> [TaskID] {
+        try unfinishedTasks(url, directory, fileName, nil) { $0?.isForURL != true }
+    }
+
     private func unfinishedTask(
         _ url: String,
         _ directory: String,
@@ -139,9 +155,21 @@ extension StoreAccess {
         _ owner: String?,
         _ isMeant: (LoginKey?) -> Bool
     ) throws(StoreFailure) -> TaskID? {
+        try unfinishedTasks(url, directory, fileName, owner, limit: 1, isMeant).first
+    }
+
+    private func unfinishedTasks(
+        _ url: String,
+        _ directory: String,
+        _ fileName: String?,
+        _ owner: String?,
+        limit: Int = 100,
+        _ isMeant: (LoginKey?) -> Bool
+    ) throws(StoreFailure) -> [TaskID] {
         try translatingErrors {
+            var found: [TaskID] = []
             let rows = try rows(Query.unfinished.rawValue, [URLHash.value(of: url), directory])
-            while let row = try rows.next() {
+            while found.count < limit, let row = try rows.next() {
                 guard text(row, 1) == url, isMeant(LoginKey(rawValue: text(row, 5))) else {
                     continue
                 }
@@ -150,9 +178,9 @@ extension StoreAccess {
                 // Compared byte by byte, because two encodings of one text are two file names.
                 guard fileName.map({ $0.utf8.elementsEqual(given.utf8) }) ?? true else { continue }
                 guard owner == nil || owner == text(row, 4) else { continue }
-                return TaskID(rawValue: integer(row, 0))
+                if let id = TaskID(rawValue: integer(row, 0)) { found.append(id) }
             }
-            return nil
+            return found
         }
     }
 

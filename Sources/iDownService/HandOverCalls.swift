@@ -56,29 +56,33 @@ final class HandOverCalls {
         var rest: Duration { max(.zero, deadline - coordinator.time.now) }
         tokens[token, default: Calls()].count += 1
         var isGone = false
+        let late = ServiceRefusal.disagreed("The answer would come too late.")
         do {
             try await service.permit(call)
             let wish = try await wish(url, options, within: rest, in: service)
-            let (id, isNew) = try await coordinator.handOver(
-                wish,
-                token: token,
-                seen: SeenAnswer(options),
-                until: deadline
-            )
+            let seen = SeenAnswer(options)
+            let work = Task {
+                try await coordinator.handOver(wish, token: token, seen: seen, until: deadline)
+            }
+            guard let result = await promptly(within: rest, { await work.result }) else {
+                // The disk is slow. What it stores after all is taken back.
+                answer(service.named(.failure(late)))
+                if (try? await work.value)?.isNew == true { tokens[token]?.isNew = true }
+                return await leave(token, isGone: false, in: service)
+            }
+            let (id, isNew) = try result.get()
             if isNew { tokens[token]?.isNew = true }
             let isThere = await promptly(within: rest) { await !call.isForNobody }
             isGone = isThere == false
-            guard isThere == true, rest > .zero else {
-                throw ServiceRefusal.disagreed("The answer would come too late.")
-            }
+            guard isThere == true, rest > .zero else { throw late }
             answer(.success(id.description))
-            // The bus may hang.
-            let isSent: Void? = await promptly(within: rest) { await call.connection.flush() }
-            if isSent != nil { tokens[token]?.isAnswered = true } else { isGone = true }
-            await leave(token, isGone: isGone, in: service)
+            // The bus serves what it gets in order: once it answers this, it has the answer above.
+            let isSent = await promptly(within: rest) { await call.isForNobody } != nil
+            if isSent { tokens[token]?.isAnswered = true }
+            await leave(token, isGone: !isSent, in: service)
         } catch {
-            await leave(token, isGone: isGone, in: service)
             answer(service.named(.failure(error)))
+            await leave(token, isGone: isGone, in: service)
         }
     }
 

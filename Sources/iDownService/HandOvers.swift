@@ -117,7 +117,9 @@ final class HandOvers {
         }
         if let known { return (try known.taskID, false) }
         try check(wish, in: coordinator)
-        let id = try await coordinator.commit { transaction in (try transaction.makeID(), []) }
+        let id = try await coordinator.commit(answering: .first) { transaction in
+            (try transaction.makeID(), [])
+        }
         try coordinator.refuseWhileStopping()
         var start = begin(wish, as: id, token, in: coordinator)
         do {
@@ -126,7 +128,9 @@ final class HandOvers {
             try Self.judge(word, seen)
             let record = TaskRecord(wish, id: id, at: coordinator.time.date)
             let confirmAt = coordinator.time.date.advanced(by: Self.term)
-            try await coordinator.commit { transaction in
+            // A Confirm that shares the commit takes it from there.
+            held[id] = start
+            try await coordinator.commit(answering: .first) { transaction in
                 // It may have been withdrawn meanwhile.
                 if let other = try transaction.handOver(token) { _ = try other.taskID }
                 guard try transaction.counts().total < Contract.maximumTasks else {
@@ -139,11 +143,11 @@ final class HandOvers {
                 return ((), [])
             }
         } catch {
+            held[id] = nil
             start.drop()
             coordinator.engine.forgetFindings(on: id)
             throw error
         }
-        held[id] = start
         if coordinator.isStopping { drop(id) }
         watchClock(in: coordinator)
         return (id, true)
@@ -200,8 +204,8 @@ final class HandOvers {
 
     /// Makes a provisional hand-over a task like any other.
     ///
-    /// - Returns: the id of the task; that of another where an unfinished one has this URL already
-    ///   and is on its way.
+    /// - Returns: the id of the task; that of another where one of the user's own brings this URL
+    ///   already.
     /// - Throws: `ServiceRefusal.noSuchHandOver` for a token that is unknown or withdrawn.
     func confirm(_ token: String, in coordinator: isolated Coordinator) async throws -> TaskID {
         try coordinator.refuseWhileStopping()
@@ -247,7 +251,13 @@ final class HandOvers {
         forEver: Bool,
         in coordinator: isolated Coordinator
     ) async throws {
-        let id: TaskID? = try await coordinator.commit { transaction in
+        // A call with the token waits for the end of this, as for a first answer.
+        asking.insert(token)
+        defer {
+            asking.remove(token)
+            results.release(token, with: .failure(ServiceRefusal.disagreed(Self.overdue)))
+        }
+        let id: TaskID? = try await coordinator.commit(answering: .first) { transaction in
             guard case .provisional(let id, _) = try transaction.handOver(token) else {
                 return (nil, [])
             }
@@ -378,9 +388,9 @@ extension Transaction {
         guard var record = try provisionalTask(token) else {
             throw StoreFailure.corruptRecord(id: provisional.rawValue, column: "record")
         }
-        if let (id, change) = try join(record.request) {
+        if let id = try downloadingTask(like: record.request) {
             try settleHandOver(token, as: .joined(id))
-            return ((id, provisional), change)
+            return ((id, provisional), [])
         }
         record.serial = try makeSerial()
         try insert(record)
@@ -389,20 +399,21 @@ extension Transaction {
         return ((provisional, nil), [Change(before: nil, after: record, effects: effects)])
     }
 
-    /// Finds the task that is about to bring the same URL, and resumes it where it is paused.
+    /// Returns the task of the user's own that brings the same URL now.
     ///
-    /// One that has failed is left alone: the browser's cookies and referrer may be what it lacks.
-    private func join(_ request: TaskRequest) throws -> (TaskID, [Change])? {
-        let id = try unfinishedTask(
+    /// Any other task is left alone: one that waits, is paused or has failed would have to ask the
+    /// server again, while the answer to the hand-over is there and its cookies are the browser's;
+    /// and a sandboxed application could have prepared its own.
+    private func downloadingTask(like request: TaskRequest) throws -> TaskID? {
+        let ids = try unfinishedTasks(
             url: request.url,
             directory: request.directory,
             fileName: request.fileName
         )
-        guard let id, let record = try? task(id), record.state != .failed else { return nil }
-        do {
-            return (id, try change(id) { try $0.apply(.resume) }.map { [$0] } ?? [])
-        } catch Refusal.publishing {
-            return (id, [])
+        return ids.first { id in
+            guard let record = try? task(id) else { return false }
+            return record.state == .downloading && record.request.owner == nil
+                && record.request.isPrivate == request.isPrivate
         }
     }
 

@@ -2,6 +2,7 @@
 
 import Synchronization
 import Testing
+import iDownBus
 import iDownData
 import iDownState
 import iDownTesting
@@ -104,6 +105,122 @@ import iDownloader
             // The same token may be tried again.
             let id = try await handOver(server.url("/a.bin"), "t", to: hub)
             #expect(try await hub.coordinator.confirmHandOver("t") == id)
+        }
+    }
+
+    @Test func `only a task of the user's own that is on its way is joined`() async throws {
+        let gate = FaultServer.Gate()
+        let server = try FaultServer(
+            script: .init { request in
+                let answer = ServedFile(.small).answer(to: request)
+                return request.path == "/held.bin" ? [.wait(for: gate)] + answer : answer
+            }
+        )
+        defer { server.stop() }
+        try await withHub { hub in
+            let url = server.url("/a.bin")
+            let paused = try await hub.add(url, isPaused: true)
+            let id = try await handOver(url, "t", to: hub)
+            #expect(try await hub.coordinator.confirmHandOver("t") == id)
+            try await hub.announced.wait(for: id, .completed)
+            // The answer that was proven is the one that is used.
+            #expect(server.requests.count == 1)
+            #expect(try await hub.record(paused)?.state == .paused)
+
+            let held = server.url("/held.bin")
+            let foreign = hub.wish(held) { $0.owner = "org.example.App" }
+            let others = try await hub.coordinator.add([foreign], token: nil)
+            await server.waitForRequest(count: 2)
+            async let next = handOver(held, "u", to: hub)
+            await server.waitForRequest(count: 3)
+            gate.open()
+            let own = try await next
+            #expect(try await hub.coordinator.confirmHandOver("u") == own)
+            #expect(!others.contains(own))
+        }
+    }
+
+    @Test func `a hand-over is answered while others still hear of an earlier change`()
+        async throws
+    {
+        let server = try FaultServer.serving(ServedFile(.small))
+        defer { server.stop() }
+        let gate = FaultServer.Gate()
+        defer { gate.open() }
+        try await withHub { hub in
+            hub.announced.after { _ in await gate.waitUntilOpen() }
+            let adding = Task { try await hub.add(server.url("/b.bin"), isPaused: true) }
+            try await hub.announced.wait("the addition") { $0.contains(where: \.isAddition) }
+            let answer = Task { try await handOver(server.url("/a.bin"), "t", to: hub) }
+            let isAnswered = try? await within("the answer", limit: .seconds(10)) {
+                try await answer.value
+            }
+            #expect(isAnswered != nil)
+            gate.open()
+            _ = try await adding.value
+            _ = try await answer.value
+        }
+    }
+
+    @Test func `a Confirm that shares the commit of its HandOver keeps the answer`() async throws {
+        let gate = FaultServer.Gate()
+        let server = try FaultServer(
+            script: .init { [.wait(for: gate)] + ServedFile(.small).answer(to: $0) }
+        )
+        defer { server.stop() }
+        let held = HeldCommit()
+        try await withHub(faults: held.faults) { hub in
+            let answer = Task { try await handOver(server.url("/a.bin"), "t", to: hub) }
+            await server.waitForRequest()
+            held.holdNext()
+            let adding = Task { try await hub.add(server.url("/b.bin"), isPaused: true) }
+            try await held.reached()
+            gate.open()
+            try await waitUntil("the hand-over to be kept next") {
+                await hub.coordinator.look { $0.commits.waiting == 1 }
+            }
+            let confirmed = Task { try await hub.coordinator.confirmHandOver("t") }
+            try await waitUntil("the confirmation to be next") {
+                await hub.coordinator.look { $0.commits.waiting == 2 }
+            }
+            held.release()
+            _ = try await adding.value
+            let id = try await answer.value
+            #expect(try await confirmed.value == id)
+            try await hub.announced.wait(for: id, .completed)
+            #expect(server.requests.count == 1)
+            #expect(await hub.coordinator.look { $0.handOvers.isIdle })
+        }
+    }
+
+    @Test func `a store that hangs holds up no Disagreed, and keeps nothing in the end`()
+        async throws
+    {
+        let gate = FaultServer.Gate()
+        let server = try FaultServer(
+            script: .init { [.wait(for: gate)] + ServedFile(.small).answer(to: $0) }
+        )
+        defer { server.stop() }
+        let held = HeldCommit()
+        defer { held.release() }
+        try await withService(faults: held.faults) { scene in
+            let url = server.url("/a.bin")
+            let answer = Task { try await scene.client.handOver(url, options: .init(token: "t")) }
+            await server.waitForRequest()
+            held.holdNext()
+            gate.open()
+            try await held.reached()
+            let refusal = await code {
+                _ = try await within("the answer", limit: .seconds(10)) { try await answer.value }
+            }
+            #expect(refusal == .disagreed)
+            held.release()
+            _ = await answer.result
+            // Without the hand-over the token is free again.
+            try await waitUntil("the hand-over to be taken back") {
+                await scene.coordinator.look { $0.handOvers.isIdle && $0.commits.isIdle }
+            }
+            #expect(await code { _ = try await scene.client.confirm("t") } == .noSuchTask)
         }
     }
 

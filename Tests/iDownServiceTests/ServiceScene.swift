@@ -38,17 +38,18 @@ struct ServiceScene {
 ///
 /// - Parameters:
 ///   - busFaults: makes the service's calls into libdbus fail.
+///   - faults: makes commits fail or hang.
 ///   - body: what is tried with it.
 /// - Throws: what `body` throws, and what keeps the service from starting.
 func withService(
     busFaults: DBus.FaultPlan? = nil,
+    faults: CommitFaults = CommitFaults(),
     _ body: (ServiceScene) async throws -> Void
 ) async throws {
     try await withTemporaryFolder { folder in
         try await withPrivateBus { bus in
             let home = ServiceHome(in: folder)
             let folders = StandardFolders(environment: home.variables, home: home.path)
-            let faults = CommitFaults()
             let store = try Store.open(
                 folder: folders.state,
                 now: .someTime,
