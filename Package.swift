@@ -164,6 +164,13 @@ let package = Package(
             ],
             swiftSettings: house
         ),
+        // What browsers' extensions and the native host say to each other, and where browsers look:
+        // values alone.
+        .target(
+            name: "iDownBrowser",
+            dependencies: ["iDownBus", "iDownSettings"],
+            swiftSettings: house
+        ),
         // Presentation: values in, text out.
         .target(
             name: "iDownView",
@@ -201,6 +208,7 @@ let package = Package(
                 "CCurses",
                 "CLinux",
                 "DBus",
+                "iDownBrowser",
                 "iDownBus",
                 "iDownSettings",
                 "iDownView",
@@ -280,6 +288,11 @@ let package = Package(
                 "iDownTesting",
                 .product(name: "Logging", package: "swift-log"),
             ],
+            swiftSettings: house
+        ),
+        .testTarget(
+            name: "iDownBrowserTests",
+            dependencies: ["iDownBrowser", "iDownBus", "iDownSettings", "iDownTesting"],
             swiftSettings: house
         ),
         .testTarget(

@@ -16,7 +16,22 @@ extension ManagerClient {
         } catch  where error.code == .unknownInterface {
             // An older service has no such interface.
         }
-        return Setting.allCases.compactMap { setting in
+        return Self.settings(in: properties)
+    }
+
+    /// Returns the settings that an interface has.
+    ///
+    /// - Throws: `UnknownInterface` where an older service does not have it.
+    package func settings(
+        of place: Setting.Place
+    ) async throws(ManagerError) -> [(setting: Setting, content: Setting.Content)] {
+        Self.settings(in: try await properties(of: place.interface))
+    }
+
+    private static func settings(
+        in properties: [String: Value]
+    ) -> [(setting: Setting, content: Setting.Content)] {
+        Setting.allCases.compactMap { setting in
             properties[setting.rawValue].flatMap(setting.content).map { (setting, $0) }
         }
     }

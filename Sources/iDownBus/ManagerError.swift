@@ -31,6 +31,11 @@ public struct ManagerError: Error, Hashable, Sendable, CustomStringConvertible {
 }
 
 extension ManagerError {
+    /// The last part of the name, such as `NoSuchTask`.
+    package var shortName: String {
+        name.rawValue.split(separator: ".").last.map(String.init) ?? name.rawValue
+    }
+
     /// The ErrorCode with which the text of `RequestFailed` begins, such as `Server.NotFound`; nil
     /// for every other error.
     public var failureCode: String? {

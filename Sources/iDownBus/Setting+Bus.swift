@@ -15,21 +15,16 @@ extension Setting {
     }
 
     /// The interface that has the property.
-    var interface: InterfaceName {
-        switch place {
-        case .manager: Contract.managerInterface
-        case .settings: Contract.settingsInterface
-        }
-    }
+    var interface: InterfaceName { place.interface }
 
     /// The type of the property.
     var signature: Signature {
         switch kind {
         case .number, .days: "u"
-        case .seconds, .rate: "t"
+        case .seconds, .rate, .size: "t"
         case .flag: "b"
         case .folder, .file, .proxy, .hosts, .choice: "s"
-        case .command: "as"
+        case .command, .sites, .types: "as"
         }
     }
 
@@ -41,7 +36,7 @@ extension Setting {
         case .flag(let flag): .boolean(flag)
         case .text("") where kind == .proxy: .string(Self.direct)
         case .text(let text): .string(text ?? "")
-        case .command(let words): words.busValue
+        case .words(let words): words.busValue
         }
     }
 
@@ -53,8 +48,18 @@ extension Setting {
         case .boolean(let flag): .flag(flag)
         case .string(Self.direct) where kind == .proxy: .text("")
         case .string(let text): .text(text.isEmpty ? nil : text)
-        case .array: (try? [String](busValue: value)).map { .command($0) }
+        case .array: (try? [String](busValue: value)).map { .words($0) }
         default: nil
+        }
+    }
+}
+
+extension Setting.Place {
+    /// The interface on the bus.
+    var interface: InterfaceName {
+        switch self {
+        case .manager: Contract.managerInterface
+        case .settings: Contract.settingsInterface
         }
     }
 }

@@ -301,11 +301,11 @@ package struct SettingsFile: Sendable {
         guard let value = content[setting.rawValue] else { return }
         let read: Setting.Content? =
             switch (value, setting.usual) {
-            case (.null, .text), (.null, .command): setting.usual
+            case (.null, .text), (.null, .words): setting.usual
             case (.boolean(let flag), _): .flag(flag)
             case (.integer(let number), _): UInt64(exactly: number).map { .number($0) }
             case (.text(let text), _): .text(text)
-            case (.array(let values), _): Self.words(values).map { .command($0) }
+            case (.array(let values), _): Self.words(values).map { .words($0) }
             case (.null, _), (.number, _), (.object, _): nil
             }
         guard let read, value == .null || setting.allows(read) else {
@@ -363,9 +363,9 @@ extension JSONValue {
         switch content {
         case .number(let number): self = .integer(Int64(clamping: number))
         case .flag(let flag): self = .boolean(flag)
-        case .text(nil), .command([]): return nil
+        case .text(nil), .words([]): return nil
         case .text(let text?): self = .text(text)
-        case .command(let words): self = .array(words.map { .text($0) })
+        case .words(let words): self = .array(words.map { .text($0) })
         }
     }
 }

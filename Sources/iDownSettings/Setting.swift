@@ -41,6 +41,20 @@ public enum Setting: String, CaseIterable, Hashable, Sendable {
     case useServerTime = "UseServerTime"
     /// The lowest level that is logged.
     case logLevel = "LogLevel"
+    /// Whether browsers hand their downloads over.
+    case browserHandOver = "BrowserHandOver"
+    /// The least size in bytes of a download that a browser hands over.
+    case browserLeastSize = "BrowserLeastSize"
+    /// The types of files that browsers hand over; none means all.
+    case browserTypes = "BrowserTypes"
+    /// The types of files that browsers keep.
+    case browserLeaveTypes = "BrowserLeaveTypes"
+    /// The hosts whose downloads browsers hand over; none means all.
+    case browserHosts = "BrowserHosts"
+    /// The hosts whose downloads browsers keep.
+    case browserLeaveHosts = "BrowserLeaveHosts"
+    /// Whether browsers also hand over downloads of private windows.
+    case browserPrivate = "BrowserPrivate"
 
     /// Where the value of the setting is, and of which kind it is.
     var row: Row {
@@ -63,6 +77,13 @@ public enum Setting: String, CaseIterable, Hashable, Sendable {
         case .allowHiddenFolders: Row(\.allowsHiddenFolders, isReadOnly: true)
         case .useServerTime: Row(\.usesServerTime)
         case .logLevel: Row(\.logLevel, .choice(["error", "warning", "notice", "info", "debug"]))
+        case .browserHandOver: Row(\.browserHandOver)
+        case .browserLeastSize: Row(\.browserLeastSize, .size)
+        case .browserTypes: Row(\.browserTypes, .types)
+        case .browserLeaveTypes: Row(\.browserLeaveTypes, .types)
+        case .browserHosts: Row(\.browserHosts, .sites, isPrivate: true)
+        case .browserLeaveHosts: Row(\.browserLeaveHosts, .sites, isPrivate: true)
+        case .browserPrivate: Row(\.browserPrivate)
         }
     }
 }
@@ -78,6 +99,8 @@ extension Setting {
         case seconds
         /// Bytes per second; 0 means no limit.
         case rate
+        /// A number of bytes.
+        case size
         /// On or off.
         case flag
         /// The absolute path of a folder.
@@ -92,6 +115,10 @@ extension Setting {
         case choice([String])
         /// A program and its arguments; none for no program.
         case command
+        /// Host names, each of which stands for its subdomains, too.
+        case sites
+        /// MIME types such as `video/*`, and endings of file names such as `.iso`.
+        case types
     }
 
     /// The interface that has the setting as a property.
@@ -104,14 +131,14 @@ extension Setting {
 
     /// The value of a setting.
     public enum Content: Sendable {
-        /// A number of tasks, connections, days, seconds, or bytes per second.
+        /// A number of tasks, connections, days, seconds, bytes, or bytes per second.
         case number(UInt64)
         /// On or off.
         case flag(Bool)
         /// A path, a URL, names or a word; nil where the user has set none.
         case text(String?)
-        /// A program and its arguments; empty for no program.
-        case command([String])
+        /// A program and its arguments, host names, or types; empty where the user has set none.
+        case words([String])
     }
 
     /// What values the setting has.
@@ -134,8 +161,8 @@ extension Setting {
         switch kind {
         case .number(let range): range
         case .days, .seconds: 0...UInt64(UInt32.max)
-        case .rate: 0...UInt64(Int64.max)
-        case .flag, .folder, .file, .proxy, .hosts, .choice, .command: nil
+        case .rate, .size: 0...UInt64(Int64.max)
+        case .flag, .folder, .file, .proxy, .hosts, .choice, .command, .sites, .types: nil
         }
     }
 
@@ -148,8 +175,10 @@ extension Setting {
             path.map { $0.utf8.first == UInt8(ascii: "/") && Self.isText($0) } ?? true
         case (.proxy, .text(let text)), (.hosts, .text(let text)): text.map(Self.isText) ?? true
         case (.choice(let words), .text(let word?)): words.contains(word)
-        case (.command, .command(let words)):
+        case (.command, .words(let words)):
             (1...256).contains(words.count) && words.first != "" && words.allSatisfy(Self.isText)
+        case (.sites, .words(let hosts)): Self.isShort(hosts) && hosts.allSatisfy(Self.isHost)
+        case (.types, .words(let types)): Self.isShort(types) && types.allSatisfy(Self.isType)
         case (_, .number(let number)): range?.contains(number) ?? false
         default: false
         }
@@ -165,6 +194,7 @@ extension Setting {
         case .days: "a number of days, 0 or more"
         case .seconds: "a number of seconds, 0 or more"
         case .rate: "a number of bytes per second, 0 or more"
+        case .size: "a number of bytes, 0 or more"
         case .flag: "true or false"
         case .folder, .file: "an absolute path"
         case .proxy: "the URL of a proxy"
@@ -172,7 +202,68 @@ extension Setting {
         case .choice(let words):
             words.dropLast().joined(separator: ", ") + " or " + (words.last ?? "")
         case .command: "an array of 1 to 256 texts that begins with a program"
+        case .sites: "an array of host names in ASCII, 12 KiB or less"
+        case .types: "an array of types such as video/* and endings such as .iso, 12 KiB or less"
         }
+    }
+}
+
+// Lists for browsers.
+extension Setting {
+    /// The most bytes of a list: all lists together fit into one message to a browser's extension.
+    private static let largestList = 12 << 10
+
+    private static func isShort(_ words: [String]) -> Bool {
+        words.reduce(0) { $0 + $1.utf8.count + 3 } <= largestList
+    }
+
+    /// Returns whether a text is a host as browsers write it: ASCII, an IPv6 address in brackets.
+    package static func isHost(_ text: String) -> Bool {
+        guard (1...253).contains(text.utf8.count) else { return false }
+        if text.hasPrefix("["), text.hasSuffix("]") {
+            return text.utf8.dropFirst().dropLast().allSatisfy { isHexadecimal($0) || $0 == 0x3A }
+        }
+        return text.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
+            .allSatisfy { label in
+                (1...63).contains(label.count)
+                    && label.allSatisfy { isLetterOrDigit($0) || $0 == 0x2D || $0 == 0x5F }
+            }
+    }
+
+    /// Returns whether a text is a MIME type, a whole group of them, or an ending of file names.
+    private static func isType(_ text: String) -> Bool {
+        if text.hasPrefix(".") {
+            return (2...32).contains(text.utf8.count) && text.utf8.allSatisfy(isNameByte)
+        }
+        let parts = text.split(separator: "/", omittingEmptySubsequences: false)
+        guard parts.count == 2 else { return false }
+        return parts[0].isRestrictedName && (parts[1] == "*" || parts[1].isRestrictedName)
+    }
+
+    private static func isHexadecimal(_ byte: UInt8) -> Bool {
+        switch byte {
+        case 0x30...0x39, 0x41...0x46, 0x61...0x66: true
+        default: false
+        }
+    }
+
+    private static func isLetterOrDigit(_ byte: UInt8) -> Bool {
+        switch byte {
+        case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: true
+        default: false
+        }
+    }
+
+    /// A byte of a restricted name: RFC 6838, 4.2.
+    fileprivate static func isNameByte(_ byte: UInt8) -> Bool {
+        isLetterOrDigit(byte) || "!#$&-^_.+".utf8.contains(byte)
+    }
+}
+
+extension Substring {
+    /// Whether it can be one half of a MIME type: RFC 6838, 4.2.
+    fileprivate var isRestrictedName: Bool {
+        (1...127).contains(utf8.count) && utf8.allSatisfy(Setting.isNameByte)
     }
 }
 
@@ -184,7 +275,7 @@ extension Setting.Content: Hashable {
         case (.flag(let one), .flag(let other)): one == other
         case (.text(let one), .text(let other)):
             one.map { Array($0.utf8) } == other.map { Array($0.utf8) }
-        case (.command(let one), .command(let other)):
+        case (.words(let one), .words(let other)):
             one.map { Array($0.utf8) } == other.map { Array($0.utf8) }
         default: false
         }
@@ -196,7 +287,7 @@ extension Setting.Content: Hashable {
         case .number(let number): hasher.combine(number)
         case .flag(let flag): hasher.combine(flag)
         case .text(let text): hasher.combine(text)
-        case .command(let words): hasher.combine(words)
+        case .words(let words): hasher.combine(words)
         }
     }
 }
@@ -213,7 +304,7 @@ extension Setting.Content: Codable {
         } else if let number = try? container.decode(UInt64.self) {
             self = .number(number)
         } else if let words = try? container.decode([String].self) {
-            self = .command(words)
+            self = .words(words)
         } else {
             self = .text(try container.decode(String.self))
         }
@@ -226,7 +317,7 @@ extension Setting.Content: Codable {
         case .number(let number): try container.encode(number)
         case .flag(let flag): try container.encode(flag)
         case .text(let text): try container.encode(text)
-        case .command(let words): try container.encode(words.isEmpty ? nil : words)
+        case .words(let words): try container.encode(words.isEmpty ? nil : words)
         }
     }
 }

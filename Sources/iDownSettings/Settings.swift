@@ -41,6 +41,20 @@ package struct Settings: Hashable, Sendable {
     package var usesServerTime = false
     /// The lowest level that is logged: `error`, `warning`, `notice`, `info` or `debug`.
     package var logLevel = "info"
+    /// Whether browsers hand their downloads over.
+    package var browserHandOver = true
+    /// The least size in bytes of a download that a browser hands over.
+    package var browserLeastSize: Int64 = 1 << 20
+    /// The types of files that browsers hand over; empty for all.
+    package var browserTypes: [String] = []
+    /// The types of files that browsers keep.
+    package var browserLeaveTypes: [String] = []
+    /// The hosts, with their subdomains, whose downloads browsers hand over; empty for all.
+    package var browserHosts: [String] = []
+    /// The hosts, with their subdomains, whose downloads browsers keep.
+    package var browserLeaveHosts: [String] = []
+    /// Whether browsers also hand over downloads of private windows.
+    package var browserPrivate = false
 
     /// Creates the defaults.
     package init() {}
@@ -118,10 +132,23 @@ extension Setting {
             isPrivate: Bool
         ) {
             self.init(.command, .settings, isReadOnly: isReadOnly, isPrivate: isPrivate) {
-                .command($0[keyPath: path] ?? [])
+                .words($0[keyPath: path] ?? [])
             } write: { settings, content in
-                guard case .command(let words) = content else { return }
+                guard case .words(let words) = content else { return }
                 settings[keyPath: path] = words.isEmpty ? nil : words
+            }
+        }
+
+        init(
+            _ path: WritableKeyPath<Settings, [String]>,
+            _ kind: Kind,
+            isPrivate: Bool = false
+        ) {
+            self.init(kind, .settings, isPrivate: isPrivate) {
+                .words($0[keyPath: path])
+            } write: { settings, content in
+                guard case .words(let words) = content else { return }
+                settings[keyPath: path] = words
             }
         }
 

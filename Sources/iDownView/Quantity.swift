@@ -77,12 +77,17 @@ package enum Quantity {
 
     /// Returns a rate as text that ``rate(_:)`` reads back: `10M`, `1500`, `off`.
     package static func text(ofRate rate: UInt64) -> String {
-        guard rate > 0 else { return "off" }
+        rate > 0 ? self.text(ofBytes: rate) : "off"
+    }
+
+    /// Returns a number of bytes as text that ``bytes(_:)`` reads back: `10M`, `1500`, `0`.
+    package static func text(ofBytes bytes: UInt64) -> String {
+        guard bytes > 0 else { return "0" }
         for (unit, shift) in [("T", 40), ("G", 30), ("M", 20), ("k", 10)] as [(String, UInt64)] {
             let size: UInt64 = 1 << shift
-            if rate.isMultiple(of: size) { return "\(rate / size)\(unit)" }
+            if bytes.isMultiple(of: size) { return "\(bytes / size)\(unit)" }
         }
-        return "\(rate)"
+        return "\(bytes)"
     }
 
     private static func size(of unit: String) -> Double? {

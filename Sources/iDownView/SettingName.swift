@@ -24,6 +24,7 @@ package enum SettingName {
         switch setting.kind {
         case .number(let range): "\(range.lowerBound) to \(range.upperBound)"
         case .rate: "a rate such as 500k, 10M or 1.5GiB/s, or off"
+        case .size: "a size such as 500k or 10M"
         case .days: "a number of days such as 30d or 4w, or forever"
         case .seconds: "a time such as 90s, 2h or 7d, or forever"
         case .flag: "on or off"
@@ -31,6 +32,9 @@ package enum SettingName {
         case .file: "a file, or none"
         case .proxy: "the URL of a proxy, none for no proxy, or '' for that of the environment"
         case .hosts: "host names with commas between them, or none"
+        case .sites: "host names in ASCII with commas between them, or none"
+        case .types:
+            "types such as video/* and endings such as .iso, with commas between them, or none"
         case .choice, .command: setting.form
         }
     }
@@ -41,6 +45,7 @@ package enum SettingName {
             switch setting.kind {
             case .number: UInt64(text).map { .number($0) }
             case .rate: Quantity.rate(text).map { .number($0) }
+            case .size: Quantity.bytes(text).map { .number($0) }
             case .days: Quantity.days(text).map { .number(UInt64($0)) }
             case .seconds: Quantity.seconds(text).map { .number($0) }
             case .flag: flag(text).map { .flag($0) }
@@ -48,6 +53,7 @@ package enum SettingName {
             case .file, .hosts: .text(["", "none"].contains(text) ? nil : text)
             case .proxy: .text(text == "none" ? "" : text.isEmpty ? nil : text)
             case .choice: .text(text.lowercased())
+            case .sites, .types: .words(list(text))
             case .command: nil
             }
         return content.flatMap { setting.allows($0) ? $0 : nil }
@@ -60,12 +66,15 @@ package enum SettingName {
         case (.number(let days), .days): "\(days)d"
         case (.number(let seconds), .seconds): Quantity.text(ofSeconds: seconds)
         case (.number(let rate), .rate): Quantity.text(ofRate: rate)
+        case (.number(let size), .size): Quantity.text(ofBytes: size)
         case (.number(let number), _): "\(number)"
         case (.flag(let flag), _): flag ? "on" : "off"
         case (.text(""), .proxy): "none"
         case (.text(let text), _): CellText(text ?? "").description
-        case (.command([]), _): ""
-        case (.command, _): CellText(json(content)).description
+        case (.words([]), _): ""
+        case (.words(let words), .sites), (.words(let words), .types):
+            CellText(words.joined(separator: ",")).description
+        case (.words, _): CellText(json(content)).description
         }
     }
 
@@ -79,6 +88,13 @@ package enum SettingName {
     package static var documentation: String {
         Setting.allCases.filter { !$0.isReadOnly }
             .map { "  \(text($0)): \(range(of: $0))" }.joined(separator: "\n")
+    }
+
+    private static func list(_ text: String) -> [String] {
+        guard !["", "none"].contains(text) else { return [] }
+        return text.split(separator: ",", omittingEmptySubsequences: false).map { word in
+            String(word.drop { $0 == " " })
+        }
     }
 
     private static func flag(_ text: String) -> Bool? {

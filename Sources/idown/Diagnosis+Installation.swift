@@ -32,7 +32,17 @@ extension Diagnosis {
             autostart(folders),
             stateFolder(folders),
             proxies(),
-        ]
+        ] + BrowserSetup(folders).reports().map(browser)
+    }
+
+    private static func browser(_ report: BrowserSetup.Report) -> Finding {
+        let isWanted = report.kind == .system && !report.isReady
+        return Finding(
+            "browser",
+            isWanted ? .note : .fine,
+            BrowserCommand.line(report),
+            advice: isWanted ? "see: idown browser --help" : ""
+        )
     }
 
     /// Checks that the settings file can be used; empty where `idownd`, which reads it, is missing.

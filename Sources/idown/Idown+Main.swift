@@ -3,6 +3,7 @@
 import ArgumentParser
 import DBus
 import Glibc
+import iDownBrowser
 import iDownBus
 import iDownView
 
@@ -16,6 +17,8 @@ extension Idown {
             try await ByteCount.$decimalSign.withValue(UserLocale.adopt()) {
                 try checkText()
                 let words = CommandLine.arguments.dropFirst()
+                // A browser's manifest names a program, and cannot give it a command.
+                if BrowserExtension.isCall(words) { return try await BrowserHost.run(words) }
                 guard words != ["--version"] else {
                     return try Output.data(lines: await versions())
                 }

@@ -57,7 +57,7 @@ struct Idown: AsyncParsableCommand {
                 subcommands: [
                     ConfigCommand.self, ServiceCommand.self, DoctorCommand.self,
                     LoginCommand.self, LogoutCommand.self, HandlerCommand.self,
-                    AutostartCommand.self,
+                    AutostartCommand.self, BrowserCommand.self, BrowserHostCommand.self,
                 ]
             ),
         ]

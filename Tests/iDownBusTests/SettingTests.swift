@@ -18,7 +18,7 @@ struct SettingTests {
         case .number(let number): "\(number)"
         case .flag(let flag): "\(flag)"
         case .text(let text): text ?? unset
-        case .command(let words): words.isEmpty ? unset : "\(words)"
+        case .words(let words): words.isEmpty ? unset : "\(words)"
         }
     }
 
@@ -32,7 +32,7 @@ struct SettingTests {
     ) throws {
         #expect(try MemberName(validating: setting.rawValue).rawValue == setting.rawValue)
         switch setting.usual {
-        case .text(nil), .command([]): break
+        case .text(nil), .words([]): break
         default: #expect(setting.allows(setting.usual))
         }
     }
@@ -89,6 +89,9 @@ struct SettingTests {
                 (.noProxy, .text(nil)), (.noProxy, .text("a,b")), (.cookieFile, .text("/c")),
                 (.notifications, .flag(false)), (.retryFor, .number(60)),
                 (.logLevel, .text("debug")), (.keepCompleted, .number(7)),
+                (.browserHandOver, .flag(false)), (.browserLeastSize, .number(0)),
+                (.browserTypes, .words([".tar.gz", "video/*"])),
+                (.browserLeaveHosts, .words(["a.org", "b"])), (.browserLeaveHosts, .words([])),
             ]
             for (setting, content) in values {
                 try await scene.client.set(setting, to: content)
@@ -106,7 +109,13 @@ struct SettingTests {
         arguments: [
             (.maxConcurrentDownloads, .number(65)), (.retryFor, .number(1 << 32)),
             (.cookieFile, .text("here")), (.logLevel, .text("loud")), (.logLevel, .text(nil)),
-            (.downloadDirectory, .text(nil)),
+            (.downloadDirectory, .text(nil)), (.browserHosts, .words(["a b"])),
+            (.browserHosts, .words([""])), (.browserLeaveHosts, .words(["http://a/"])),
+            (.browserLeaveHosts, .words(["a:80"])), (.browserHosts, .words(["münchen.de"])),
+            (.browserHosts, .words(["a..b"])), (.browserTypes, .words(["video"])),
+            (.browserTypes, .words(["*/*"])), (.browserTypes, .words(["a/b/c"])),
+            (.browserLeaveTypes, .words(["."])), (.browserLeaveTypes, .words([".a b"])),
+            (.browserHosts, .words(Array(repeating: "aaaaaaa.org", count: 1000))),
         ] as [(Setting, Setting.Content)]
     )
     func `a value that a setting cannot have is InvalidArgs, and names what it must be`(

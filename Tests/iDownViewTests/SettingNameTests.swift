@@ -34,19 +34,26 @@ struct SettingNameTests {
             (.cookieFile, "none", .text(nil), ""),
             (.noProxy, "a,b", .text("a,b"), "a,b"),
             (.logLevel, "Debug", .text("debug"), "debug"),
+            (.browserLeastSize, "1500k", .number(1500 << 10), "1500k"),
+            (.browserLeastSize, "0", .number(0), "0"),
+            (.browserLeaveHosts, "a.org, [::1]", .words(["a.org", "[::1]"]), "a.org,[::1]"),
+            (.browserTypes, "video/*,.iso", .words(["video/*", ".iso"]), "video/*,.iso"),
+            (.browserTypes, "none", .words([]), ""),
         ]
         for (setting, text, content, shown) in values {
             #expect(SettingName.content(text, of: setting) == content)
             #expect(SettingName.text(of: content, setting) == shown)
         }
         #expect(
-            SettingName.text(of: .command(["mv", "/a b"]), .whenDoneCommand) == #"["mv","/a b"]"#
+            SettingName.text(of: .words(["mv", "/a b"]), .whenDoneCommand) == #"["mv","/a b"]"#
         )
         #expect(SettingName.content("65", of: .maxConcurrentDownloads) == nil)
         #expect(SettingName.content("0", of: .maxConnectionsPerDownload) == nil)
         #expect(SettingName.content("maybe", of: .holdOnMetered) == nil)
         #expect(SettingName.content("loud", of: .logLevel) == nil)
         #expect(SettingName.content("here", of: .cookieFile) == nil)
+        #expect(SettingName.content("a.org,", of: .browserHosts) == nil)
+        #expect(SettingName.content("video", of: .browserTypes) == nil)
     }
 
     @Test func `the report on the settings file gives its values as they are`() throws {
@@ -69,7 +76,7 @@ struct SettingNameTests {
         #expect(report.notes == ["there is no setting Later"])
         #expect(
             report.values == [
-                .proxy: .text(nil), .whenDoneCommand: .command([]), .noProxy: .text("a,b"),
+                .proxy: .text(nil), .whenDoneCommand: .words([]), .noProxy: .text("a,b"),
                 .notifications: .flag(false), .retryFor: .number(60),
             ]
         )

@@ -6,6 +6,8 @@ import Glibc
 ///
 /// A variable that is unset, empty or not an absolute path is replaced by its default.
 struct DesktopFolders {
+    /// The user's home.
+    let home: String
     let configHome: String
     /// The system's configuration folders, the most important first.
     let configFolders: [String]
@@ -21,7 +23,7 @@ struct DesktopFolders {
 
     /// Reads the environment of this process.
     init() {
-        let home = Self.variable("HOME") ?? Self.homeOfUser
+        home = Self.variable("HOME") ?? Self.homeOfUser
         configHome = Self.folder("XDG_CONFIG_HOME") ?? home + "/.config"
         configFolders = Self.folders("XDG_CONFIG_DIRS", else: ["/etc/xdg"])
         dataHome = Self.folder("XDG_DATA_HOME") ?? home + "/.local/share"

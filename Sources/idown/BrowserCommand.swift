@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import iDownBrowser
+import iDownView
+
+/// `idown browser`: lets browsers hand their downloads over.
+struct BrowserCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "browser",
+        abstract: "Lets browsers hand their downloads over.",
+        discussion: """
+            A browser needs two things: idown's extension, which the package idown-browser brings \
+            for Chromium and Firefox, and a manifest that names idown as the program which the \
+            extension may start. idown browser enable puts the manifest into your own folders; \
+            nothing of another user or of the system is changed.
+
+            Browsers in a sandbox, from Flatpak or Snap, cannot start idown.
+
+            Which downloads are handed over is set with idown config: browser-hand-over, \
+            browser-least-size, browser-types, browser-leave-types, browser-hosts, \
+            browser-leave-hosts and browser-private.
+
+            Examples:
+              idown browser status
+              idown browser enable
+              idown config browser-hand-over off
+            """,
+        subcommands: [Enable.self, Disable.self, Status.self]
+    )
+
+    struct Enable: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Lets idown's extension start idown in your browsers."
+        )
+
+        func run() throws {
+            guard let program = ProgramPath.own else {
+                Output.complain("the path of idown is not known, because /proc is not mounted")
+                throw ExitStatus.failed.exit
+            }
+            let setup = BrowserSetup(DesktopFolders())
+            let written = try BrowserCommand.reportingErrors { () throws(TextFile.Failure) in
+                try setup.enable(program)
+            }
+            for path in written { Output.talk("written: \(CellText(path))") }
+            let reports = setup.reports()
+            if reports.isEmpty { Output.talk("no browser was found that idown knows") }
+            for report in reports where !report.isReady { Output.talk(BrowserCommand.line(report)) }
+        }
+    }
+
+    struct Disable: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Removes from your folders what enable has put there.",
+            discussion: """
+                What a package has installed for all users stays. To keep downloads in your \
+                browsers all the same, use: idown config browser-hand-over off
+                """
+        )
+
+        func run() throws {
+            let setup = BrowserSetup(DesktopFolders())
+            let removed = try BrowserCommand.reportingErrors { () throws(TextFile.Failure) in
+                try setup.disable()
+            }
+            for path in removed { Output.talk("removed: \(CellText(path))") }
+            guard setup.reports().contains(where: \.isReady) else { return }
+            Output.talk(
+                "what is installed for all users stays; to keep downloads in your browsers, use:"
+                    + " idown config browser-hand-over off"
+            )
+        }
+    }
+
+    struct Status: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Prints what is in place for each browser."
+        )
+
+        @Flag(
+            help: """
+                Print a JSON array: Browser, Kind (system, flatpak or snap), and the paths Host and \
+                Extension.
+                """
+        )
+        var json = false
+
+        func run() throws {
+            let reports = BrowserSetup(DesktopFolders()).reports()
+            guard !json else { return try Output.json(reports) }
+            if reports.isEmpty { Output.talk("no browser was found that idown knows") }
+            try Output.data(lines: reports.map(BrowserCommand.line))
+        }
+    }
+
+    /// What is in place for a browser, and what is missing.
+    static func line(_ report: BrowserSetup.Report) -> String {
+        switch (report.kind, report.host.isEmpty, report.extension.isEmpty) {
+        case (.flatpak, _, _), (.snap, _, _):
+            let name = report.kind == .flatpak ? "Flatpak" : "Snap"
+            return "\(report.browser) (\(name)): its sandbox lets it start no other program"
+        case (.system, false, false): return "\(report.browser): hands its downloads over"
+        case (.system, true, false):
+            return "\(report.browser): the extension may not start idown; use: idown browser enable"
+        case (.system, false, true):
+            return "\(report.browser): the extension is missing; install the package idown-browser"
+        case (.system, true, true):
+            return "\(report.browser): not set up; install the package idown-browser"
+        }
+    }
+
+    /// Runs the body, and prints its error and ends the command with an exit code if it fails.
+    private static func reportingErrors<Value>(
+        _ body: () throws(TextFile.Failure) -> Value
+    ) throws -> Value {
+        do {
+            return try body()
+        } catch {
+            Output.complain(error.description)
+            throw ExitStatus.failed.exit
+        }
+    }
+}

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import FoundationEssentials
+import Glibc
+import iDownBrowser
+
+/// What is in place for each browser of this user: the manifest of the native host, and idown's
+/// extension.
+struct BrowserSetup {
+    /// How a browser was installed.
+    enum Kind: String, Encodable {
+        case system, flatpak, snap
+    }
+
+    /// What was found for one browser.
+    struct Report: Encodable {
+        let browser: String
+        let kind: Kind
+        /// The manifest of the native host; empty where there is none that works.
+        let host: String
+        /// The extension; empty where none was found.
+        let `extension`: String
+
+        enum CodingKeys: String, CodingKey {
+            case browser = "Browser"
+            case kind = "Kind"
+            case host = "Host"
+            case `extension` = "Extension"
+        }
+
+        /// Whether the browser hands downloads over.
+        var isReady: Bool { !host.isEmpty && !`extension`.isEmpty }
+    }
+
+    private let folders: DesktopFolders
+
+    init(_ folders: DesktopFolders) { self.folders = folders }
+
+    /// Looks for browsers and for what they find.
+    func reports() -> [Report] {
+        Browser.all.flatMap { browser in
+            var reports: [Report] = []
+            if isInstalled(browser) {
+                reports.append(
+                    Report(
+                        browser: browser.name,
+                        kind: .system,
+                        host: [userManifest(browser), systemManifest(browser)]
+                            .first(where: works) ?? "",
+                        extension: ownExtension(browser) ?? ""
+                    )
+                )
+            }
+            if isFlatpak(browser) { reports.append(sandboxed(browser, .flatpak)) }
+            if isSnap(browser) { reports.append(sandboxed(browser, .snap)) }
+            return reports
+        }
+    }
+
+    /// A browser in a sandbox starts no program outside of it.
+    private func sandboxed(_ browser: Browser, _ kind: Kind) -> Report {
+        Report(browser: browser.name, kind: kind, host: "", extension: "")
+    }
+
+    // MARK: Changing
+
+    /// Puts the manifest into the user's own folder of every browser that finds none that works.
+    ///
+    /// - Returns: The files that were written.
+    /// - Throws: `TextFile.Failure`.
+    func enable(_ program: String) throws(TextFile.Failure) -> [String] {
+        var written: [String] = []
+        for browser in Browser.all where isInstalled(browser) {
+            let path = userManifest(browser)
+            let text = browser.family.manifest(of: program)
+            guard try TextFile.read(path) != text, !works(systemManifest(browser)) else { continue }
+            try TextFile.replace(path, with: text)
+            written.append(path)
+        }
+        return written
+    }
+
+    /// Removes the manifest from the user's own folders.
+    ///
+    /// - Returns: The files that were removed.
+    /// - Throws: `TextFile.Failure`.
+    func disable() throws(TextFile.Failure) -> [String] {
+        var removed: [String] = []
+        for browser in Browser.all {
+            let path = userManifest(browser)
+            guard access(path, F_OK) == 0 else { continue }
+            try TextFile.replace(path, with: nil)
+            removed.append(path)
+        }
+        return removed
+    }
+
+    // MARK: Looking
+
+    private func base(_ browser: Browser) -> String {
+        switch browser.family {
+        case .chromium: folders.configHome
+        case .mozilla: folders.home
+        }
+    }
+
+    private func userManifest(_ browser: Browser) -> String {
+        "\(base(browser))/\(browser.userHosts)/\(BrowserExtension.manifestName)"
+    }
+
+    private func systemManifest(_ browser: Browser) -> String {
+        "\(browser.systemHosts)/\(BrowserExtension.manifestName)"
+    }
+
+    private func isInstalled(_ browser: Browser) -> Bool {
+        // Ubuntu's programs of these names only start the Snap.
+        browser.programs.contains { name in
+            ProgramPath.find(name).map { !$0.hasPrefix("/snap/") } ?? false
+        } || access("\(base(browser))/\(browser.profiles)", F_OK) == 0
+    }
+
+    private func isFlatpak(_ browser: Browser) -> Bool {
+        ["/var/lib/flatpak", "\(folders.dataHome)/flatpak"].contains {
+            access("\($0)/app/\(browser.flatpak)", F_OK) == 0
+        }
+    }
+
+    private func isSnap(_ browser: Browser) -> Bool {
+        browser.snap.map { access("/snap/\($0)/current", F_OK) == 0 } ?? false
+    }
+
+    /// Whether a manifest is there and leads to a program.
+    private func works(_ manifest: String) -> Bool {
+        struct Manifest: Decodable { let path: String }
+        guard let text = (try? TextFile.read(manifest)).flatMap(\.self),
+            let content = try? JSONDecoder().decode(Manifest.self, from: Data(text.utf8))
+        else { return false }
+        return access(content.path, X_OK) == 0
+    }
+
+    /// The extension that the browser finds: a package's, or one in a profile.
+    private func ownExtension(_ browser: Browser) -> String? {
+        if let path = browser.systemExtension, access(path, F_OK) == 0 { return path }
+        let profiles = "\(base(browser))/\(browser.profiles)"
+        let places =
+            switch browser.family {
+            case .chromium: ["Extensions/\(BrowserExtension.chromiumID)"]
+            case .mozilla: ["", ".xpi"].map { "extensions/\(BrowserExtension.mozillaID)\($0)" }
+            }
+        return Self.names(in: profiles).flatMap { profile in
+            places.map { "\(profiles)/\(profile)/\($0)" }
+        }.first { access($0, F_OK) == 0 }
+    }
+
+    /// The names in a folder, in order: readdir(3).
+    private static func names(in folder: String) -> [String] {
+        guard let stream = opendir(folder) else { return [] }
+        defer { closedir(stream) }
+        var names: [String] = []
+        while let entry = readdir(stream) {
+            let name = withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
+                String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+            }
+            if !name.hasPrefix(".") { names.append(name) }
+        }
+        return names.sorted()
+    }
+}
