@@ -122,6 +122,7 @@ extension Browser.Family {
     /// Returns the manifest of the native host.
     ///
     /// - Parameter program: The absolute path of `idown`.
+    /// - Returns: A JSON object.
     package func manifest(of program: String) -> String {
         let path = program.reduce(into: "") { text, letter in
             if letter == "\"" || letter == "\\" { text.append("\\") }
