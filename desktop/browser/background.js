@@ -1,0 +1,381 @@
+// SPDX-License-Identifier: Apache-2.0
+// Holds the browser's downloads, asks idown whether it takes them, and cancels them or lets them go on.
+//
+// Chromium has an event for downloads; Firefox's comes too late, so that its responses are held.
+
+import { api, ask, sleep } from './host.js';
+import { hostOf, isDownload, wants } from './rules.js';
+
+/** The longest that a download is held, in milliseconds. */
+const PATIENCE = 3000;
+/** A Confirm is repeated for this long; the service confirms by itself after a minute. */
+const CONFIRMING = 30_000;
+/** Chromium may tell of a download before its request; waited for this long, in milliseconds. */
+const JOINING = 1000;
+/** How long a request is remembered, in milliseconds, and how many are. */
+const [REMEMBERED, MOST_REQUESTS] = [60_000, 500];
+/** Downloads taken in a minute without a click of the user. */
+const [MOST_UNASKED, MINUTE] = [10, 60_000];
+/** How long a page's answer is waited for, in milliseconds: its thread may be busy. */
+const PAGE = 300;
+/** Links handed over at once. */
+const MOST_LINKS = 4;
+
+const isChromium = api.downloads.onDeterminingFilename !== undefined;
+const isWeb = (url) => /^https?:/i.test(url ?? '');
+const withoutFragment = (url) => url.replace(/#.*/, '');
+const isRedirect = (status) => status >= 300 && status < 400;
+const header = (headers, name) => headers?.find((field) => field.name.toLowerCase() === name)?.value;
+
+// MARK: What is kept
+
+/** A random name of this profile, so that two profiles never use the same token. */
+const profile = api.storage.local.get('profile').then(async ({ profile = crypto.randomUUID() }) => {
+  await api.storage.local.set({ profile });
+  return profile;
+});
+
+/** The times of the downloads taken lately. This script may end and begin again at any time. */
+const taken = api.storage.session.get('taken').then(({ taken = [] }) => taken);
+
+/** Tabs that were opened and have shown nothing yet, with the tab that opened each. */
+const openers = new Map();
+api.tabs.onCreated.addListener(({ id, openerTabId }) => openers.set(id, openerTabId));
+api.tabs.onRemoved.addListener((id) => setTimeout(() => openers.delete(id), PATIENCE));
+
+/** Whether one more may be taken: 10 a minute by themselves, further ones with a click each. */
+async function mayTake(tab) {
+  const times = await taken;
+  const isFull = () => {
+    while (times[0] <= Date.now() - MINUTE) times.shift();
+    return times.length >= MOST_UNASKED;
+  };
+  const wasClicked = async (tab) => (await tell(tab, { do: 'clicked' })) === true;
+  if (isFull()) {
+    // Chromium does not tell the tab of every download.
+    const [active] = tab >= 0 ? [] : await api.tabs.query({ active: true, lastFocusedWindow: true });
+    return (await wasClicked(active?.id ?? tab)) || (await wasClicked(openers.get(tab)));
+  }
+  times.push(Date.now());
+  api.storage.session.set({ taken: times });
+  return true;
+}
+
+/** The answer of a tab's page; undefined where nobody answers. */
+async function tell(tab, message, options = {}) {
+  if (!(tab >= 0)) return undefined;
+  return Promise.race([api.tabs.sendMessage(tab, message, options).catch(() => undefined), sleep(PAGE)]);
+}
+
+// MARK: Requests
+
+/** Requests by their ids: `hops` (URLs and request headers, one a redirect), and the response. */
+const requests = new Map();
+/** Called when a request has its response. */
+const joining = new Set();
+
+function remember(details) {
+  let request = requests.get(details.requestId);
+  if (!request) {
+    for (const [id, { time }] of requests) {
+      if (time > Date.now() - REMEMBERED && requests.size < MOST_REQUESTS) break;
+      requests.delete(id);
+    }
+    request = { hops: [], time: Date.now(), start: Math.round(details.timeStamp) };
+    requests.set(details.requestId, request);
+  }
+  const { method, tabId: tab, frameId: frame, cookieStoreId: store } = details;
+  const page = details.documentUrl ?? details.originUrl ?? details.initiator;
+  return Object.assign(request, { method, tab, frame, store, page });
+}
+
+function noteRequest(details) {
+  remember(details).hops.push({ url: details.url, headers: details.requestHeaders });
+}
+
+function noteResponse(details) {
+  const request = remember(details);
+  if (isRedirect(details.statusCode)) return request;
+  // A request from before this script began was not seen being sent.
+  if (request.hops.at(-1)?.url !== details.url) request.hops.push({ url: details.url });
+  const told = (name) => header(details.responseHeaders, name);
+  // A length and an ETag of compressed bytes are not those of the file.
+  const isCoded = !/^(identity)?$/i.test(told('content-encoding') ?? '');
+  const length = isCoded ? '' : told('content-length') ?? '';
+  request.disposition = told('content-disposition');
+  request.seen = {
+    status: details.statusCode,
+    size: /^\d+$/.test(length) ? Number(length) : undefined,
+    etag: isCoded ? undefined : told('etag'),
+    'last-modified': told('last-modified'),
+    mime: told('content-type'),
+  };
+  for (const look of joining) look();
+  return request;
+}
+
+/** The request of a download of Chromium's, which names none: the newest of its URL with a response. */
+async function requestOf(item) {
+  const url = withoutFragment(item.finalUrl);
+  const fits = ({ seen, isJoined, hops }) => seen && !isJoined && withoutFragment(hops.at(-1).url) === url;
+  const find = () => [...requests.values()].filter(fits);
+  if (find().length === 0) {
+    let look;
+    const found = new Promise((done) => joining.add((look = () => find().length > 0 && done())));
+    await Promise.race([found, sleep(JOINING)]);
+    joining.delete(look);
+  }
+  const all = find();
+  const request = all.at(-1);
+  if (request) request.isJoined = true;
+  // Where one of them is a POST, nobody can say which became this download.
+  return all.every((other) => other.method === 'GET') ? request : undefined;
+}
+
+// MARK: What goes along
+
+/**
+ * The cookies that the browser would send, where it does not show the header.
+ *
+ * A page of another host never sends cookies that are for the site alone.
+ */
+async function cookies(url, { page, tab, frame, store }) {
+  const partition = await api.cookies.getPartitionKey?.({ tabId: tab, frameId: frame }).catch(() => undefined);
+  const key = partition?.partitionKey;
+  const filter = { url, storeId: store };
+  const plain = await api.cookies.getAll(filter).catch(() => []);
+  const parted = key?.topLevelSite
+    ? await api.cookies.getAll({ ...filter, partitionKey: key }).catch(() => [])
+    : [];
+  const isSame = hostOf(url) === hostOf(page);
+  const found = new Map();
+  for (const cookie of [...plain, ...parted]) {
+    const { name, path, domain, partitionKey } = cookie;
+    if (isSame || cookie.sameSite !== 'strict') found.set(JSON.stringify([name, path, domain, partitionKey]), cookie);
+  }
+  const sorted = [...found.values()].sort((one, other) => other.path.length - one.path.length);
+  return sorted.map(({ name, value }) => (name ? `${name}=${value}` : value)).join('; ');
+}
+
+/** The referrer that browsers send by default: the page for its own origin, else the origin. */
+function referrer(url, page) {
+  if (!isWeb(page)) return undefined;
+  const [to, from] = [new URL(url), new URL(page)];
+  if (from.protocol === 'https:' && to.protocol === 'http:') return undefined;
+  from.username = from.password = from.hash = '';
+  return to.origin === from.origin ? from.href : `${from.origin}/`;
+}
+
+/** The headers of a request, or those that it must have had. */
+async function facts({ url, headers }, source) {
+  const rank = (index) => (index === 0 ? '' : `;q=${Math.max(1, 10 - index) / 10}`);
+  const told = (name) => header(headers, name);
+  const isTold = headers?.length > 0;
+  return {
+    cookies: isTold ? told('cookie') : (await cookies(url, source)) || undefined,
+    referrer: isTold ? told('referer') : source.referrer || referrer(url, source.page),
+    'user-agent': told('user-agent') ?? navigator.userAgent,
+    'accept-language':
+      told('accept-language') ?? navigator.languages.map((word, index) => word + rank(index)).join(','),
+  };
+}
+
+// MARK: Handing over
+
+/**
+ * Asks idown to take a download that the browser holds; returns whether it does.
+ *
+ * The first URL comes before the one where redirects led to, which may work only once.
+ */
+async function offer({ hops, seen }, { token, isPrivate, name, source }) {
+  const deadline = Date.now() + PATIENCE;
+  const { rules } = await ask({ do: 'hello' }, deadline);
+  const urls = hops.map((hop) => hop.url);
+  if (!wants(rules, { urls, page: source.page, name, isPrivate, ...seen })) return false;
+  if (!(await mayTake(source.tab))) return false;
+  for (const hop of new Set([hops[0], hops.at(-1)])) {
+    const message = { do: 'hand-over', url: hop.url, token, name, ...seen, ...(await facts(hop, source)) };
+    try {
+      await ask(isPrivate ? { ...message, private: true } : message, deadline);
+      return true;
+    } catch (error) {
+      // The other URL may do, and nothing is left of this try.
+      if (error.code === 'Disagreed') continue;
+      withdraw(token);
+      return false;
+    }
+  }
+  return false;
+}
+
+function withdraw(token) {
+  ask({ do: 'withdraw', token }, Date.now() + CONFIRMING).catch(() => {});
+}
+
+/** Tells idown that the browser has given its own download up. */
+async function confirm(token, url, isPrivate) {
+  try {
+    await ask({ do: 'confirm', token }, Date.now() + CONFIRMING);
+    watch();
+  } catch (error) {
+    // The service has taken it back: nobody else has the file.
+    if (error.code === 'NoSuchTask') save(url, isPrivate);
+  }
+}
+
+/** Has the browser download a link by itself. */
+async function save(url, isPrivate) {
+  try {
+    // Chromium would put a private one among the others.
+    if (isPrivate) throw new Error('private');
+    await api.downloads.download({ url });
+  } catch {
+    api.action.setBadgeText({ text: '!' });
+  }
+}
+
+// MARK: Chromium
+
+async function hold(item) {
+  const token = `${await profile}-${item.id}-${Date.parse(item.startTime)}`;
+  const { incognito: isPrivate, filename: name, referrer } = item;
+  let isTaken = false;
+  try {
+    // The name alone would hold nothing: the bytes would still come.
+    await api.downloads.pause(item.id);
+    const request = await requestOf(item);
+    if (request?.seen.status !== 200) return;
+    const { tab, frame } = request;
+    const source = { page: referrer || request.page, referrer, tab, frame, store: isPrivate ? '1' : '0' };
+    if (!(await offer(request, { token, isPrivate, name, source }))) return;
+    isTaken = await giveUp(item);
+    if (isTaken) confirm(token, item.url, isPrivate);
+    else withdraw(token);
+  } catch {
+    // Without an answer it is the browser's.
+  } finally {
+    // After the name was given: see the caller.
+    if (!isTaken) setTimeout(() => api.downloads.resume(item.id).catch(() => {}), 0);
+  }
+}
+
+/** Cancels and forgets a download; false where it had ended before. */
+async function giveUp({ id }) {
+  const state = async () => (await api.downloads.search({ id }))[0]?.state;
+  if ((await state()) !== 'in_progress') return false;
+  await api.downloads.cancel(id);
+  if ((await state()) === 'complete') return false;
+  await api.downloads.erase({ id });
+  return true;
+}
+
+const urls = ['http://*/*', 'https://*/*'];
+if (isChromium) {
+  const filter = { urls, types: ['main_frame', 'sub_frame', 'other'] };
+  api.webRequest.onSendHeaders.addListener(noteRequest, filter, ['requestHeaders', 'extraHeaders']);
+  const note = (details) => void noteResponse(details);
+  api.webRequest.onHeadersReceived.addListener(note, filter, ['responseHeaders', 'extraHeaders']);
+  api.downloads.onDeterminingFilename.addListener((item, suggest) => {
+    if (!isWeb(item.finalUrl) || item.byExtensionId || item.danger !== 'safe' || item.paused) return false;
+    hold(item).then(() => suggest());
+    return true;
+  });
+}
+
+// MARK: Firefox
+
+async function holdResponse(details) {
+  const request = noteResponse(details);
+  if (isRedirect(details.statusCode)) return {};
+  requests.delete(details.requestId);
+  const isMain = details.type === 'main_frame';
+  const isFile = isDownload(request.seen.mime, request.disposition);
+  const isOffered = isFile && details.method === 'GET' && details.statusCode === 200;
+  if (isOffered && (await hand(details, request))) {
+    if (isMain && openers.has(details.tabId)) closeEmpty(details.tabId);
+    return { cancel: true };
+  }
+  if (isMain) openers.delete(details.tabId);
+  return {};
+}
+
+async function hand({ requestId, incognito: isPrivate }, request) {
+  const token = `${await profile}-${requestId}-${request.start}`;
+  if (!(await offer(request, { token, isPrivate, source: request }).catch(() => false))) return false;
+  // The response is cancelled once this function has returned.
+  setTimeout(() => confirm(token, request.hops[0].url, isPrivate), 0);
+  return true;
+}
+
+/** Closes a tab that was opened for a download alone; the last one stays, or Firefox would end. */
+async function closeEmpty(id) {
+  const tabs = await api.tabs.query({});
+  const isEmpty = tabs.find((tab) => tab.id === id)?.url === 'about:blank';
+  if (isEmpty && tabs.length > 1) api.tabs.remove(id).catch(() => {});
+}
+
+if (!isChromium) {
+  const filter = { urls, types: ['main_frame', 'sub_frame'] };
+  api.webRequest.onSendHeaders.addListener(noteRequest, filter, ['requestHeaders']);
+  api.webRequest.onHeadersReceived.addListener(holdResponse, filter, ['blocking', 'responseHeaders']);
+}
+
+// MARK: Links that the user gives to idown
+
+/** Hands links over that the browser has not asked for; what idown refuses the browser saves. */
+async function take(urls, page, tab, frame) {
+  const links = [...new Set(urls.filter(isWeb).map(withoutFragment))];
+  const isPrivate = tab?.incognito ?? false;
+  const store = tab?.cookieStoreId ?? (isChromium ? ['0', '1'] : ['firefox-default', 'firefox-private'])[+isPrivate];
+  const source = { page, tab: tab?.id, frame, store };
+  const next = async () => {
+    for (let url = links.shift(); url; url = links.shift()) {
+      const token = `${await profile}-${crypto.randomUUID()}`;
+      const message = { do: 'hand-over', url, token, ...(await facts({ url }, source)) };
+      try {
+        await ask(isPrivate ? { ...message, private: true } : message, Date.now() + PATIENCE);
+        await confirm(token, url, isPrivate);
+      } catch (error) {
+        if (error.code !== 'Disagreed') withdraw(token);
+        await save(url, isPrivate);
+      }
+    }
+  };
+  await Promise.all(Array.from({ length: MOST_LINKS }, next));
+}
+
+api.runtime.onInstalled.addListener(async () => {
+  await api.contextMenus.removeAll();
+  const contexts = ['link', 'image', 'audio', 'video', 'selection'];
+  api.contextMenus.create({ id: 'take', title: api.i18n.getMessage('take'), contexts });
+});
+
+api.contextMenus.onClicked.addListener(async (info, tab) => {
+  const frame = info.frameId ?? 0;
+  const link = info.linkUrl ?? info.srcUrl;
+  const links = link ? [link] : await tell(tab?.id, { do: 'links' }, { frameId: frame });
+  take(links ?? [], info.frameUrl ?? info.pageUrl, tab, frame);
+});
+
+api.runtime.onMessage.addListener((message, sender) => {
+  if (message.do === 'take') take(message.urls, sender.url, sender.tab, sender.frameId);
+});
+
+// MARK: The number of downloads under way
+
+let isWatching = false;
+
+/** Shows on the button how many downloads run, until there are none. */
+async function watch() {
+  if (isWatching) return;
+  isWatching = true;
+  let running = 0;
+  do {
+    running = await ask({ do: 'hello' }).then((answer) => answer.running, () => 0);
+    api.action.setBadgeText({ text: running > 0 ? String(running) : '' });
+    await sleep(2000);
+  } while (running > 0);
+  isWatching = false;
+}
+
+api.action.setBadgeBackgroundColor({ color: '#12805c' });

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+// Asks the native host, `idown browser-host`, which the browser starts.
+
+export const api = globalThis.browser ?? chrome;
+
+const NAME = 'org.idown.browser';
+const VERSION = 1;
+/** The most that the host reads in one message, in bytes. */
+const LONGEST = 64 * 1024;
+/** The host ends when it was not asked for this long, in milliseconds. */
+const IDLE = 10_000;
+/** The time between two tries to reach a host or a service that was lost, in milliseconds. */
+const AGAIN = 100;
+
+let port;
+let lastId = 0;
+let idle;
+const waiting = new Map();
+
+/** What the host refused, by the name of the contract, or why there was no answer. */
+class HostError extends Error {
+  constructor(code, message) {
+    super(message);
+    this.code = code;
+  }
+}
+
+export const sleep = (time) => new Promise((done) => setTimeout(done, time));
+
+function connect() {
+  if (port) return port;
+  const own = api.runtime.connectNative(NAME);
+  port = own;
+  own.heard = 0;
+  own.onMessage.addListener((answer) => {
+    own.heard = Date.now();
+    const { resolve, reject } = waiting.get(answer.id) ?? {};
+    if (answer.ok) resolve?.(answer);
+    else reject?.(new HostError(answer.error, answer.message));
+  });
+  own.onDisconnect.addListener(() => {
+    const text = (own.error ?? api.runtime.lastError)?.message ?? '';
+    drop(own, /not found|no such|forbidden/i.test(text) ? 'Missing' : 'Lost', text);
+  });
+  return own;
+}
+
+function drop(own, code, text) {
+  if (port === own) port = undefined;
+  for (const request of waiting.values()) {
+    if (request.port === own) request.reject(new HostError(code, text));
+  }
+}
+
+async function once(request, deadline) {
+  const message = { version: VERSION, id: ++lastId, ...request };
+  if (new TextEncoder().encode(JSON.stringify(message)).length > LONGEST) {
+    throw new HostError('LimitExceeded', 'too long');
+  }
+  clearTimeout(idle);
+  let timer;
+  try {
+    return await new Promise((resolve, reject) => {
+      const own = connect();
+      waiting.set(message.id, { port: own, resolve, reject });
+      const rest = Math.max(0, deadline - Date.now());
+      const start = Date.now();
+      timer = setTimeout(() => {
+        reject(new HostError('Silent', 'no answer'));
+        // A host that says nothing at all may hang: the next request starts another one.
+        if (own.heard >= start) return;
+        own.disconnect();
+        drop(own, 'Lost', 'no answer');
+      }, rest);
+      own.postMessage(message);
+    });
+  } finally {
+    clearTimeout(timer);
+    waiting.delete(message.id);
+    if (waiting.size === 0) {
+      idle = setTimeout(() => {
+        port?.disconnect();
+        port = undefined;
+      }, IDLE);
+    }
+  }
+}
+
+/**
+ * The host's answer. Asks again while the host or the service was lost and there is time: the token
+ * in the request makes both one.
+ */
+export async function ask(request, deadline = Date.now() + 3000) {
+  const isFree = request.do !== 'hand-over';
+  for (;;) {
+    try {
+      return await once(request, deadline);
+    } catch (error) {
+      // A hand-over that did not reach the service has been withdrawn by the host.
+      const isLost = error.code === 'Lost' || (isFree && ['Unreachable', 'Stopping'].includes(error.code));
+      if (!isLost || Date.now() + AGAIN >= deadline) throw error;
+      await sleep(AGAIN);
+    }
+  }
+}

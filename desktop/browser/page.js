@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// The button's popup and the page of options: what is there of both is filled in.
+
+import { api, ask } from './host.js';
+import { hostOf, isLeft } from './rules.js';
+
+const element = (id) => document.getElementById(id);
+const text = (name, ...values) => api.i18n.getMessage(name, values);
+
+for (const node of document.querySelectorAll('[data-text]')) node.textContent = text(node.dataset.text);
+document.documentElement.lang = api.i18n.getUILanguage();
+
+/** Shows what a request has brought, or why it has failed and what to do. */
+async function show(request) {
+  try {
+    const { rules, running } = await ask(request, Date.now() + 5000);
+    if (running !== undefined) element('state').textContent = text('works', String(running));
+    if (rules) showRules(rules);
+  } catch (error) {
+    const known = text(`error${error.code}`);
+    element('state').textContent = known || `${error.code}: ${error.message}`;
+  }
+}
+
+function showRules(rules) {
+  if (element('switch')) Object.assign(element('switch'), { checked: rules.on, disabled: false });
+  const rows = ['least-size', 'types', 'leave-types', 'hosts', 'leave-hosts', 'private'].map((name) => {
+    const row = document.createElement('tr');
+    const value = rules[name];
+    const list = Array.isArray(value) ? value.join(' ') || '–' : text(String(value)) || `${value / 1024} KiB`;
+    row.append(document.createElement('th'), document.createElement('td'));
+    [row.firstChild.textContent, row.lastChild.textContent] = [text(name.replace('-', '_')), list];
+    return row;
+  });
+  element('rules')?.replaceChildren(...rows);
+  if (element('leave') && site) {
+    element('leave').textContent = text(isLeft(rules, site) ? 'left' : 'leave', site);
+    element('leave').disabled = isLeft(rules, site);
+    element('leave').hidden = false;
+  }
+}
+
+const [tab] = element('leave') ? await api.tabs.query({ active: true, currentWindow: true }) : [];
+const site = /^https?:/.test(tab?.url ?? '') ? hostOf(tab.url) : undefined;
+
+element('test')?.addEventListener('click', () => show({ do: 'hello' }));
+element('switch')?.addEventListener('change', ({ target }) => show({ do: 'switch', on: target.checked }));
+element('leave')?.addEventListener('click', () => show({ do: 'leave', host: site }));
+element('open')?.addEventListener('click', () => show({ do: 'open' }));
+element('options')?.addEventListener('click', () => api.runtime.openOptionsPage());
+await show({ do: 'hello' });

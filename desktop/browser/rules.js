@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which downloads idown is asked to take. The rules are idown's settings, told by the host.
+
+/** Types of which nobody wants a single page or picture in the list. */
+const PAGES = /^(text\/|image\/|application\/(xhtml\+xml|xml|json|javascript|pdf)$)/;
+/** Types that Firefox shows, so that a response without "attachment" is no download. */
+const SHOWN =
+  /^(text\/|image\/|video\/|audio\/|multipart\/|application\/(.*\+xml$|.*\+json$|xml$|json$|javascript$|ecmascript$|x-javascript$|pdf$|ogg$|x-xpinstall$))/;
+
+const isBelow = (host, parent) => host === parent || host.endsWith(`.${parent}`);
+
+/** The host of a URL; undefined where there is none. */
+export function hostOf(url) {
+  try {
+    return new URL(url).hostname.replace(/\.$/, '') || undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The type alone, without parameters. */
+export const bare = (mime) => (mime ?? '').split(';')[0].trim().toLowerCase();
+
+/** Whether Firefox would save a response with these headers in place of showing it. */
+export function isDownload(mime, disposition) {
+  if (/^\s*attachment\b/i.test(disposition ?? '')) return true;
+  return bare(mime) !== '' && !SHOWN.test(bare(mime));
+}
+
+/** Whether a rule for types (`application/zip`, `video/*`, `.iso`) fits. */
+function fits(rule, mime, path) {
+  const text = rule.toLowerCase();
+  if (text.startsWith('.')) return path.toLowerCase().endsWith(text);
+  if (text.endsWith('/*')) return mime.startsWith(text.slice(0, -1));
+  return mime === text;
+}
+
+/** Whether hand-over is off for a page of this host. */
+export function isLeft(rules, host) {
+  const hosts = rules['leave-hosts'];
+  return host !== undefined && hosts.some((rule) => isBelow(host, rule));
+}
+
+/**
+ * Whether the rules give a download to idown.
+ *
+ * A host counts whether the file or the page that links to it lies there.
+ */
+export function wants(rules, { urls, page, mime, name, size, isPrivate }) {
+  if (!rules.on || (isPrivate && !rules.private)) return false;
+  const hosts = [...urls, page].map(hostOf).filter(Boolean);
+  if (hosts.some((host) => isLeft(rules, host))) return false;
+  const isNamed = rules.hosts.some((rule) => hosts.some((host) => isBelow(host, rule)));
+  if (rules.hosts.length > 0 && !isNamed) return false;
+  const path = name || new URL(urls.at(-1)).pathname;
+  const isOneOf = (types) => types.some((rule) => fits(rule, bare(mime), path));
+  if (isOneOf(rules['leave-types'])) return false;
+  if (rules.types.length > 0 && !isOneOf(rules.types)) return false;
+  if (size !== undefined) return size >= rules['least-size'];
+  return rules.types.length > 0 || !PAGES.test(bare(mime));
+}
