@@ -34,7 +34,7 @@ struct ConfigFileTests {
             #expect(all.status == .exited(0), "\(all)")
             let names = all.standardOutput.split(separator: "\n")
                 .compactMap { $0.split(separator: " ").first.map(String.init) }
-            #expect(names.count == 17, "\(all)")
+            #expect(names.count == 24, "\(all)")
             #expect(names.contains("proxy") && names.contains("when-done-command"))
             let edited = try await edit(
                 service,
@@ -122,7 +122,7 @@ struct ConfigFileTests {
             let lines = shown.standardOutput.split(separator: "\n").map { line in
                 line.split(separator: " ").joined(separator: " ")
             }
-            #expect(lines.count == 17)
+            #expect(lines.count == 24)
             for line in ["proxy none", "speed-limit 1k", "cookie-file -", "log-level info"] {
                 #expect(lines.contains(line), "\(line): \(lines)")
             }
