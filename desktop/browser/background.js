@@ -6,28 +6,20 @@
 import { api, ask, sleep } from './host.js';
 import { hostOf, isDownload, wants } from './rules.js';
 
-/** The longest that a download is held, in milliseconds. */
-const PATIENCE = 3000;
-/** A Confirm is repeated for this long; the service confirms by itself after a minute. */
-const CONFIRMING = 30_000;
-/** Chromium may tell of a download before its request; waited for this long, in milliseconds. */
-const JOINING = 1000;
-/** How long a request is remembered, in milliseconds, and how many are. */
+// Times are in milliseconds.
+const PATIENCE = 3000; // The longest that a download is held.
+const CONFIRMING = 30_000; // A Confirm is repeated so long; after a minute the service confirms by itself.
+const JOINING = 1000; // Chromium may tell of a download before its request.
 const [REMEMBERED, MOST_REQUESTS] = [60_000, 500];
-/** Downloads taken in a minute without a click of the user. */
-const [MOST_UNASKED, MINUTE] = [10, 60_000];
-/** How long a page's answer is waited for, in milliseconds: its thread may be busy. */
-const PAGE = 300;
-/** Links handed over at once. */
-const MOST_LINKS = 4;
+const [MOST_UNASKED, MINUTE] = [10, 60_000]; // Downloads taken without a click of the user.
+const PAGE = 300; // A page answers within this time, or is too busy.
+const MOST_LINKS = 4; // Links handed over at once.
 
 const isChromium = api.downloads.onDeterminingFilename !== undefined;
 const isWeb = (url) => /^https?:/i.test(url ?? '');
 const withoutFragment = (url) => url.replace(/#.*/, '');
 const isRedirect = (status) => status >= 300 && status < 400;
 const header = (headers, name) => headers?.find((field) => field.name.toLowerCase() === name)?.value;
-
-// MARK: What is kept
 
 /** A random name of this profile, so that two profiles never use the same token. */
 const profile = api.storage.local.get('profile').then(async ({ profile = crypto.randomUUID() }) => {
@@ -67,12 +59,9 @@ async function tell(tab, message, options = {}) {
   return Promise.race([api.tabs.sendMessage(tab, message, options).catch(() => undefined), sleep(PAGE)]);
 }
 
-// MARK: Requests
-
 /** Requests by their ids: `hops` (URLs and request headers, one a redirect), and the response. */
 const requests = new Map();
-/** Called when a request has its response. */
-const joining = new Set();
+const joining = new Set(); // Called when a request has its response.
 
 function remember(details) {
   let request = requests.get(details.requestId);
@@ -89,9 +78,8 @@ function remember(details) {
   return Object.assign(request, { method, tab, frame, store, page });
 }
 
-function noteRequest(details) {
+const noteRequest = (details) =>
   remember(details).hops.push({ url: details.url, headers: details.requestHeaders });
-}
 
 function noteResponse(details) {
   const request = remember(details);
@@ -132,8 +120,6 @@ async function requestOf(item) {
   return all.every((other) => other.method === 'GET') ? request : undefined;
 }
 
-// MARK: What goes along
-
 /**
  * The cookies that the browser would send, where it does not show the header.
  *
@@ -141,20 +127,16 @@ async function requestOf(item) {
  */
 async function cookies(url, { page, tab, frame, store }) {
   const partition = await api.cookies.getPartitionKey?.({ tabId: tab, frameId: frame }).catch(() => undefined);
-  const key = partition?.partitionKey;
+  const partitionKey = partition?.partitionKey;
   const filter = { url, storeId: store };
-  const plain = await api.cookies.getAll(filter).catch(() => []);
-  const parted = key?.topLevelSite
-    ? await api.cookies.getAll({ ...filter, partitionKey: key }).catch(() => [])
-    : [];
-  const isSame = hostOf(url) === hostOf(page);
-  const found = new Map();
-  for (const cookie of [...plain, ...parted]) {
-    const { name, path, domain, partitionKey } = cookie;
-    if (isSame || cookie.sameSite !== 'strict') found.set(JSON.stringify([name, path, domain, partitionKey]), cookie);
+  const all = await api.cookies.getAll(filter).catch(() => []);
+  if (partitionKey?.topLevelSite) {
+    all.push(...(await api.cookies.getAll({ ...filter, partitionKey }).catch(() => [])));
   }
-  const sorted = [...found.values()].sort((one, other) => other.path.length - one.path.length);
-  return sorted.map(({ name, value }) => (name ? `${name}=${value}` : value)).join('; ');
+  const isSame = hostOf(url) === hostOf(page);
+  const sent = all.filter((cookie) => isSame || cookie.sameSite !== 'strict');
+  sent.sort((one, other) => other.path.length - one.path.length);
+  return sent.map(({ name, value }) => (name ? `${name}=${value}` : value)).join('; ');
 }
 
 /** The referrer that browsers send by default: the page for its own origin, else the origin. */
@@ -179,8 +161,6 @@ async function facts({ url, headers }, source) {
       told('accept-language') ?? navigator.languages.map((word, index) => word + rank(index)).join(','),
   };
 }
-
-// MARK: Handing over
 
 /**
  * Asks idown to take a download that the browser holds; returns whether it does.
@@ -208,9 +188,7 @@ async function offer({ hops, seen }, { token, isPrivate, name, source }) {
   return false;
 }
 
-function withdraw(token) {
-  ask({ do: 'withdraw', token }, Date.now() + CONFIRMING).catch(() => {});
-}
+const withdraw = (token) => ask({ do: 'withdraw', token }, Date.now() + CONFIRMING).catch(() => {});
 
 /** Tells idown that the browser has given its own download up. */
 async function confirm(token, url, isPrivate) {
@@ -225,24 +203,20 @@ async function confirm(token, url, isPrivate) {
 
 /** Has the browser download a link by itself. */
 async function save(url, isPrivate) {
-  try {
-    // Chromium would put a private one among the others.
-    if (isPrivate) throw new Error('private');
-    await api.downloads.download({ url });
-  } catch {
-    api.action.setBadgeText({ text: '!' });
-  }
+  // Chromium would put a private one among the others.
+  const id = isPrivate ? undefined : await api.downloads.download({ url }).catch(() => undefined);
+  if (id === undefined) api.action.setBadgeText({ text: '!' });
 }
 
 // MARK: Chromium
 
 async function hold(item) {
-  const token = `${await profile}-${item.id}-${Date.parse(item.startTime)}`;
   const { incognito: isPrivate, filename: name, referrer } = item;
   let isTaken = false;
   try {
-    // The name alone would hold nothing: the bytes would still come.
+    // At once: waiting with the name alone would not hold the bytes.
     await api.downloads.pause(item.id);
+    const token = `${await profile}-${item.id}-${Date.parse(item.startTime)}`;
     const request = await requestOf(item);
     if (request?.seen.status !== 200) return;
     const { tab, frame } = request;
@@ -254,8 +228,16 @@ async function hold(item) {
   } catch {
     // Without an answer it is the browser's.
   } finally {
-    // After the name was given: see the caller.
-    if (!isTaken) setTimeout(() => api.downloads.resume(item.id).catch(() => {}), 0);
+    if (!isTaken) setTimeout(() => release(item), 0);
+  }
+}
+
+/** Lets a download go on, which may take until its name, given meanwhile, is settled. */
+async function release({ id }) {
+  for (let tries = 0; tries < 100; tries++) {
+    await api.downloads.resume(id).catch(() => {});
+    if (!(await api.downloads.search({ id, paused: true, state: 'in_progress' })).length) return;
+    await sleep(50);
   }
 }
 
@@ -326,7 +308,7 @@ if (!isChromium) {
 async function take(urls, page, tab, frame) {
   const links = [...new Set(urls.filter(isWeb).map(withoutFragment))];
   const isPrivate = tab?.incognito ?? false;
-  const store = tab?.cookieStoreId ?? (isChromium ? ['0', '1'] : ['firefox-default', 'firefox-private'])[+isPrivate];
+  const store = tab?.cookieStoreId ?? (isPrivate ? '1' : '0');
   const source = { page, tab: tab?.id, frame, store };
   const next = async () => {
     for (let url = links.shift(); url; url = links.shift()) {
@@ -360,8 +342,6 @@ api.contextMenus.onClicked.addListener(async (info, tab) => {
 api.runtime.onMessage.addListener((message, sender) => {
   if (message.do === 'take') take(message.urls, sender.url, sender.tab, sender.frameId);
 });
-
-// MARK: The number of downloads under way
 
 let isWatching = false;
 

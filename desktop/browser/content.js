@@ -2,10 +2,8 @@
 // Runs in each page: tells idown of Alt-clicks, and when asked, of clicks and of selected links.
 {
   const api = globalThis.browser ?? chrome;
-  /** How long after a click a download may be its consequence, in milliseconds. */
-  const TERM = 5000;
+  const TERM = 5000; // So long after a click a download may be its consequence, in milliseconds.
   let clicked = -Infinity;
-
   const isWeb = (url) => /^https?:/i.test(url ?? '');
 
   addEventListener(

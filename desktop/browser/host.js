@@ -5,12 +5,9 @@ export const api = globalThis.browser ?? chrome;
 
 const NAME = 'org.idown.browser';
 const VERSION = 1;
-/** The most that the host reads in one message, in bytes. */
-const LONGEST = 64 * 1024;
-/** The host ends when it was not asked for this long, in milliseconds. */
-const IDLE = 10_000;
-/** The time between two tries to reach a host or a service that was lost, in milliseconds. */
-const AGAIN = 100;
+const LONGEST = 64 * 1024; // The most that the host reads in one message, in bytes.
+const IDLE = 10_000; // The host ends when it was not asked for this long, in milliseconds.
+const AGAIN = 100; // Before a host or a service that was lost is asked again, in milliseconds.
 
 let port;
 let lastId = 0;
@@ -18,12 +15,7 @@ let idle;
 const waiting = new Map();
 
 /** What the host refused, by the name of the contract, or why there was no answer. */
-class HostError extends Error {
-  constructor(code, message) {
-    super(message);
-    this.code = code;
-  }
-}
+const failure = (code, message) => Object.assign(new Error(message), { code });
 
 export const sleep = (time) => new Promise((done) => setTimeout(done, time));
 
@@ -36,7 +28,7 @@ function connect() {
     own.heard = Date.now();
     const { resolve, reject } = waiting.get(answer.id) ?? {};
     if (answer.ok) resolve?.(answer);
-    else reject?.(new HostError(answer.error, answer.message));
+    else reject?.(failure(answer.error, answer.message));
   });
   own.onDisconnect.addListener(() => {
     const text = (own.error ?? api.runtime.lastError)?.message ?? '';
@@ -47,15 +39,13 @@ function connect() {
 
 function drop(own, code, text) {
   if (port === own) port = undefined;
-  for (const request of waiting.values()) {
-    if (request.port === own) request.reject(new HostError(code, text));
-  }
+  for (const request of waiting.values()) if (request.port === own) request.reject(failure(code, text));
 }
 
 async function once(request, deadline) {
   const message = { version: VERSION, id: ++lastId, ...request };
   if (new TextEncoder().encode(JSON.stringify(message)).length > LONGEST) {
-    throw new HostError('LimitExceeded', 'too long');
+    throw failure('LimitExceeded', 'too long');
   }
   clearTimeout(idle);
   let timer;
@@ -66,7 +56,7 @@ async function once(request, deadline) {
       const rest = Math.max(0, deadline - Date.now());
       const start = Date.now();
       timer = setTimeout(() => {
-        reject(new HostError('Silent', 'no answer'));
+        reject(failure('Silent', 'no answer'));
         // A host that says nothing at all may hang: the next request starts another one.
         if (own.heard >= start) return;
         own.disconnect();

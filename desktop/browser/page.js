@@ -17,8 +17,7 @@ async function show(request) {
     if (running !== undefined) element('state').textContent = text('works', String(running));
     if (rules) showRules(rules);
   } catch (error) {
-    const known = text(`error${error.code}`);
-    element('state').textContent = known || `${error.code}: ${error.message}`;
+    element('state').textContent = text(`error${error.code}`) || `${error.code}: ${error.message}`;
   }
 }
 

@@ -10,15 +10,9 @@ const SHOWN =
 const isBelow = (host, parent) => host === parent || host.endsWith(`.${parent}`);
 
 /** The host of a URL; undefined where there is none. */
-export function hostOf(url) {
-  try {
-    return new URL(url).hostname.replace(/\.$/, '') || undefined;
-  } catch {
-    return undefined;
-  }
-}
+export const hostOf = (url) =>
+  (URL.canParse(url ?? '') && new URL(url).hostname.replace(/\.$/, '')) || undefined;
 
-/** The type alone, without parameters. */
 export const bare = (mime) => (mime ?? '').split(';')[0].trim().toLowerCase();
 
 /** Whether Firefox would save a response with these headers in place of showing it. */
