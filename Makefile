@@ -52,7 +52,7 @@ FUZZ = $(SWIFT) build -c release --scratch-path .build/fuzz $(STRICT) -Xswiftc -
     -Xlinker -u -Xlinker LLVMFuzzerRunDriver -Xlinker --export-dynamic
 
 .DEFAULT_GOAL := build
-.PHONY: build run test examples docs chaos simulate sanitize fuzz bench lint check install uninstall dist deb rpm packages clean help
+.PHONY: build run test test-browsers examples docs chaos simulate sanitize fuzz bench lint check install uninstall dist deb rpm packages clean help
 
 build: ## Build the release programs into .build/release
 	@.ci/need build
@@ -70,6 +70,12 @@ test: ## Build and run all tests, or those that match FILTER=…
 	@.ci/need build test
 	$(SWIFT) build $(STRICT) --build-tests
 	@SWIFT="$(SWIFT)" .ci/test "$$FILTER"
+
+test-browsers: ## Try the extension in Chromium and Firefox, with KILLS=6 of host, service and browser in each
+	@.ci/need build browsers
+	$(SWIFT) build $(STRICT) --product idownd
+	$(SWIFT) build $(STRICT) --product idown
+	@Tests/Browsers/run "$$($(SWIFT) build --show-bin-path)" $(ONLY)
 
 examples: ## Build the two examples of the library DBus as a package of their own, and run them
 	@.ci/need build examples

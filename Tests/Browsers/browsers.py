@@ -1,0 +1,270 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Chromium by its debugging pipe, and Firefox by Marionette: both with the extension, in a window."""
+
+import json
+import os
+import queue
+import shutil
+import signal
+import socket
+import subprocess
+import threading
+import time
+
+from session import EXTENSION, wait
+
+CHROMIUM_ID = "dofnlljjpebfojmpiecjbnkaemhcdfpm"
+
+
+class Browser:
+    """What both can do."""
+
+    def kill(self):
+        """Ends the browser with all its processes at once."""
+        try:
+            os.killpg(self.child.pid, signal.SIGKILL)
+        except ProcessLookupError:
+            pass
+        self.child.wait()
+
+    def saved(self):
+        """The finished files that the browser has saved by itself."""
+        return [path for path in self.session.saved.iterdir()
+                if path.suffix not in (".crdownload", ".part") and not path.name.startswith(".")]
+
+    def close(self):
+        self.end()
+        try:
+            self.child.wait(10)
+        except subprocess.TimeoutExpired:
+            pass
+        self.kill()
+
+
+class Chromium(Browser):
+    name = "Chromium"
+
+    def __init__(self, session, extension=EXTENSION, prompt=False):
+        self.session, self.profile = session, session.work / "chromium"
+        preferences = self.profile / "Default/Preferences"
+        if not preferences.exists():
+            preferences.parent.mkdir(parents=True, exist_ok=True)
+            preferences.write_text("{}")
+        settings = json.loads(preferences.read_text())
+        settings.setdefault("download", {}).update(
+            default_directory=str(session.saved), prompt_for_download=prompt)
+        # Several downloads of one page without asking.
+        settings.setdefault("profile", {}).setdefault(
+            "default_content_setting_values", {})["automatic_downloads"] = 1
+        preferences.write_text(json.dumps(settings))
+        to_browser, self.pipe = os.pipe()
+        reading, from_browser = os.pipe()
+        options = ["--no-first-run", "--disable-gpu", "--password-store=basic", "--disable-sync",
+                   "--disable-background-networking", "--remote-debugging-pipe",
+                   "--disable-component-update", "--no-default-browser-check",
+                   f"--user-data-dir={self.profile}", f"--load-extension={extension}"]
+        words = " ".join(["exec", "chromium", *options, "about:blank",
+                          f"3<&{to_browser}", f"4>&{from_browser}"])
+        self.child = session.start(["bash", "-c", words], "chromium", start_new_session=True,
+                                   pass_fds=[to_browser, from_browser])
+        os.close(to_browser)
+        os.close(from_browser)
+        self.answers, self.last, self.attached = {}, 0, {}
+        threading.Thread(target=self.read, args=[reading], daemon=True).start()
+        self.worker = wait(self.ready_worker, "the extension in Chromium", 30)
+        page = wait(lambda: self.targets("page"), "a page of Chromium")[0]
+        self.page = self.attach(page["targetId"])
+
+    def read(self, pipe):
+        rest = b""
+        try:
+            while data := os.read(pipe, 1 << 16):
+                *messages, rest = (rest + data).split(b"\0")
+                for message in map(json.loads, messages):
+                    if "id" in message:
+                        self.answers[message["id"]].put(message)
+        except OSError:
+            pass
+        os.close(pipe)
+
+    def call(self, method, where=None, **parameters):
+        self.last += 1
+        number, self.answers[self.last] = self.last, queue.Queue()
+        message = {"id": number, "method": method, "params": parameters}
+        if where:
+            message["sessionId"] = where
+        os.write(self.pipe, json.dumps(message).encode() + b"\0")
+        answer = self.answers[number].get(timeout=30)
+        if "error" in answer:
+            raise RuntimeError(f"{method}: {answer['error']}")
+        return answer["result"]
+
+    def targets(self, kind):
+        return [target for target in self.call("Target.getTargets")["targetInfos"]
+                if target["type"] == kind]
+
+    def find_worker(self):
+        for target in self.targets("service_worker"):
+            if CHROMIUM_ID in target["url"]:
+                return target["targetId"]
+        return None
+
+    def ready_worker(self):
+        worker = self.find_worker()
+        script = "globalThis.chrome?.runtime?.onMessage?.hasListeners()"
+        return worker if worker and self.evaluate(self.attach(worker), script) else None
+
+    def attach(self, target):
+        return self.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
+
+    def evaluate(self, where, script):
+        result = self.call("Runtime.evaluate", where, expression=script, awaitPromise=True,
+                           returnByValue=True)
+        if "exceptionDetails" in result:
+            raise RuntimeError(result["exceptionDetails"])
+        return result["result"].get("value")
+
+    def run(self, script):
+        return self.evaluate(self.page, script)
+
+    def extension(self, script):
+        """Runs a script in the extension."""
+        return self.evaluate(self.attach(self.find_worker() or self.worker), script)
+
+    def open(self, url):
+        self.call("Page.navigate", self.page, url=url)
+        wait(lambda: self.run(f"location.href == {json.dumps(url)} && document.readyState") ==
+             "complete", f"the page {url}")
+
+    def click(self, selector, alt=False):
+        """A click of the user's mouse on an element."""
+        place = self.run(
+            f"(({selector!r}).split('>>').reduce((d, s) => (d.querySelector(s).contentDocument ??"
+            " d.querySelector(s)), document)).getBoundingClientRect().toJSON()")
+        x, y = place["x"] + place["width"] / 2, place["y"] + place["height"] / 2
+        for kind in ("mousePressed", "mouseReleased"):
+            self.call("Input.dispatchMouseEvent", self.page, type=kind, x=x, y=y, button="left",
+                      clickCount=1, modifiers=1 if alt else 0)
+
+    def end(self):
+        self.call("Browser.close")
+        os.close(self.pipe)
+
+    def tabs(self):
+        return len(self.targets("page"))
+
+    def listed(self):
+        """The downloads on the browser's own list."""
+        return self.extension(
+            "chrome.downloads.search({}).then(l => l.map(i => i.url + ' ' + i.state))")
+
+    def forget(self):
+        self.extension("chrome.downloads.erase({})")
+
+
+class Firefox(Browser):
+    name = "Firefox"
+
+    def __init__(self, session, extension=EXTENSION, prompt=False):
+        self.session, self.profile = session, session.work / "firefox"
+        self.profile.mkdir(exist_ok=True)
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            port = free.getsockname()[1]
+        preferences = {
+            "marionette.port": port, "browser.download.folderList": 2,
+            "browser.download.dir": str(session.saved), "app.update.enabled": False,
+            "browser.download.useDownloadDir": not prompt, "network.captive-portal-service.enabled": False,
+            "browser.download.always_ask_before_handling_new_types": False,
+            "browser.aboutwelcome.enabled": False, "datareporting.policy.dataSubmissionEnabled": False,
+            "toolkit.telemetry.reportingpolicy.firstRun": False, "network.connectivity-service.enabled": False,
+            "browser.shell.checkDefaultBrowser": False, "services.settings.server": "data:,",
+            "browser.safebrowsing.downloads.enabled": False, "dom.disable_open_during_load": False,
+        }
+        (self.profile / "user.js").write_text("".join(
+            f"user_pref({json.dumps(name)}, {json.dumps(value)});\n"
+            for name, value in preferences.items()))
+        self.child = session.start(
+            ["firefox-esr", "--marionette", "--remote-allow-system-access", "--profile",
+             str(self.profile), "--no-remote"], "firefox", start_new_session=True)
+
+        def connect():
+            try:
+                return socket.create_connection(("127.0.0.1", port))
+            except OSError:
+                return None
+        self.socket = wait(connect, "Marionette", 60)
+        self.rest, self.last = b"", 0
+        self.read()
+        self.call("WebDriver:NewSession", capabilities={"alwaysMatch": {"pageLoadStrategy": "none"}})
+        self.call("Addon:Install", path=str(extension), temporary=True)
+
+    def read(self):
+        while b":" not in self.rest:
+            self.rest += self.socket.recv(1 << 16)
+        length, _, rest = self.rest.partition(b":")
+        while len(rest) < int(length):
+            rest += self.socket.recv(1 << 16)
+        self.rest = rest[int(length):]
+        return json.loads(rest[:int(length)])
+
+    def call(self, method, **parameters):
+        self.last += 1
+        message = json.dumps([0, self.last, method, parameters]).encode()
+        self.socket.settimeout(30)
+        self.socket.sendall(b"%d:%s" % (len(message), message))
+        _, _, error, result = self.read()
+        if error:
+            raise RuntimeError(f"{method}: {error['message']}")
+        return result.get("value", result) if isinstance(result, dict) else result
+
+    def run(self, script):
+        return self.call("WebDriver:ExecuteScript", script=f"return ({script})", args=[])
+
+    def chrome(self, script):
+        """Runs a script in Firefox itself."""
+        self.call("Marionette:SetContext", value="chrome")
+        try:
+            return self.call("WebDriver:ExecuteAsyncScript", args=[], script=(
+                "const done = arguments[arguments.length - 1];"
+                f"Promise.resolve((async () => ({script}))()).then(done, e => done(String(e)))"))
+        finally:
+            self.call("Marionette:SetContext", value="content")
+
+    def open(self, url):
+        self.call("WebDriver:Navigate", url=url)
+        wait(lambda: self.run("[location.href, document.readyState]") == [url, "complete"],
+             f"the page {url}")
+
+    def click(self, selector, alt=False):
+        *frames, selector = selector.split(">>")
+        for frame in frames:
+            element = self.call("WebDriver:FindElement", using="css selector", value=frame)
+            self.call("WebDriver:SwitchToFrame", element=next(iter(element.values())))
+        element = self.call("WebDriver:FindElement", using="css selector", value=selector)
+        keys = {"type": "key", "id": "keys", "actions": [
+            {"type": "keyDown", "value": "\ue00a"}, {"type": "pause"}, {"type": "pause"},
+            {"type": "keyUp", "value": "\ue00a"}]}
+        mouse = {"type": "pointer", "id": "mouse", "parameters": {"pointerType": "mouse"}, "actions": [
+            {"type": "pointerMove", "origin": element, "x": 0, "y": 0},
+            {"type": "pointerDown", "button": 0}, {"type": "pointerUp", "button": 0}]}
+        self.call("WebDriver:PerformActions", actions=[keys, mouse] if alt else [mouse])
+        if frames:
+            self.call("WebDriver:SwitchToFrame", id=None)
+
+    def end(self):
+        self.call("Marionette:Quit", flags=["eAttemptQuit"])
+        self.socket.close()
+
+    def tabs(self):
+        return len(self.call("WebDriver:GetWindowHandles"))
+
+    def listed(self):
+        return self.chrome(
+            "ChromeUtils.importESModule('resource://gre/modules/Downloads.sys.mjs').Downloads"
+            ".getList('{Downloads.ALL}').then(l => l.getAll()).then(l => l.map(i => i.source.url))")
+
+    def forget(self):
+        self.chrome(
+            "ChromeUtils.importESModule('resource://gre/modules/Downloads.sys.mjs').Downloads"
+            ".getList('{Downloads.ALL}').then(async l => { for (const i of await l.getAll()) await l.remove(i) })")

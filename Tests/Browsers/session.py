@@ -1,0 +1,175 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A home with a private bus, a screen, and idown's service, which the bus starts."""
+
+import json
+import os
+import pathlib
+import shutil
+import signal
+import subprocess
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+PROGRAMS = pathlib.Path(os.environ["IDOWN_PROGRAMS"])
+EXTENSION = ROOT / "desktop/browser"
+HOST = "org.idown.browser"
+
+
+def wait(condition, what, seconds=15):
+    """Returns the first value of a condition that counts as true."""
+    deadline = time.monotonic() + seconds
+    while not (value := condition()):
+        if time.monotonic() > deadline:
+            raise AssertionError(f"in {seconds} s not seen: {what}")
+        time.sleep(0.02)
+    return value
+
+
+def processes(program):
+    """The ids of the processes that run a program by this path."""
+    found = []
+    for entry in pathlib.Path("/proc").glob("[0-9]*"):
+        try:
+            if os.readlink(entry / "exe") == str(program):
+                found.append(int(entry.name))
+        except OSError:
+            pass
+    return found
+
+
+class Session:
+    def __init__(self, work):
+        self.work, self.home = work, work / "home"
+        self.downloads, self.saved = self.home / "Downloads", self.home / "saved"
+        for folder in (self.downloads, self.saved, work / "run", work / "services"):
+            folder.mkdir(parents=True)
+        (work / "run").chmod(0o700)
+        self.idown, self.idownd = PROGRAMS / "idown", PROGRAMS / "idownd"
+        self.children = []
+        self.environment = {
+            "HOME": str(self.home), "PATH": os.environ["PATH"], "LANG": "C.UTF-8",
+            "XDG_RUNTIME_DIR": str(work / "run"), "XDG_CONFIG_HOME": str(self.home / ".config"),
+            "XDG_DATA_HOME": str(self.home / ".local/share"), "MOZ_CRASHREPORTER_DISABLE": "1",
+            "XDG_STATE_HOME": str(self.home / ".local/state"), "TMPDIR": str(work),
+            "GTK_USE_PORTAL": "0", "NO_AT_BRIDGE": "1",
+        }
+        (work / "services/org.idown.Manager1.service").write_text(
+            f"[D-BUS Service]\nName=org.idown.Manager1\nExec={self.idownd}\n")
+        (work / "bus.conf").write_text(
+            '<!DOCTYPE busconfig PUBLIC "-//freedesktop//DTD D-Bus Bus Configuration 1.0//EN" '
+            '"http://www.freedesktop.org/standards/dbus/1.0/busconfig.dtd">\n'
+            f"<busconfig><type>session</type><listen>unix:path={work}/bus</listen>"
+            f"<servicedir>{work}/services</servicedir><auth>EXTERNAL</auth>"
+            '<policy context="default"><allow send_destination="*" eavesdrop="true"/>'
+            '<allow eavesdrop="true"/><allow own="*"/></policy></busconfig>\n')
+        self.environment["DISPLAY"] = self.screen()
+        self.environment["DBUS_SESSION_BUS_ADDRESS"] = f"unix:path={work}/bus"
+        self.start(["dbus-daemon", "--nofork", f"--config-file={work}/bus.conf"], "bus")
+        wait((work / "bus").exists, "the bus")
+        self.install_host()
+
+    def screen(self):
+        reading, writing = os.pipe()
+        self.start(["Xvfb", "-displayfd", str(writing), "-screen", "0", "1280x900x24", "-nolisten",
+                    "tcp"], "screen", pass_fds=[writing])
+        os.close(writing)
+        with os.fdopen(reading) as pipe:
+            return f":{pipe.readline().strip()}"
+
+    def start(self, words, log, **options):
+        with open(self.work / f"{log}.log", "ab") as file:
+            child = subprocess.Popen(words, env=self.environment, stdin=subprocess.DEVNULL,
+                                     stdout=file, stderr=file, **options)
+        self.children.append(child)
+        return child
+
+    # The native host
+
+    def install_host(self, program=None):
+        manifest = {"name": HOST, "description": "idown", "type": "stdio"}
+        # The program by its own name: a link would hide which one it is.
+        wrapper = self.work / "host"
+        wrapper.write_text(f'#!/bin/sh\nexec {program or self.idown} browser-host "$@"\n')
+        wrapper.chmod(0o755)
+        manifest["path"] = str(wrapper)
+        origin = {"allowed_origins": ["chrome-extension://dofnlljjpebfojmpiecjbnkaemhcdfpm/"]}
+        for folder, who in ((self.work / "chromium/NativeMessagingHosts", origin),
+                            (self.home / ".mozilla/native-messaging-hosts",
+                             {"allowed_extensions": ["browser@idown.org"]})):
+            folder.mkdir(parents=True, exist_ok=True)
+            (folder / f"{HOST}.json").write_text(json.dumps(manifest | who))
+
+    def remove_host(self):
+        for path in (self.work / "chromium/NativeMessagingHosts", self.home / ".mozilla"):
+            shutil.rmtree(path)
+
+    def hosts(self):
+        return [pid for pid in processes(self.idown.resolve()) if b"browser-host" in arguments(pid)]
+
+    def kill_hosts(self):
+        for pid in self.hosts():
+            kill(pid)
+
+    # The service
+
+    def command(self, *words):
+        """What a command of idown prints."""
+        return subprocess.run([self.idown, *words], env=self.environment, check=True, timeout=30,
+                              capture_output=True, text=True).stdout
+
+    def tasks(self):
+        return [json.loads(line) for line in self.lines()]
+
+    def lines(self):
+        text = self.command("list", "--json").strip()
+        return [json.dumps(task) for task in json.loads(text)] if text.startswith("[") else \
+            text.splitlines()
+
+    def task(self, path):
+        """The finished task of a path of the site, once it is there."""
+        def look():
+            return [task for task in self.tasks()
+                    if path in task["URL"] and task["State"] == "completed"]
+        return wait(look, f"a finished task of {path}", 30)[0]
+
+    def service(self):
+        return processes(self.idownd.resolve())
+
+    def kill_service(self):
+        for pid in self.service():
+            kill(pid)
+
+    def clear(self):
+        """Empties the list and both folders."""
+        for task in self.tasks():
+            self.command("cancel", task["Id"], "-y") if task["State"] not in (
+                "completed", "cancelled") else None
+            self.command("remove", task["Id"], "-y")
+        for folder in (self.downloads, self.saved):
+            for path in folder.iterdir():
+                path.unlink()
+
+    def close(self):
+        self.kill_service()
+        for child in reversed(self.children):
+            if child.poll() is None:
+                child.terminate()
+            try:
+                child.wait(5)
+            except subprocess.TimeoutExpired:
+                child.kill()
+                child.wait()
+
+
+def arguments(pid):
+    try:
+        return pathlib.Path(f"/proc/{pid}/cmdline").read_bytes()
+    except OSError:
+        return b""
+
+
+def kill(pid, number=signal.SIGKILL):
+    try:
+        os.kill(pid, number)
+    except ProcessLookupError:
+        pass

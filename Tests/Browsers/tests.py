@@ -1,0 +1,388 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Hands downloads over from real browsers: each file comes once, whole, and to one of both."""
+
+import os
+import pathlib
+import random
+import shutil
+import signal
+import statistics
+import time
+import unittest
+
+from browsers import Chromium, Firefox
+from session import EXTENSION, Session, kill, wait
+from website import MIB, File, Site
+
+KILLS = int(os.environ.get("KILLS") or 6)
+SEED = int(os.environ.get("SEED") or time.time_ns() % 10**6)
+
+
+class Cases:
+    """The cases of both browsers; each has a page with a link, whose file nobody else asks for."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.work = pathlib.Path(os.environ["IDOWN_WORK"], cls.__name__)
+        cls.work.mkdir(parents=True)
+        cls.session, cls.site = Session(cls.work), Site()
+        cls.last = 0
+        cls.begin()
+        cls.browser.run("1")
+        cls.session.command("list")
+
+    @classmethod
+    def begin(cls, **options):
+        cls.browser = cls.Browser(cls.session, **options)
+
+    @classmethod
+    def again(cls, **options):
+        cls.browser.close()
+        cls.begin(**options)
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.browser.close()
+        cls.session.close()
+        cls.site.close()
+
+    def setUp(self):
+        type(self).last += 1
+        self.name = f"/f{self.last}"
+
+    def tearDown(self):
+        self.browser.forget()
+        self.session.clear()
+
+    def serve(self, name=None, **options):
+        name = name or self.name
+        options.setdefault("seed", sum(name.encode()) * 997 + self.last)
+        options.setdefault("name", name.strip("/") + ".bin")
+        file = self.site.files[name] = File(**options)
+        return file
+
+    def open(self, body):
+        self.browser.open(self.site.page(f"/page{self.name[1:]}", body))
+
+    def click_file(self, link="<a id=a href={}>the file</a>", selector="#a", **options):
+        self.open(link.format(self.name))
+        self.browser.click(selector, **options)
+
+    def expect_idown(self, file, name=None, requests=None):
+        """idown has the file, and the browser nothing of it."""
+        task = self.session.task(name or self.name)
+        self.assertTrue(file.equals(pathlib.Path(task["Path"])))
+        self.assertEqual(self.browser.saved(), [])
+        self.assertEqual([path.name for path in self.session.saved.iterdir()], [])
+        if requests is not None:
+            self.assertEqual(len(self.site.asked(name or self.name, browser=True)), requests)
+        deadline = time.monotonic() + 3
+        while (listed := self.browser.listed()) and time.monotonic() < deadline:
+            time.sleep(0.05)
+        self.assertEqual(listed, [])
+        return task
+
+    def expect_browser(self, file, requests=1):
+        """The browser has the file, by one request, and idown no task."""
+        wait(lambda: [path for path in self.browser.saved()
+                      if path.stat().st_size == file.size], "the browser's file", 40)
+        self.assertTrue(any(file.equals(path) for path in self.browser.saved()))
+        self.assertEqual(len(self.browser.saved()), 1)
+        self.assertEqual(self.session.tasks(), [])
+        if requests is not None:
+            self.assertEqual(len(self.site.asked(self.name, browser=True)), requests)
+
+    # Taken
+
+    def test_a_click_lands_in_idown(self):
+        file = self.serve()
+        self.click_file()
+        task = self.expect_idown(file, requests=1)
+        self.assertEqual(task["FileName"], file.name)
+        self.assertEqual(task["Referrer"], self.site.url(f"/page{self.name[1:]}"))
+        self.assertEqual(len(self.site.asked(self.name)), 2)
+        agents = {request.headers["User-Agent"] for request in self.site.asked(self.name)}
+        self.assertEqual(len(agents), 1)
+
+    def test_the_same_click_twice_is_one_task(self):
+        file = self.serve(size=3 * MIB, rate=2 * MIB)
+        self.click_file()
+        self.browser.click("#a")
+        self.expect_idown(file)
+        self.assertEqual(len(self.session.tasks()), 1)
+
+    def test_a_download_attribute(self):
+        file = self.serve()
+        self.click_file("<a id=a href={} download=other.txt>the file</a>")
+        self.expect_idown(file)
+
+    def test_an_attachment_in_a_frame(self):
+        file = self.serve()
+        frame = self.site.page(f"/frame{self.name[1:]}", f"<a id=a href={self.name}>the file</a>")
+        self.open(f"<iframe src={frame}></iframe>")
+        time.sleep(0.3)
+        self.browser.click("iframe>>#a")
+        self.expect_idown(file, requests=1)
+
+    def test_no_empty_tab_is_left(self):
+        file = self.serve()
+        before = self.browser.tabs()
+        self.click_file("<a id=a target=_blank href={}>the file</a>")
+        self.expect_idown(file)
+        wait(lambda: self.browser.tabs() == before, "the new tab gone")
+
+    def test_a_redirect_whose_end_works_once(self):
+        file = self.serve(self.name + "-end")
+        ends = []
+
+        def redirect(request):
+            # Each end is another link, and works once.
+            ends.append(f"{self.name}-end{len(ends)}")
+            self.site.files[ends[-1]] = File(size=file.size, seed=file.seed, name=file.name, once=True)
+            return ends[-1]
+        self.site.redirects[self.name] = redirect
+        self.click_file()
+        self.expect_idown(file)
+
+    def test_a_large_file_of_which_little_comes_twice(self):
+        file = self.serve(size=1024 * MIB, late=1)
+        self.click_file()
+        task = wait(self.session.tasks, "a task")[0]
+        request = self.site.asked(self.name, browser=True)[0]
+        print(f"\n{self.browser.name}: of 1 GiB with an answer after 1 s,"
+              f" {request.sent / MIB:.1f} MiB came twice")
+        self.assertLess(request.sent, self.most_twice * MIB)
+        self.session.command("wait", task["Id"])
+        self.expect_idown(file)
+
+    def test_a_file_of_unknown_length(self):
+        file = self.serve(has_length=False)
+        self.click_file()
+        self.expect_idown(file)
+
+    def test_twenty_files_at_once(self):
+        names = [f"{self.name}-{number}" for number in range(20)]
+        files = [self.serve(name) for name in names]
+        links = "".join(f"<a class=f href={name} download></a>" for name in names)
+        script = "document.querySelectorAll('.f').forEach((a, n) => setTimeout(() => a.click(), n * 100))"
+        self.open(links + f"<button id=a onclick=\"{script}\">all</button>")
+        self.browser.click("#a")
+
+        def outcome():
+            tasks = self.session.tasks()
+            paths = [pathlib.Path(task["Path"]) for task in tasks if task["State"] == "completed"]
+            return paths + self.browser.saved(), len(tasks)
+
+        def asked():
+            return [name for name in names if self.site.asked(name, browser=True)]
+        time.sleep(3)
+        wait(lambda: len(outcome()[0]) == len(asked()), "all files", 40)
+        paths, tasks = outcome()
+        # Chromium does not carry out each of so many clicks.
+        self.assertGreaterEqual(len(paths), 15)
+        # Ten come by themselves, and one with the click.
+        self.assertIn(tasks, range(1, 12))
+        fitting = [file for file in files if sum(file.equals(path) for path in paths) == 1]
+        self.assertEqual(len(fitting), len(paths))
+
+    def test_an_alt_click_takes_a_small_text(self):
+        file = self.serve(size=300, kind="text/plain")
+        self.click_file(alt=True)
+        self.expect_idown(file, requests=0)
+
+    def test_cookies_that_are_httponly_and_partitioned(self):
+        file = self.serve()
+        secret = f"hidden{self.last}"
+        path = f"/page{self.name[1:]}"
+        self.site.cookies[path] = [f"sid={secret}; HttpOnly; Path=/; SameSite=None; Secure; Partitioned",
+                                   f"own={secret}; HttpOnly; Path=/"]
+        self.click_file()
+        self.expect_idown(file)
+        (theirs,), (ours, *_) = (self.site.asked(self.name, browser=who) for who in (True, False))
+        self.assertIn(f"own={secret}", theirs.headers["Cookie"])
+        self.assertEqual(ours.headers["Cookie"], theirs.headers["Cookie"])
+
+    # Left
+
+    def test_a_small_file_stays_with_the_browser(self):
+        file = self.serve(size=1000)
+        self.click_file()
+        self.expect_browser(file)
+        self.assertEqual(self.site.asked(self.name, browser=False), [])
+
+    def test_a_post_stays_with_the_browser(self):
+        file = self.serve()
+        self.click_file("<form method=post action={}><input name=a value=b><button id=a>go</button></form>")
+        self.expect_browser(file)
+        self.assertEqual([(r.method, r.body) for r in self.site.asked(self.name)], [("POST", b"a=b")])
+
+    def test_blob_and_data_stay_with_the_browser(self):
+        self.open("<a id=a download=blob.bin>b</a> <a id=b download=data.bin "
+                  "href=data:application/octet-stream;base64,QUJD>d</a>"
+                  "<script>a.href = URL.createObjectURL(new Blob([new Uint8Array(2 << 20)]))</script>")
+        self.browser.click("#a")
+        wait(lambda: len(self.browser.saved()) == 1, "the blob")
+        self.browser.click("#b")
+        wait(lambda: len(self.browser.saved()) == 2, "the data")
+        self.assertEqual(self.session.tasks(), [])
+
+    def test_a_second_request_that_is_refused(self):
+        file = self.serve(size=8 * MIB, once=True)
+        self.click_file()
+        self.expect_browser(file)
+        self.assertEqual(len(self.site.asked(self.name)), 2)
+
+    def test_a_second_request_that_brings_a_page(self):
+        file = self.serve(size=8 * MIB, html_for_idown=True)
+        self.click_file()
+        self.expect_browser(file)
+
+    def test_a_server_that_is_slow_to_idown(self):
+        file = self.serve(late=10)
+        start = time.monotonic()
+        self.click_file()
+        self.expect_browser(file)
+        self.assertLess(time.monotonic() - start, 8)
+
+    def test_a_missing_host(self):
+        self.session.remove_host()
+        self.session.kill_hosts()
+        try:
+            file = self.serve()
+            self.click_file()
+            self.expect_browser(file)
+            self.assertEqual(self.site.asked(self.name, browser=False), [])
+        finally:
+            self.session.install_host()
+
+    def test_a_host_that_hangs(self):
+        """Nothing is left of what it takes when it goes on."""
+        self.session.install_host()
+        file = self.serve()
+        self.click_file()
+        self.expect_idown(file)
+        self.session.clear()
+        stopped = self.session.hosts()
+        self.assertTrue(stopped)
+        for pid in stopped:
+            kill(pid, signal.SIGSTOP)
+        type(self).last += 1
+        self.name = f"/f{self.last}"
+        file = self.serve()
+        self.click_file()
+        self.expect_browser(file)
+        for pid in stopped:
+            kill(pid, signal.SIGCONT)
+        wait(lambda: not set(stopped) & set(self.session.hosts()), "the end of that host")
+        self.assertEqual(self.session.tasks(), [])
+
+    def test_rules_that_leave_a_site(self):
+        self.session.command("config", "browser-leave-hosts", "127.0.0.1")
+        try:
+            file = self.serve()
+            self.click_file()
+            self.expect_browser(file)
+        finally:
+            self.session.command("config", "browser-leave-hosts", "")
+
+    # Ends in between
+
+    def test_no_download_comes_again_with_the_profile(self):
+        file = self.serve()
+        self.click_file()
+        self.expect_idown(file)
+        number = len(self.site.asked(self.name))
+        self.again()
+        time.sleep(1)
+        self.assertEqual(len(self.site.asked(self.name)), number)
+        self.assertEqual(len(self.session.tasks()), 1)
+
+    def test_a_click_with_ask_where_to_save(self):
+        self.again(prompt=True)
+        try:
+            file = self.serve()
+            self.click_file()
+            self.expect_idown(file)
+        finally:
+            self.again()
+
+    def test_an_extension_of_another_version(self):
+        other = self.work / "other"
+        shutil.copytree(EXTENSION, other)
+        script = other / "host.js"
+        script.write_text(script.read_text().replace("VERSION = 1", "VERSION = 2"))
+        self.browser.close()
+        # Chromium keeps scripts over a restart.
+        shutil.rmtree(self.work / "chromium/Default/Service Worker", ignore_errors=True)
+        self.begin(extension=other)
+        try:
+            file = self.serve()
+            self.click_file()
+            self.expect_browser(file)
+        finally:
+            self.browser.close()
+            shutil.rmtree(self.work / "chromium/Default/Service Worker", ignore_errors=True)
+            self.begin()
+
+    def test_kills_at_random_moments(self):
+        dice = random.Random(SEED)
+        print(f"\n{self.browser.name}: KILLS={KILLS} SEED={SEED}")
+        for number in range(KILLS):
+            victim = ("host", "service", "browser")[number % 3]
+            type(self).last += 1
+            self.name = f"/f{self.last}"
+            with self.subTest(victim=victim, number=number):
+                self.kill_one(victim, dice.uniform(0, 0.35))
+                self.session.clear()
+
+    def kill_one(self, victim, moment):
+        file = self.serve(size=2 * MIB, rate=8 * MIB)
+        self.click_file()
+        time.sleep(moment)
+        {"host": self.session.kill_hosts, "service": self.session.kill_service,
+         "browser": self.browser.kill}[victim]()
+
+        def whole():
+            tasks = [task for task in self.session.tasks() if task["State"] == "completed"]
+            paths = [pathlib.Path(task["Path"]) for task in tasks] + self.browser.saved()
+            return [path for path in paths if file.equals(path)]
+        if victim == "browser":
+            # It may have ended before its request, and what idown has not answered is its own.
+            time.sleep(1)
+            self.begin()
+        if victim != "browser" or self.session.tasks():
+            wait(whole, f"the file after the end of the {victim} at {moment:.3f} s", 75)
+        time.sleep(0.5)
+        self.assertLessEqual(len(self.session.tasks()), 1)
+        # Twice only where the service could not be reached.
+        if victim == "host":
+            self.assertEqual(len(whole()), 1)
+
+    def test_zz_latency(self):
+        times = []
+        for _ in range(7):
+            type(self).last += 1
+            self.name = f"/f{self.last}"
+            file = self.serve()
+            self.open(f"<a id=a href={self.name}>the file</a>")
+            start = time.monotonic()
+            self.browser.click("#a")
+            self.expect_idown(file)
+            times.append([self.site.asked(self.name, browser=who)[0].time - start
+                          for who in (True, False)])
+        browser, idown = (statistics.median(column) * 1000 for column in zip(*times))
+        print(f"\n{self.browser.name}: click to the browser's request {browser:.0f} ms,"
+              f" to idown's {idown:.0f} ms (middle of {len(times)})")
+
+
+class ChromiumTests(Cases, unittest.TestCase):
+    # Over loopback 3 to 9 MiB come before the first event can pause it.
+    Browser, most_twice = Chromium, 16
+
+
+class FirefoxTests(Cases, unittest.TestCase):
+    Browser, most_twice = Firefox, 4
+
+
+if __name__ == "__main__":
+    unittest.main()
