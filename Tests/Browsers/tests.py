@@ -332,8 +332,14 @@ class Cases:
             type(self).last += 1
             self.name = f"/f{self.last}"
             with self.subTest(victim=victim, number=number):
-                self.kill_one(victim, dice.uniform(0, 0.35))
-                self.session.clear()
+                try:
+                    self.kill_one(victim, dice.uniform(0, 0.35))
+                except AssertionError:
+                    for task in self.session.tasks():
+                        print(task, self.session.command("explain", "--history", task["Id"]))
+                    raise
+                finally:
+                    self.session.clear()
 
     def kill_one(self, victim, moment):
         file = self.serve(size=2 * MIB, rate=8 * MIB)
