@@ -104,7 +104,7 @@ struct ListRow {
         put(CellText(Self.sign(of: task.state)), nameColumn - 2, 1, ink)
         put(summary.shortName, nameColumn, nameWidth, isChosen ? .bold : .plain)
         if let sourceColumn {
-            put(CellText(Self.source(of: task)), sourceColumn, barColumn - sourceColumn - 2, .dim)
+            put(CellText(summary.source), sourceColumn, barColumn - sourceColumn - 2, .dim)
         }
         switch task.state {
         case .failed, .waiting:
@@ -173,11 +173,5 @@ struct ListRow {
     private static func waiting(_ summary: TaskSummary) -> CellText {
         let reason = summary.reason.description
         return CellText(reason.isEmpty ? "waiting" : reason)
-    }
-
-    /// Returns the host of the URL; the details show all of it.
-    private static func source(of task: TaskProperties) -> String {
-        guard let scheme = task.url.firstRange(of: "://") else { return "" }
-        return String(task.url[scheme.upperBound...].prefix { !"/?#".contains($0) })
     }
 }

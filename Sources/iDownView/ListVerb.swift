@@ -18,14 +18,14 @@ package enum ListVerb: String, CaseIterable, Hashable, Sendable {
     /// Returns what the menu calls the verb for a download in a state; nil stands for any state.
     package func title(in state: TaskProperties.State?) -> String {
         switch self {
-        case .pause: "Pause"
-        case .resume: "Resume"
-        case .retry: state == .completed ? "Download again" : "Retry"
-        case .cancel: "Cancel and delete the partial file"
-        case .remove: "Remove from the list"
-        case .trash: "Remove and move the file to the trash"
-        case .open: "Open"
-        case .reveal: "Show in folder"
+        case .pause: translated("Pause")
+        case .resume: translated("Resume")
+        case .retry: state == .completed ? translated("Download again") : translated("Retry")
+        case .cancel: translated("Cancel and delete the partial file")
+        case .remove: translated("Remove from the list")
+        case .trash: translated("Remove and move the file to the trash")
+        case .open: translated("Open")
+        case .reveal: translated("Show in folder")
         }
     }
 

@@ -38,11 +38,11 @@ package struct TaskDetails: Sendable {
         room: Room = .unlimited,
         time: (UInt64) -> String
     ) {
-        var facts = Self.facts(task, time).filter { !$0.text.description.isEmpty }
+        var facts = Self.facts(task, time)
         let titleWidth = facts.reduce(0) { max($0, $1.title.utf8.count) } + 3
         if let picture = Self.picture(of: task, width: room.width.map { $0 - titleWidth }) {
-            let place = facts.firstIndex { $0.title == "Size" } ?? 0
-            facts.insert(Fact("On disk", picture), at: place + 1)
+            let place = facts.firstIndex { $0.title == translated("Size") } ?? 0
+            facts.insert(Fact(translated("On disk"), picture), at: place + 1)
         }
         lines = facts.flatMap { fact in
             let title = CellText(fact.title + ":").padded(to: titleWidth)
@@ -58,9 +58,10 @@ package struct TaskDetails: Sendable {
         }
     }
 
-    private struct Fact {
-        let title: String
-        let text: CellText
+    /// One fact about a task.
+    package struct Fact: Hashable, Sendable {
+        package let title: String
+        package let text: CellText
         var ink: Style.Ink = .plain
 
         init(_ title: String, _ text: String, _ ink: Style.Ink = .plain) {
@@ -70,33 +71,47 @@ package struct TaskDetails: Sendable {
         }
     }
 
-    private static func facts(_ task: TaskProperties, _ time: (UInt64) -> String) -> [Fact] {
+    /// Returns what is known of a task, in the user's language.
+    ///
+    /// - Parameters:
+    ///   - task: The task.
+    ///   - time: Writes µs since the epoch as a local time.
+    /// - Returns: The facts; what is not known is left out.
+    package static func facts(_ task: TaskProperties, _ time: (UInt64) -> String) -> [Fact] {
         let summary = TaskSummary(task)
-        return [
-            Fact("ID", task.id),
-            Fact("Name", task.fileName),
-            Fact("State", state(task), Style.Ink(task.state)),
-            Fact("Progress", summary.fraction == nil ? "" : summary.percent),
-            Fact("Size", summary.bytes),
-            Fact("Speed", summary.speed),
-            Fact("Time left", summary.timeLeft(bytesPerSecond: task.speed)),
-            Fact("Error", error(task), .red),
-            Fact("Attempts", task.attempts == 0 ? "" : "\(task.attempts)"),
-            Fact("Next attempt", task.retryAt == 0 ? "" : time(task.retryAt)),
-            Fact("URL", task.url),
-            Fact("Referrer", task.referrer),
-            Fact("Folder", task.directory),
-            Fact("File", task.path),
-            Fact("Type", task.mimeType),
-            Fact("Checksum", task.checksum),
-            Fact("Integrity", task.integrity.rawValue),
-            Fact("Resumable", task.state == .completed ? "" : task.resumable ? "yes" : "no"),
-            Fact("Connections", connections(task)),
-            Fact("Priority", task.priority == 0 ? "" : "\(task.priority)"),
-            Fact("Speed limit", task.speedLimit == 0 ? "" : "\(ByteRate(task.speedLimit))"),
-            Fact("Added", task.createdAt == 0 ? "" : time(task.createdAt)),
-            Fact("Finished", task.finishedAt == 0 ? "" : time(task.finishedAt)),
+        let facts = [
+            Fact(translated("ID"), task.id),
+            Fact(translated("Name"), task.fileName),
+            Fact(translated("State"), state(task), Style.Ink(task.state)),
+            Fact(translated("Progress"), summary.fraction == nil ? "" : summary.percent),
+            Fact(translated("Size"), summary.bytes),
+            Fact(translated("Speed"), summary.speed),
+            Fact(translated("Time left"), summary.timeLeft(bytesPerSecond: task.speed)),
+            Fact(translated("Error"), error(task), .red),
+            Fact(translated("Attempts"), task.attempts == 0 ? "" : "\(task.attempts)"),
+            Fact(translated("Next attempt"), task.retryAt == 0 ? "" : time(task.retryAt)),
+            Fact(translated("URL"), task.url),
+            Fact(translated("Referrer"), task.referrer),
+            Fact(translated("Folder"), task.directory),
+            Fact(translated("File"), task.path),
+            Fact(translated("Type"), task.mimeType),
+            Fact(translated("Checksum"), task.checksum),
+            Fact(translated("Integrity"), task.integrity.rawValue),
+            Fact(
+                translated("Resumable"),
+                task.state == .completed
+                    ? "" : task.resumable ? translated("yes") : translated("no")
+            ),
+            Fact(translated("Connections"), connections(task)),
+            Fact(translated("Priority"), task.priority == 0 ? "" : "\(task.priority)"),
+            Fact(
+                translated("Speed limit"),
+                task.speedLimit == 0 ? "" : "\(ByteRate(task.speedLimit))"
+            ),
+            Fact(translated("Added"), task.createdAt == 0 ? "" : time(task.createdAt)),
+            Fact(translated("Finished"), task.finishedAt == 0 ? "" : time(task.finishedAt)),
         ]
+        return facts.filter { !$0.text.description.isEmpty }
     }
 
     /// Returns a bar of the parts on disk; nil if the size is not known, or all or nothing is there.
@@ -117,7 +132,8 @@ package struct TaskDetails: Sendable {
     private static func connections(_ task: TaskProperties) -> String {
         let open = task.connections == 0 ? "" : "\(task.connections)"
         guard task.maxConnections > 0 else { return open }
-        return (open.isEmpty ? "" : open + ", ") + "at most \(task.maxConnections)"
+        return (open.isEmpty ? "" : open + ", ")
+            + translated("at most {count}", ["count": "\(task.maxConnections)"])
     }
 
     private static func error(_ task: TaskProperties) -> String {

@@ -30,6 +30,11 @@ extension TaskList {
             }
         }
 
+        /// The states that are shown, for a query; empty for all.
+        package var states: [TaskProperties.State] {
+            self == .all ? [] : TaskProperties.State.known.filter(takes)
+        }
+
         func takes(_ state: TaskProperties.State) -> Bool {
             switch self {
             case .all: true

@@ -192,14 +192,7 @@ extension TaskList {
     private func moves(from old: TaskProperties, to new: TaskProperties) -> Bool {
         if filter != .all, old.state != new.state { return true }
         if !search.isEmpty, old.fileName != new.fileName || old.url != new.url { return true }
-        return switch sort {
-        case .added: false
-        case .name: old.fileName != new.fileName
-        case .size: old.totalBytes != new.totalBytes
-        case .state: old.state != new.state
-        case .progress: old.progress != new.progress
-        case .priority: old.priority != new.priority
-        }
+        return sort.moves(from: old, to: new)
     }
 
     /// Returns the IDs in order; equal ones stay in the order of adding.
@@ -217,6 +210,20 @@ extension TaskList {
         case .state: by { TaskProperties.State.known.firstIndex(of: $0.state) ?? .max }
         case .progress: by(\.progress)
         case .priority: by(\.priority)
+        }
+    }
+}
+
+extension TaskQuery.Sort {
+    /// Returns whether a change of a task may move its row.
+    func moves(from old: TaskProperties, to new: TaskProperties) -> Bool {
+        switch self {
+        case .added: false
+        case .name: old.fileName != new.fileName
+        case .size: old.totalBytes != new.totalBytes
+        case .state: old.state != new.state
+        case .progress: old.progress != new.progress
+        case .priority: old.priority != new.priority
         }
     }
 }

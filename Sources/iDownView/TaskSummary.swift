@@ -33,6 +33,12 @@ package struct TaskSummary: Sendable {
         return CellText(URLText.percentDecoded(last) ?? String(last))
     }
 
+    /// The host of the URL, with its port.
+    var source: String {
+        guard let scheme = task.url.firstRange(of: "://") else { return "" }
+        return String(task.url[scheme.upperBound...].prefix { !"/?#".contains($0) })
+    }
+
     /// The downloaded part of the file, from 0 to 1; nil while the size is unknown.
     package var fraction: Double? {
         guard task.state != .completed else { return 1 }
@@ -67,14 +73,18 @@ package struct TaskSummary: Sendable {
 
     /// Returns the time left at a speed; empty if it is unknown.
     package func timeLeft(bytesPerSecond: UInt64) -> String {
+        left(bytesPerSecond: bytesPerSecond)?.description ?? ""
+    }
+
+    /// Returns the time left at a speed; nil if it is unknown.
+    func left(bytesPerSecond: UInt64) -> TimeLeft? {
         guard task.state == .downloading, let total = task.knownTotal,
-            total >= task.downloadedBytes,
-            let left = TimeLeft(
-                remaining: total - task.downloadedBytes,
-                bytesPerSecond: bytesPerSecond
-            )
-        else { return "" }
-        return left.description
+            total >= task.downloadedBytes
+        else { return nil }
+        return TimeLeft(
+            remaining: total - task.downloadedBytes,
+            bytesPerSecond: bytesPerSecond
+        )
     }
 
     /// The reason why the task failed (with its code) or waits; empty in other states.

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+import iDownView
+
+struct LinkTextTests {
+    @Test
+    func `links stand in lines or between blanks, and count once`() {
+        let text = LinkText("https://a.org/1 ftp://b.org/2\n# a comment\nhttps://a.org/1\n\n")
+        #expect(text.links == ["https://a.org/1", "ftp://b.org/2"])
+        #expect(text.mistakes.isEmpty)
+    }
+
+    @Test
+    func `a host without scheme becomes a link of https`() {
+        #expect(LinkText("example.org/x.iso").links == ["https://example.org/x.iso"])
+    }
+
+    @Test
+    func `a word that is no link is told with its line, without what may be a password`() {
+        let text = LinkText("https://a.org/1\nmagnet:?xt=1\nme:secret@nowhere")
+        #expect(text.mistakes.map(\.line) == [2, 3])
+        #expect(!text.mistakes.contains { $0.word.contains("secret") })
+    }
+
+    @Test
+    func `metalinks of this machine are told apart, and other files are no links`() {
+        let text = LinkText("file:///tmp/a%20list.meta4 file:///etc/passwd")
+        #expect(text.metalinks == ["/tmp/a list.meta4"])
+        #expect(text.links.isEmpty && text.mistakes.count == 1)
+    }
+}

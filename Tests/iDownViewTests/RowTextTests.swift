@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+import iDownBus
+import iDownView
+
+struct RowTextTests {
+    private func task(_ state: TaskProperties.State) -> TaskProperties {
+        var task = TaskProperties()
+        task.url = "https://example.org:8080/x.iso?token=1"
+        task.fileName = "x.iso"
+        task.state = state
+        task.downloadedBytes = 12 << 20
+        task.totalBytes = 30 << 20
+        return task
+    }
+
+    @Test
+    func `a running download tells bytes, speed and about how long`() {
+        var running = task(.downloading)
+        running.activity = .transferring
+        running.speed = 100 << 10
+        let text = RowText(running)
+        #expect(text.bytes == "12.0 of 30.0 MiB")
+        #expect(text.speed == "100.0 KiB/s")
+        #expect(text.timeLeft == "about 3 minutes")
+        #expect(text.source == "example.org:8080")
+        #expect(text.reason == nil)
+        #expect(text.description == "Downloading, 40%, about 3 minutes")
+    }
+
+    @Test
+    func `a failed download tells why, by its code`() {
+        var failed = task(.failed)
+        failed.errorCode = "Server.NotFound"
+        #expect(RowText(failed).reason == "The server does not have the file")
+        failed.errorCode = "Network.Unheard"
+        #expect(RowText(failed).reason == "The connection to the server broke")
+    }
+
+    @Test
+    func `a waiting download tells what it waits for`() {
+        var waiting = task(.waiting)
+        waiting.hold = .offline
+        #expect(RowText(waiting).reason == "Waits for a network")
+    }
+
+    @Test
+    func `texts come in the user's language, values are filled in, and unknown names stay`() {
+        let wording = Wording(
+            text: { $0 == "{done} of {total}" ? "{total}, {done}, {other}" : "<\($0)>" },
+            plural: { $2 == 1 ? $0 : $1 }
+        )
+        Wording.$current.withValue(wording) {
+            #expect(RowText(task(.paused)).bytes == "30.0 MiB, 12.0, {other}")
+            #expect(RowText(task(.paused)).speed == "<Paused>")
+        }
+    }
+}

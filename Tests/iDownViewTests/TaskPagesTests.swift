@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import DBus
+import Testing
+import iDownBus
+import iDownView
+
+struct TaskPagesTests {
+    private func task(
+        _ id: Int,
+        _ state: TaskProperties.State = .waiting,
+        serial: UInt64 = 1
+    ) -> TaskProperties {
+        var task = TaskProperties()
+        task.id = "\(id)"
+        task.serial = serial
+        task.state = state
+        task.fileName = "file-\(id)"
+        return task
+    }
+
+    /// A list of so many rows, the first of which are known; the newest is the first row.
+    private func loaded(_ count: Int) -> TaskPages {
+        var pages = TaskPages()
+        _ = answer(&pages, count)
+        return pages
+    }
+
+    private func answer(_ pages: inout TaskPages, _ count: Int) -> TaskPages.Splice? {
+        let question = pages.questionAnew(for: 0..<0)
+        let rows = (0..<min(count, TaskPages.pageLength)).map { task(count - $0) }
+        return pages.take(rows, total: count, for: question).splice
+    }
+
+    @Test
+    func `the first answer brings all rows, of which one page is known`() {
+        var pages = TaskPages()
+        #expect(answer(&pages, 100_000) == .init(position: 0, removed: 0, added: 100_000))
+        #expect(pages.count == 100_000)
+        #expect(pages[0]?.id == "100000")
+        #expect(pages[500] == nil)
+    }
+
+    @Test
+    func `each page is asked for once`() throws {
+        var pages = loaded(1_000)
+        let questions = pages.questions(for: [0, 300, 301, 999])
+        #expect(questions.map(\.query.offset) == [256, 896])
+        #expect(pages.questions(for: [300]).isEmpty)
+        let rows = (256..<384).map { task(1_000 - $0) }
+        let first = try #require(questions.first)
+        let result = pages.take(rows, total: 1_000, for: first)
+        #expect(result.splice == .init(position: 256, removed: 128, added: 128))
+        #expect(pages[300]?.id == "700")
+    }
+
+    @Test
+    func `a page of a list that has grown meanwhile is not shown`() throws {
+        var pages = loaded(1_000)
+        let question = try #require(pages.questions(for: [300]).first)
+        let result = pages.take([task(1)], total: 1_001, for: question)
+        #expect(result.isOld)
+        #expect(pages[300] == nil)
+    }
+
+    @Test
+    func `an answer to an older question says nothing`() throws {
+        var pages = loaded(1_000)
+        let question = try #require(pages.questions(for: [300]).first)
+        _ = answer(&pages, 1_000)
+        let result = pages.take([task(1)], total: 5, for: question)
+        #expect(result.splice == nil && !result.isOld)
+        #expect(pages.count == 1_000)
+    }
+
+    @Test
+    func `a download that was added moves the others down by one row`() {
+        var pages = loaded(3)
+        #expect(answer(&pages, 4) == .init(position: 0, removed: 0, added: 1))
+    }
+
+    @Test
+    func `the same rows move nothing`() {
+        var pages = loaded(3)
+        #expect(answer(&pages, 3) == nil)
+    }
+
+    @Test
+    func `rows that change places are replaced, and no others`() {
+        var pages = loaded(5)
+        let question = pages.questionAnew(for: 0..<5)
+        let rows = [5, 3, 4, 2, 1].map { task($0) }
+        let splice = pages.take(rows, total: 5, for: question).splice
+        #expect(splice == .init(position: 1, removed: 2, added: 2))
+    }
+
+    @Test
+    func `a change of a known row draws that row, and one of progress moves nothing`() {
+        var pages = loaded(3)
+        let news = ListNews.event(
+            .changed(id: "2", state: .waiting, changed: ["DownloadedBytes": .uint64(7)])
+        )
+        let effect = pages.apply(news)
+        #expect(effect.changed == ["2"])
+        #expect(!effect.movesRows && !effect.movesCounts)
+        #expect(pages["2"]?.downloadedBytes == 7)
+    }
+
+    @Test
+    func `an older statement about a task changes nothing`() {
+        var pages = loaded(3)
+        let question = pages.questionAnew(for: 0..<3)
+        let rows = [task(3), task(2, .paused, serial: 9), task(1)]
+        _ = pages.take(rows, total: 3, for: question)
+        let old = ["Serial": Value.uint64(8)]
+        let effect = pages.apply(.event(.changed(id: "2", state: .waiting, changed: old)))
+        #expect(effect.changed.isEmpty)
+        #expect(pages["2"]?.state == .paused)
+    }
+
+    @Test
+    func `a new state moves rows under a filter, and counts always`() {
+        var pages = loaded(3)
+        let news = ListNews.event(.changed(id: "2", state: .paused, changed: [:]))
+        var effect = pages.apply(news)
+        #expect(effect.movesCounts && !effect.movesRows)
+        var look = TaskPages.Look()
+        look.filter = .only(.waiting)
+        pages.show(look)
+        effect = pages.apply(.event(.changed(id: "1", state: .paused, changed: [:])))
+        #expect(effect.movesCounts && effect.movesRows)
+    }
+
+    @Test(arguments: [ListNews.anew, .event(.removed(id: "2")), .removed(["2", "3"])])
+    func `what comes or goes asks for everything anew`(news: ListNews) {
+        var pages = loaded(3)
+        let effect = pages.apply(news)
+        #expect(effect.movesRows && effect.movesCounts)
+    }
+
+    @Test
+    func `what is shown is what the service is asked for`() {
+        var look = TaskPages.Look()
+        #expect(look.query.states.isEmpty && look.query.text == nil)
+        (look.filter, look.search, look.sort) = (.unfinished, "iso", .size)
+        #expect(look.query.states == [.waiting, .downloading, .paused, .failed])
+        #expect(look.query.text == "iso")
+        #expect(look.query.sort == .size)
+    }
+}
