@@ -21,6 +21,10 @@ override TARGET := $(value TARGET)
 override KIND := $(value KIND)
 export $(FOLDERS) URL FILTER ONLY KILLS SEED SEEDS DAYS TARGET KIND
 
+# Whether the manifest has the window: SwiftPM keeps what it read of a manifest until its
+# environment changes.
+export IDOWN_WINDOW := $(shell pkg-config --exists libadwaita-1 2>/dev/null && echo 1 || echo 0)
+
 # A target may import only what the manifest says that it depends on.
 STRICT := --explicit-target-dependency-import-check error
 # SwiftPM keeps quiet about warnings in packages that it fetched, and tells those of a folder: an
@@ -52,7 +56,7 @@ FUZZ = $(SWIFT) build -c release --scratch-path .build/fuzz $(STRICT) -Xswiftc -
     -Xlinker -u -Xlinker LLVMFuzzerRunDriver -Xlinker --export-dynamic
 
 .DEFAULT_GOAL := build
-.PHONY: build run test test-browsers examples docs chaos simulate sanitize fuzz bench lint check install uninstall dist deb rpm packages clean help
+.PHONY: build run window test test-browsers examples docs chaos simulate sanitize fuzz bench lint check install uninstall dist deb rpm packages clean help
 
 build: ## Build the release programs into .build/release
 	@.ci/need build
@@ -65,6 +69,12 @@ run: ## Start the service and get URL=…; without URL, a generated file from lo
 	$(SWIFT) build $(STRICT) --product idownd
 	$(SWIFT) build $(STRICT) --product idown
 	@.ci/demo .build/debug "$$URL"
+
+window: ## Build the window and show it
+	@.ci/need build window
+	$(SWIFT) build $(STRICT) --product idownd
+	IDOWN_WINDOW=1 $(SWIFT) build $(STRICT) --product idown-window
+	.build/debug/idown-window
 
 test: ## Build and run all tests, or those that match FILTER=…
 	@.ci/need build test

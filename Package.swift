@@ -44,6 +44,41 @@ if Context.environment["IDOWN_DOCUMENTATION"] == "1" {
     documentation = [dependency("swiftlang", "swift-docc-plugin", from: "1.5.0")]
 }
 
+/// Whether the window is built: where pkg-config finds libadwaita.
+///
+/// The Makefile says what pkg-config says, because SwiftPM keeps what a manifest gave until the
+/// manifest or the environment changes. Without the Makefile its usual folders are looked at.
+let hasWindow: Bool = {
+    if let said = Context.environment["IDOWN_WINDOW"] { return said == "1" }
+    let manager = FileManager.default
+    let libraries = (try? manager.contentsOfDirectory(atPath: "/usr/lib")) ?? []
+    var folders = ["/usr/local/lib", "/usr/local/share", "/usr/share", "/usr/lib64", "/usr/lib"]
+        .map { "\($0)/pkgconfig" }
+    folders += libraries.map { "/usr/lib/\($0)/pkgconfig" }
+    folders += (Context.environment["PKG_CONFIG_PATH"] ?? "").split(separator: ":").map(String.init)
+    return folders.contains { manager.fileExists(atPath: "\($0)/libadwaita-1.pc") }
+}()
+
+let windowTargets: [Target] = [
+    // GTK 4 and libadwaita 1: macros with casts.
+    .systemLibrary(
+        name: "CGtk",
+        pkgConfig: "libadwaita-1",
+        providers: [.apt(["libadwaita-1-dev"])]
+    ),
+    // The window: a client of the bus that has nothing of its own. GTK is for the main thread alone.
+    .target(
+        name: "iDownWindow",
+        dependencies: ["CGtk", "DBus", "iDownBus", "iDownSettings", "iDownView"],
+        swiftSettings: house + [.defaultIsolation(MainActor.self)]
+    ),
+    .executableTarget(
+        name: "idown-window",
+        dependencies: ["Executors", "iDownWindow"],
+        swiftSettings: house
+    ),
+]
+
 let package = Package(
     name: "idown",
     products: [
@@ -52,7 +87,7 @@ let package = Package(
         .library(name: "iDownBus", targets: ["iDownBus", "iDownSettings"]),
         // D-Bus for any Swift program: depends on libdbus-1 only.
         .library(name: "DBus", targets: ["DBus"]),
-    ],
+    ] + (hasWindow ? [.executable(name: "idown-window", targets: ["idown-window"])] : []),
     dependencies: [
         // The store: one SQLite file, WAL, transactions, migrations.
         dependency("groue", "GRDB.swift", from: "7.10.0"),
@@ -310,6 +345,6 @@ let package = Package(
             dependencies: ["DBus", "iDownBus", "iDownSettings", "iDownTesting"],
             swiftSettings: house + threads
         ),
-    ],
+    ] + (hasWindow ? windowTargets : []),
     swiftLanguageModes: [.v6]
 )

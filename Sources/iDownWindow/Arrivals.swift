@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CGtk
+import iDownView
+
+/// Links that come by the clipboard, or are dropped on the window.
+///
+/// None is added by itself.
+final class Arrivals {
+    private let window: Object
+    private let tasks: TaskActions
+    /// What was offered last; it is not offered again.
+    private var seen = ""
+
+    /// Opens the dialog with these links.
+    var add: (String) -> Void = { _ in }
+
+    init(_ window: Object, _ tasks: TaskActions) {
+        self.window = window
+        self.tasks = tasks
+        acceptDrops()
+    }
+
+    /// Does not offer this text.
+    func know(_ text: String) { seen = text }
+
+    /// Offers to add the link in the clipboard.
+    func lookAtClipboard() {
+        let clipboard = Object(gtk_widget_get_clipboard(window.widget))
+        guard
+            gdk_content_formats_contain_gtype(
+                gdk_clipboard_get_formats(clipboard.opaque),
+                CGTK_TYPE_STRING
+            ) != 0
+        else { return }
+        gdk_clipboard_read_text_async(
+            clipboard.opaque,
+            nil,
+            { source, result, data in
+                guard let source, let data else { return }
+                let arrivals = Unmanaged<Arrivals>.fromOpaque(data).takeRetainedValue()
+                let clipboard = OpaquePointer(source)
+                guard let text = gdk_clipboard_read_text_finish(clipboard, result, nil) else {
+                    return
+                }
+                defer { g_free(text) }
+                arrivals.offer(String(cString: text))
+            },
+            Unmanaged.passRetained(self).toOpaque()
+        )
+    }
+
+    private func offer(_ text: String) {
+        guard text != seen, text.utf8.count < Self.longest else { return }
+        seen = text
+        let links = LinkText(text).links
+        guard !links.isEmpty, LinkText(text).mistakes.isEmpty else { return }
+        let question = counted(
+            "Add the copied link?",
+            "Add the {count} copied links?",
+            UInt(links.count)
+        )
+        tasks.offer(question, translated("Add…")) { [weak self] in self?.add(text) }
+    }
+
+    /// A copied text that is longer is no list of links.
+    private static let longest = 65_536
+
+    private func acceptDrops() {
+        let target = Object(gtk_drop_target_new(CGTK_TYPE_STRING, GDK_ACTION_COPY))
+        var types = [gdk_file_list_get_type(), CGTK_TYPE_STRING]
+        gtk_drop_target_set_gtypes(target.opaque, &types, gsize(types.count))
+        target.answer("drop") { [weak self] arguments in
+            guard let self, let value = arguments.boxed(1) else { return false }
+            guard cgtk_value_type(value) == gdk_file_list_get_type() else {
+                self.add(g_value_get_string(value).map { String(cString: $0) } ?? "")
+                return true
+            }
+            var files = gdk_file_list_get_files(OpaquePointer(g_value_get_boxed(value)))
+            var uris: [String] = []
+            while let file = files {
+                if let data = file.pointee.data, let uri = g_file_get_uri(OpaquePointer(data)) {
+                    uris.append(String(cString: uri))
+                    g_free(uri)
+                }
+                file.pointee.next.map { files = $0 } ?? { files = nil }()
+            }
+            self.add(uris.joined(separator: "\n"))
+            return true
+        }
+        gtk_widget_add_controller(window.widget, target.opaque)
+    }
+}

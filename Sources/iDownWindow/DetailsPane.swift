@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CGtk
+import iDownBus
+import iDownView
+
+/// Everything that is known of one download: the file as a picture, the speed, facts, history.
+final class DetailsPane {
+    let box: Object
+    private let client: ManagerClient
+    private let tasks: TaskActions
+    private let title = Object.label(classes: ["title-3"], ["wrap": true, "wrap-mode": 2])
+    private let picture = Drawing(height: 40)
+    private let plot = Drawing(height: 70)
+    private let facts = Object(gtk_grid_get_type(), ["column-spacing": 12, "row-spacing": 4])
+    private let connections = Object.label(
+        classes: ["caption"],
+        ["wrap": true, "selectable": true]
+    )
+    private let history = Object.label(classes: ["caption"], ["wrap": true, "selectable": true])
+    private let expander: Object
+    private let verify: Object
+    private(set) var id: String?
+    private var isOpen = false
+    private var looker: Task<Void, Never>?
+    private var shownFacts: [TaskDetails.Fact] = []
+
+    /// The speed of a download over the last minutes.
+    var samples: (String) -> SpeedSamples? = { _ in nil }
+    var carryOut: (RowVerb, String) -> Void = { _, _ in }
+
+    /// Pixels of the pane.
+    static let width = 320
+    /// A picture is renewed this often while something moves.
+    private static let pace: Duration = .seconds(1)
+
+    init(_ client: ManagerClient, _ tasks: TaskActions) {
+        self.client = client
+        self.tasks = tasks
+        expander = Object(
+            gtk_expander_get_type(),
+            ["label": .text(translated("History")), "child": .object(history)]
+        )
+        verify = .textButton(translated("Check the File"))
+        let edit = Object.textButton(translated("Change…"))
+        let content = Object.box(
+            vertical: true,
+            spacing: 12,
+            margin: 12,
+            [
+                title, picture.area, plot.area, .box(spacing: 6, [edit, verify]), facts,
+                connections,
+                expander,
+            ]
+        )
+        box = .scrolled(content).adding(["background"])
+        box.set("width-request", .number(Self.width))
+        box.set("hexpand", false)
+        picture.area.named(translated("Parts of the file that are here"))
+        plot.area.named(translated("Speed over the last minutes"))
+        edit.on("clicked") { [weak self] _ in self?.ask(.edit) }
+        verify.on("clicked") { [weak self] _ in self?.ask(.verify) }
+        expander.onChange(of: "expanded") { [weak self] in self?.look() }
+    }
+
+    private func ask(_ verb: RowVerb) {
+        if let id { carryOut(verb, id) }
+    }
+
+    /// Shows another download; none for nil.
+    func show(_ id: String?) {
+        guard id != self.id else { return }
+        self.id = id
+        look()
+    }
+
+    /// The pane was opened or closed.
+    func setOpen(_ isOpen: Bool) {
+        self.isOpen = isOpen
+        look()
+    }
+
+    /// Asks for all that is known, again and again while it changes.
+    private func look() {
+        looker?.cancel()
+        guard isOpen, let id else { return show(TaskProperties()) }
+        let client = client
+        looker = Task { [weak self] in
+            while !Task.isCancelled {
+                guard let task = try? await client.getTask(id) else { return }
+                let connections = (try? await client.connections(of: id)) ?? []
+                guard let self, !Task.isCancelled else { return }
+                self.show(task)
+                self.show(task, connections)
+                if self.expander.flag("expanded") {
+                    self.show((try? await client.history(of: id)) ?? [])
+                }
+                // A task that has ended changes only by what a person does.
+                try? await Task.sleep(for: task.hasEnded ? .seconds(30) : Self.pace)
+            }
+        }
+    }
+
+    private func show(_ task: TaskProperties) {
+        let isEmpty = task.id.isEmpty
+        title.set(
+            "label",
+            .text(isEmpty ? translated("No download is selected") : RowText(task).name)
+        )
+        for object in [picture.area, plot.area, facts, connections, expander] {
+            object.set("visible", .flag(!isEmpty))
+        }
+        verify.set("visible", .flag(task.state == .completed))
+        gtk_widget_set_visible(gtk_widget_get_parent(verify.widget), isEmpty ? 0 : 1)
+        let facts = isEmpty ? [] : TaskDetails.facts(task, Self.time)
+        guard facts != shownFacts else { return }
+        let isSameShape = facts.map(\.title) == shownFacts.map(\.title)
+        shownFacts = facts
+        for (row, fact) in facts.enumerated() where isSameShape {
+            guard let label = gtk_grid_get_child_at(self.facts.to(), 1, gint(row)) else { continue }
+            Object(label).set("label", .text(fact.text.description))
+        }
+        guard !isSameShape else { return }
+        while let child = gtk_widget_get_first_child(self.facts.widget) {
+            gtk_grid_remove(self.facts.to(), child)
+        }
+        for (row, fact) in facts.enumerated() {
+            let name = Object.label(fact.title, classes: ["dim-label"], ["yalign": 0.0])
+            let value = Object.label(
+                fact.text.description,
+                ["wrap": true, "wrap-mode": 2, "selectable": true, "hexpand": true]
+            )
+            gtk_grid_attach(self.facts.to(), name.widget, 0, gint(row), 1, 1)
+            gtk_grid_attach(self.facts.to(), value.widget, 1, gint(row), 1, 1)
+        }
+    }
+
+    private func show(_ task: TaskProperties, _ connections: [OpenConnection]) {
+        picture.draw = { Self.drawParts(of: task, connections, $0, $1, $2) }
+        let samples = samples(task.id)
+        plot.draw = { Self.drawSpeeds(samples, $0, $1, $2) }
+        plot.area.set("visible", .flag(samples != nil))
+        let lines = connections.map { connection in
+            "\(connection.host)  \(connection.transport)  \(ByteRate(connection.speed))"
+        }
+        self.connections.set("label", .text(lines.joined(separator: "\n")))
+        self.connections.set("visible", .flag(!lines.isEmpty))
+        picture.area.described(TaskSummary(task).percent)
+    }
+
+    private func show(_ entries: [HistoryEntry]) {
+        let lines = entries.suffix(50).map { HistoryText($0, time: Self.time).description }
+        history.set(
+            "label",
+            .text(lines.isEmpty ? translated("Nothing is known") : lines.joined(separator: "\n"))
+        )
+    }
+
+    /// Writes µs since the epoch as a local time.
+    static func time(_ microseconds: UInt64) -> String {
+        guard let time = g_date_time_new_from_unix_local(gint64(microseconds / 1_000_000)) else {
+            return ""
+        }
+        defer { g_date_time_unref(time) }
+        guard let text = g_date_time_format(time, "%x %X") else { return "" }
+        defer { g_free(text) }
+        return String(cString: text)
+    }
+}
+
+// Pictures.
+extension DetailsPane {
+    /// The file from left to right: what is on the disk, and what each connection brings.
+    private static func drawParts(
+        of task: TaskProperties,
+        _ connections: [OpenConnection],
+        _ cairo: OpaquePointer,
+        _ width: Double,
+        _ height: Double
+    ) {
+        cairo_set_source_rgba(cairo, 0.5, 0.5, 0.5, 0.25)
+        cairo_rectangle(cairo, 0, 0, width, height)
+        cairo_fill(cairo)
+        guard let total = task.knownTotal, total > 0 else { return }
+        func fill(_ first: UInt64, _ length: UInt64) {
+            let start = width * Double(first) / Double(total)
+            let part = max(1, width * Double(length) / Double(total))
+            cairo_rectangle(cairo, start, 0, part, height)
+            cairo_fill(cairo)
+        }
+        cairo_set_source_rgb(cairo, 0.18, 0.62, 0.37)
+        if task.state == .completed { fill(0, total) }
+        for range in task.byteRanges { fill(range.first, range.length) }
+        cairo_set_source_rgba(cairo, 0.2, 0.52, 0.89, 0.55)
+        for connection in connections where connection.first < total {
+            fill(connection.first, min(connection.length ?? total, total - connection.first))
+        }
+    }
+
+    /// The speed over the last minutes, the newest at the right.
+    private static func drawSpeeds(
+        _ samples: SpeedSamples?,
+        _ cairo: OpaquePointer,
+        _ width: Double,
+        _ height: Double
+    ) {
+        guard let values = samples?.values, let last = values.last else { return }
+        let most = Double(max(1, values.map(\.speed).max() ?? 1))
+        let span = Double(SpeedSamples.span.components.seconds)
+        cairo_move_to(cairo, width, height)
+        for value in values.reversed() {
+            let age = (last.time - value.time) / .seconds(1)
+            cairo_line_to(
+                cairo,
+                width * (1 - age / span),
+                height * (1 - 0.95 * Double(value.speed) / most)
+            )
+        }
+        let age = (last.time - values[0].time) / .seconds(1)
+        cairo_line_to(cairo, width * (1 - age / span), height)
+        cairo_close_path(cairo)
+        cairo_set_source_rgba(cairo, 0.18, 0.62, 0.37, 0.35)
+        cairo_fill_preserve(cairo)
+        cairo_set_source_rgb(cairo, 0.18, 0.62, 0.37)
+        cairo_set_line_width(cairo, 1.5)
+        cairo_stroke(cairo)
+    }
+}
+
+/// An area that Swift draws.
+private final class Drawing {
+    let area: Object
+    var draw: (OpaquePointer, Double, Double) -> Void = { _, _, _ in } {
+        didSet { gtk_widget_queue_draw(area.widget) }
+    }
+
+    init(height: Int) {
+        area = Object(
+            gtk_drawing_area_get_type(),
+            ["content-height": .number(height), "hexpand": true]
+        )
+        gtk_drawing_area_set_draw_func(
+            area.to(),
+            { _, cairo, width, height, data in
+                guard let cairo, let data else { return }
+                let drawing = Unmanaged<Drawing>.fromOpaque(data).takeUnretainedValue()
+                drawing.draw(cairo, Double(width), Double(height))
+            },
+            Unmanaged.passUnretained(self).toOpaque(),
+            nil
+        )
+    }
+}

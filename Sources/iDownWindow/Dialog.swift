@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CGtk
+import iDownView
+
+/// A window over the main one, with one button that does it and one that does not.
+final class Dialog {
+    let object: Object
+    private let button: Object
+    private let message = Object.label(classes: ["mistake"], ["wrap": true, "visible": false])
+
+    /// The button was pressed.
+    var accepted: () -> Void = {}
+
+    init(over parent: Object, title: String, button text: String, _ children: [Object]) {
+        object = Object(
+            adw_window_get_type(),
+            [
+                "transient-for": .object(parent), "modal": true, "title": .text(title),
+                "default-width": 520, "default-height": 620, "destroy-with-parent": true,
+            ]
+        )
+        let header = Object(adw_header_bar_get_type(), ["show-end-title-buttons": false])
+        let cancel = Object.textButton(translated("Cancel"), action: "window.close")
+        button = .textButton(text, classes: ["suggested-action"])
+        adw_header_bar_pack_start(header.opaque, cancel.widget)
+        adw_header_bar_pack_end(header.opaque, button.widget)
+        let content = Object.box(vertical: true, spacing: 12, margin: 12, [message] + children)
+        let clamp = Object(adw_clamp_get_type(), ["child": .object(content)])
+        adw_window_set_content(
+            object.to(),
+            Object.box(vertical: true, spacing: 0, [header, .scrolled(clamp)]).widget
+        )
+        // The dialog lives as long as its window: the handlers hold it.
+        button.on("clicked") { _ in self.accepted() }
+        let keys = Object(gtk_shortcut_controller_new())
+        for (key, action) in [("Escape", "window.close")] {
+            gtk_shortcut_controller_add_shortcut(
+                keys.opaque,
+                gtk_shortcut_new(
+                    gtk_shortcut_trigger_parse_string(key),
+                    gtk_named_action_new(action)
+                )
+            )
+        }
+        gtk_widget_add_controller(object.widget, keys.opaque)
+    }
+
+    func allow(_ isAllowed: Bool) { button.set("sensitive", .flag(isAllowed)) }
+
+    /// Says what is wrong; nothing for an empty text.
+    func complain(_ text: String) {
+        message.set("label", .text(text))
+        message.set("visible", .flag(!text.isEmpty))
+    }
+
+    func present() { gtk_window_present(object.to()) }
+
+    func close() { gtk_window_close(object.to()) }
+}

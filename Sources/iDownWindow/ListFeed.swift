@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import iDownBus
+import iDownView
+
+/// Keeps the rows as the service has them: asks for pages and counts, and hears the signals.
+final class ListFeed {
+    /// What the window shows in place of rows.
+    enum Phase: Hashable {
+        case loading, loaded
+        /// The list could not be had; the text tells why.
+        case failed(String)
+    }
+
+    let client: ManagerClient
+    private let model = RowModel.shared
+    private(set) var phase = Phase.loading
+    /// Whether the service has left and is not back yet.
+    private(set) var isAlone = false
+    private(set) var counts: [TaskProperties.State: Int] = [:]
+    /// Samples of the speed of running downloads, for the plot.
+    private(set) var speeds: [String: SpeedSamples] = [:]
+
+    /// Downloads in these rows look different.
+    var rowsChanged: (Set<String>) -> Void = { _ in }
+    /// The phase, the length or the counts have changed.
+    var listChanged: () -> Void = {}
+    /// The rows that GTK holds.
+    var lookedAt: () -> Range<Int> = { 0..<0 }
+
+    private var follower: Task<Void, Never>?
+    private var dirty: Set<String> = []
+    private var isFlushing = false
+    private var isStale = false
+    private var areCountsStale = false
+    private var refresher: Task<Void, Never>?
+
+    /// Numbers on the screen change at most four times a second.
+    private static let pace: Duration = .milliseconds(250)
+    /// Rows move at most five times a second.
+    private static let refreshPace: Duration = .milliseconds(200)
+
+    init(_ client: ManagerClient) {
+        self.client = client
+        model.ask = { [weak self] questions in
+            guard let self else { return }
+            for question in questions { Task { await self.ask(question) } }
+        }
+        model.askForIDs = { [weak self] places in
+            guard let self else { return }
+            Task { await self.choose(places) }
+        }
+    }
+
+    /// Begins to follow the list.
+    func start() {
+        follower?.cancel()
+        phase = .loading
+        let client = client
+        follower = Task { [weak self] in
+            do throws(ManagerError) {
+                for try await news in client.listSignals() {
+                    guard let self, !Task.isCancelled else { return }
+                    self.take(news)
+                }
+                self?.fail(translated("The session bus went away. The downloads go on without it."))
+            } catch {
+                self?.fail(error.description)
+            }
+        }
+    }
+
+    private func take(_ news: ListNews) {
+        if case .left = news { isAlone = true }
+        if case .anew = news { isAlone = false }
+        let effect = model.apply(news)
+        for id in effect.changed { sample(id) }
+        mark(effect.changed)
+        guard effect.movesRows || effect.movesCounts else {
+            if case .left = news { listChanged() }
+            return
+        }
+        isStale = isStale || effect.movesRows
+        areCountsStale = areCountsStale || effect.movesCounts
+        refresh()
+    }
+
+    private func fail(_ text: String) {
+        phase = .failed(text)
+        listChanged()
+    }
+
+    /// Shows something else.
+    func show(_ look: TaskPages.Look) {
+        guard look != model.pages.look else { return }
+        model.show(look)
+        isStale = true
+        refresher?.cancel()
+        refresher = nil
+        refresh()
+    }
+
+    /// Asks anew, now or when the question under way is answered.
+    private func refresh() {
+        guard refresher == nil else { return }
+        refresher = Task { [weak self] in
+            while let self, self.isStale || self.areCountsStale, !Task.isCancelled {
+                if self.isStale {
+                    self.isStale = false
+                    await self.ask(self.model.questionAnew(for: self.lookedAt()))
+                }
+                if self.areCountsStale {
+                    self.areCountsStale = false
+                    await self.count()
+                }
+                try? await Task.sleep(for: Self.refreshPace)
+            }
+            if !Task.isCancelled { self?.refresher = nil }
+        }
+    }
+
+    private func ask(_ question: TaskPages.Question) async {
+        do throws(ManagerError) {
+            let (tasks, total) = try await client.findTasks(question.query)
+            let (changed, isOld) = model.take(tasks, total: Int(total), for: question)
+            mark(changed)
+            if isOld {
+                isStale = true
+                refresh()
+            }
+            let wasLoaded = phase == .loaded
+            phase = .loaded
+            if !wasLoaded || question.query.offset == 0 { listChanged() }
+        } catch {
+            // A service that leaves is heard of, and so is the next one.
+            guard error.code != .stopping, error.code != .noReply else { return }
+            fail(error.description)
+        }
+    }
+
+    private func count() async {
+        let client = client
+        await withTaskGroup(of: (TaskProperties.State, Int?).self) { group in
+            for state in TaskProperties.State.known {
+                group.addTask {
+                    var query = TaskQuery()
+                    query.states = [state]
+                    query.limit = 1
+                    query.properties = [.id]
+                    return (state, (try? await client.findTasks(query)).map { Int($0.total) })
+                }
+            }
+            for await (state, count) in group {
+                if let count { counts[state] = count }
+            }
+        }
+        listChanged()
+    }
+
+    /// Selects rows whose ids are not known yet.
+    private func choose(_ places: Range<Int>) async {
+        var query = model.pages.look.query
+        query.properties = [.id]
+        query.offset = UInt32(clamping: places.lowerBound)
+        query.limit = UInt32(clamping: places.count)
+        guard let (tasks, _) = try? await client.findTasks(query) else { return }
+        model.setChosen(model.chosen.union(tasks.compactMap { UInt64($0.id) }))
+    }
+
+    /// Has rows drawn anew, soon.
+    func mark(_ ids: [String]) {
+        guard !ids.isEmpty else { return }
+        dirty.formUnion(ids)
+        guard !isFlushing else { return }
+        isFlushing = true
+        Task {
+            try? await Task.sleep(for: Self.pace)
+            isFlushing = false
+            let ids = dirty
+            dirty = []
+            rowsChanged(ids)
+        }
+    }
+
+    private func sample(_ id: String) {
+        guard let task = model.pages[id] else { return }
+        guard task.state == .downloading else {
+            speeds[id] = nil
+            return
+        }
+        speeds[id, default: SpeedSamples()].add(task.speed)
+    }
+}
+
+/// The speed of a download over the last minutes.
+struct SpeedSamples {
+    /// Bytes per second, the oldest first, and when each was measured.
+    private(set) var values: [(time: ContinuousClock.Instant, speed: UInt64)] = []
+
+    /// The plot shows three minutes.
+    static let span: Duration = .seconds(180)
+
+    mutating func add(_ speed: UInt64) {
+        let now = ContinuousClock.now
+        values.append((now, speed))
+        if let first = values.first, now - first.time > Self.span { values.removeFirst() }
+    }
+}

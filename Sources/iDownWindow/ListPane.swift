@@ -1,0 +1,427 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CGtk
+import iDownBus
+import iDownView
+
+/// The list: chips that filter, titles that sort, the rows, and what stands in their place.
+final class ListPane {
+    let box: Object
+    private let feed: ListFeed
+    private let model = RowModel.shared
+    private let list: Object
+    private let stack = Object(gtk_stack_get_type(), ["vexpand": true])
+    private let failure: Object
+    private let banner = Object(gtk_revealer_get_type())
+    private let chips: FilterChips
+    private let titles: SortTitles
+    /// The rows by the objects in which GTK holds them.
+    private var views: [Object: RowView] = [:]
+    private var viewsByID: [UInt64: RowView] = [:]
+    private var width = RowView.Width.wide
+    private let menu = Object(gtk_popover_menu_new_from_model(nil)).keep()
+
+    /// What a row's own action, Enter or a double click asks for.
+    var carryOut: (RowVerb, UInt64) -> Void = { _, _ in }
+    /// What is said of a row that is about to go; nil for every other.
+    var note: (UInt64) -> String? = { _ in nil }
+    /// What is shown has changed.
+    var lookChanged: (TaskPages.Look) -> Void = { _ in }
+
+    init(_ feed: ListFeed) {
+        self.feed = feed
+        let factory = Object(gtk_signal_list_item_factory_new())
+        list = Object(
+            gtk_list_view_get_type(),
+            ["factory": .object(factory), "enable-rubberband": true]
+        ).adding(["downloads"]).named(translated("Downloads"))
+        gtk_list_view_set_model(list.opaque, model.object.opaque)
+        failure = .statusPage("network-error-symbolic", translated("No List"), "")
+        chips = FilterChips()
+        titles = SortTitles()
+        box = .box(vertical: true, spacing: 0, [chips.box, banner, titles.box, stack])
+        banner.set(
+            "child",
+            .object(
+                .label(
+                    translated("The service has ended. The list shows what was known last."),
+                    classes: ["banner"],
+                    ["wrap": true, "xalign": 0.5]
+                )
+            )
+        )
+        addPages()
+        connect(factory)
+        chips.chosen = { [weak self] filter in self?.change { $0.filter = filter } }
+        titles.chosen = { [weak self] sort in
+            self?.change { look in
+                if look.sort == sort {
+                    look.isDescending.toggle()
+                } else {
+                    look.isDescending = false
+                }
+                look.sort = sort
+            }
+        }
+        feed.lookedAt = { [weak self] in self?.lookedAt ?? 0..<0 }
+        feed.rowsChanged = { [weak self] ids in self?.redraw(ids) }
+        addMenu()
+    }
+
+    private func addPages() {
+        let retry = Object.textButton(
+            translated("Try Again"),
+            classes: ["pill", "suggested-action"]
+        )
+        retry.set("halign", 3)
+        retry.on("clicked") { [weak self] _ in
+            self?.feed.start()
+            self?.update()
+        }
+        failure.set("child", .object(retry))
+        let add = Object.textButton(
+            translated("Add a Download…"),
+            classes: ["pill", "suggested-action"],
+            action: "win.add"
+        )
+        add.set("halign", 3)
+        let empty = Object.statusPage(
+            "folder-download-symbolic",
+            translated("No Downloads Yet"),
+            translated(
+                "Add a link, or drop one here. Links from the browser come by its add-on."
+            )
+        )
+        empty.set("child", .object(add))
+        let spinner = Object(gtk_spinner_get_type(), ["spinning": true, "width-request": 32])
+            .named(translated("Loading"))
+        spinner.set("halign", 3)
+        let pages: [(String, Object)] = [
+            ("loading", spinner), ("empty", empty), ("failed", failure),
+            (
+                "none",
+                .statusPage(
+                    "edit-find-symbolic",
+                    translated("Nothing Found"),
+                    translated("No download fits the search and the filter.")
+                )
+            ),
+            ("list", .scrolled(list)),
+        ]
+        for (name, page) in pages { gtk_stack_add_named(stack.opaque, page.widget, name) }
+    }
+
+    private func connect(_ factory: Object) {
+        factory.on("setup") { [weak self] arguments in
+            guard let self else { return }
+            let item = arguments.object(1)
+            let view = RowView { [weak self] verb, id in self?.carryOut(verb, id) }
+            self.views[item] = view
+            view.fit(self.width)
+            gtk_list_item_set_child(item.opaque, view.box.widget)
+        }
+        factory.on("bind") { [weak self] in self?.bind($0.object(1)) }
+        factory.on("unbind") { [weak self] arguments in
+            guard let self, let view = self.views[arguments.object(1)] else { return }
+            if let id = view.id, self.viewsByID[id] === view { self.viewsByID[id] = nil }
+        }
+        factory.on("teardown") { [weak self] in self?.views[$0.object(1)] = nil }
+        list.on("activate") { [weak self] arguments in
+            guard let self, let task = self.model.pages[arguments.number(1)],
+                let id = UInt64(task.id), let verb = ListVerb.toggle(of: task.state)
+            else { return }
+            if let verb = RowVerb(rawValue: verb.rawValue) { self.carryOut(verb, id) }
+        }
+    }
+
+    private func bind(_ item: Object) {
+        guard let view = views[item], let row = gtk_list_item_get_item(item.opaque) else { return }
+        let id = RowModel.id(of: Object(row))
+        if let id { viewsByID[id] = view }
+        show(id, in: view)
+    }
+
+    private func show(_ id: UInt64?, in view: RowView) {
+        let task = id.flatMap { model.pages["\($0)"] }
+        view.show(task, id: id, note: id.flatMap(note))
+    }
+
+    /// The rows that GTK holds: those on the screen, and about a hundred above and below.
+    private var lookedAt: Range<Int> {
+        var (first, end) = (Int.max, 0)
+        for (item, view) in views where view.id != nil {
+            let place = gtk_list_item_get_position(item.opaque)
+            guard place != .max else { continue }
+            first = min(first, Int(place))
+            end = max(end, Int(place) + 1)
+        }
+        return first < end ? first..<end : 0..<0
+    }
+
+    /// Shows downloads anew.
+    func redraw(_ ids: Set<String>) {
+        for id in ids {
+            guard let id = UInt64(id), let view = viewsByID[id] else { continue }
+            show(id, in: view)
+        }
+    }
+
+    /// Shows the phase, the counts and the length of the list.
+    func update() {
+        let page =
+            switch feed.phase {
+            case .loading: "loading"
+            case .failed: "failed"
+            case .loaded where model.pages.count > 0: "list"
+            case .loaded where feed.counts.values.allSatisfy({ $0 == 0 }): "empty"
+            case .loaded: "none"
+            }
+        if case .failed(let text) = feed.phase { failure.set("description", .text(text.escaped)) }
+        gtk_stack_set_visible_child_name(stack.opaque, page)
+        gtk_revealer_set_reveal_child(banner.opaque, feed.isAlone ? 1 : 0)
+        titles.box.set("visible", .flag(page == "list"))
+        chips.box.set("visible", .flag(page == "list" || page == "none"))
+        chips.show(feed.counts, model.pages.look.filter)
+    }
+
+    /// Shows other rows, or in another order.
+    func change(_ body: (inout TaskPages.Look) -> Void) {
+        var look = model.pages.look
+        body(&look)
+        guard look != model.pages.look else { return }
+        feed.show(look)
+        chips.show(feed.counts, look.filter)
+        titles.show(look)
+        lookChanged(look)
+    }
+
+    /// Leaves out what does not fit into this many pixels.
+    func fit(_ pixels: Int) {
+        let width = RowView.Width(pixels: pixels)
+        guard width != self.width else { return }
+        self.width = width
+        for view in views.values { view.fit(width) }
+        titles.fit(width)
+    }
+
+    /// Puts the focus on the rows.
+    func focus() { gtk_widget_grab_focus(list.widget) }
+
+    // MARK: Keys and menu
+
+    private func addMenu() {
+        menu.set("has-arrow", false)
+        menu.set("halign", 1)
+        gtk_widget_set_parent(menu.widget, list.widget)
+        let click = Object(gtk_gesture_click_new())
+        click.set("button", 3)
+        click.on("pressed") { [weak self] arguments in
+            self?.openMenu(x: arguments.real(2), y: arguments.real(3))
+        }
+        gtk_widget_add_controller(list.widget, click.opaque)
+        let keys = Object(gtk_shortcut_controller_new())
+        let shortcuts: [(String, String)] = [
+            ("Delete", "win.remove"), ("<Shift>Delete", "win.trash"),
+            ("<Control>c", "win.copy-link"),
+            ("Menu", "win.menu"), ("<Shift>F10", "win.menu"), ("space", "win.toggle"),
+            ("<Alt>Return", "win.details"),
+        ]
+        for (key, action) in shortcuts {
+            let shortcut = gtk_shortcut_new(
+                gtk_shortcut_trigger_parse_string(key),
+                gtk_named_action_new(action)
+            )
+            gtk_shortcut_controller_add_shortcut(keys.opaque, shortcut)
+        }
+        gtk_widget_add_controller(list.widget, keys.opaque)
+    }
+
+    private func openMenu(x: Double, y: Double) {
+        guard let found = gtk_widget_pick(list.widget, x, y, GTK_PICK_DEFAULT) else { return }
+        var widget: UnsafeMutablePointer<GtkWidget>? = found
+        while let current = widget, current != list.widget {
+            let view = views.values.first { gtk_widget_get_parent($0.box.widget) == current }
+            if let id = view?.id {
+                if !model.chosen.contains(id) { model.setChosen([id]) }
+                return openMenu(at: GdkRectangle(x: gint(x), y: gint(y), width: 1, height: 1))
+            }
+            widget = gtk_widget_get_parent(current)
+        }
+    }
+
+    /// Opens the menu of the selected downloads beside their first row.
+    func openMenu() {
+        guard let id = model.chosen.first(where: { viewsByID[$0] != nil }),
+            let view = viewsByID[id]
+        else { return }
+        var bounds = graphene_rect_t()
+        guard gtk_widget_compute_bounds(view.box.widget, list.widget, &bounds) != 0 else { return }
+        openMenu(
+            at: GdkRectangle(
+                x: gint(bounds.origin.x) + 24,
+                y: gint(bounds.origin.y) + gint(bounds.size.height),
+                width: 1,
+                height: 1
+            )
+        )
+    }
+
+    private func openMenu(at place: GdkRectangle) {
+        let tasks = model.chosen.compactMap { model.pages["\($0)"] }
+        guard let first = tasks.first else { return }
+        let entries = Menu()
+        let verbs = RowVerb.allCases.filter { verb in
+            tasks.contains { RowVerb.verbs(for: $0).contains(verb) }
+        }
+        let groups: [[RowVerb]] = [
+            [.open, .reveal], [.pause, .resume, .retry, .cancel], [.remove, .trash],
+            [.copyLink, .freshLink, .verify], [.edit, .details],
+        ]
+        for group in groups {
+            entries.section { section in
+                for verb in group where verbs.contains(verb) {
+                    let state = tasks.count == 1 ? first.state : nil
+                    section.item(verb.title(in: state), "win.\(verb.rawValue)")
+                }
+            }
+        }
+        gtk_popover_menu_set_menu_model(menu.opaque, entries.model.to())
+        entries.model.drop()
+        var place = place
+        gtk_popover_set_pointing_to(menu.to(), &place)
+        gtk_popover_popup(menu.to())
+    }
+}
+
+/// The chips above the list, each with the number of its downloads.
+private final class FilterChips {
+    let box: Object
+    var chosen: (TaskList.Filter) -> Void = { _ in }
+    private var buttons: [(filter: TaskList.Filter, button: Object)] = []
+    private var isShowing = false
+
+    init() {
+        let states: [TaskProperties.State] = [
+            .downloading, .waiting, .paused, .completed, .failed, .cancelled,
+        ]
+        let row = Object.box(spacing: 6, margin: 6, [])
+        row.set("halign", 3)
+        box = .scrolled(row, isWide: true)
+        for filter in [.all] + states.map({ TaskList.Filter.only($0) }) {
+            let button = Object(gtk_toggle_button_get_type()).adding(["chip", "flat"])
+            if let first = buttons.first {
+                gtk_toggle_button_set_group(button.to(), first.button.to())
+            }
+            button.on("toggled") { [weak self] _ in
+                guard let self, !self.isShowing, button.flag("active") else { return }
+                self.chosen(filter)
+            }
+            gtk_box_append(row.to(), button.widget)
+            buttons.append((filter, button))
+        }
+    }
+
+    func show(_ counts: [TaskProperties.State: Int], _ current: TaskList.Filter) {
+        isShowing = true
+        defer { isShowing = false }
+        for (filter, button) in buttons {
+            let count =
+                filter.states.isEmpty
+                ? counts.values.reduce(0, +)
+                : filter.states.reduce(0) { $0 + (counts[$1] ?? 0) }
+            button.set("label", .text("\(filter.title) \(count)"))
+            // A filter that shows nothing is not worth its place, unless it is the one in use.
+            let isRare = filter == .only(.cancelled) || filter == .only(.failed)
+            button.set("visible", .flag(!isRare || count > 0 || filter == current))
+            if filter == current, !button.flag("active") { button.set("active", true) }
+        }
+    }
+}
+
+/// The titles of the columns; a click sorts by one.
+private final class SortTitles {
+    let box: Object
+    var chosen: (TaskQuery.Sort) -> Void = { _ in }
+    private let name: Object
+    private let progress: Object
+    private let size: Object
+    private let state: Object
+    private let timeLeft = Object.line(
+        characters: RowView.leftWidth,
+        isRight: true,
+        classes: ["dim-label"]
+    )
+    private let source = Object.line(characters: 18, classes: ["dim-label"])
+    private var buttons: [(TaskQuery.Sort, Object)] = []
+
+    init() {
+        func title(_ characters: Int, isRight: Bool = false) -> Object {
+            Object(
+                gtk_button_get_type(),
+                [
+                    "child": .object(
+                        .line(characters: characters, isRight: isRight, classes: ["dim-label"])
+                    )
+                ]
+            ).adding(["flat", "column"])
+        }
+        name = title(-1)
+        name.set("hexpand", true)
+        progress = title(-1)
+        progress.set("width-request", 120)
+        size = title(RowView.bytesWidth, isRight: true)
+        state = title(RowView.speedWidth, isRight: true)
+        source.set("label", .text(translated("Source")))
+        timeLeft.set("label", .text(translated("Time Left")))
+        box = .box(
+            spacing: 12,
+            [name, source, .box(spacing: 12, [progress, size, state, timeLeft])]
+        )
+        .adding(["titles"])
+        buttons = [(.name, name), (.progress, progress), (.size, size), (.state, state)]
+        for (sort, button) in buttons {
+            button.on("clicked") { [weak self] _ in self?.chosen(sort) }
+        }
+        show(TaskPages.Look())
+    }
+
+    func show(_ look: TaskPages.Look) {
+        for (sort, button) in buttons {
+            let sign = look.sort == sort ? look.isDescending ? " ↓" : " ↑" : ""
+            guard let label = gtk_button_get_child(button.to()) else { continue }
+            Object(label).set("label", .text(sort.title + sign))
+            button.named(translated("Sort by {property}", ["property": sort.title]))
+        }
+    }
+
+    func fit(_ width: RowView.Width) {
+        source.set("visible", .flag(width == .wide))
+        timeLeft.set("visible", .flag(width == .wide))
+        size.set("visible", .flag(width >= .middle))
+        state.set("visible", .flag(width >= .middle))
+        progress.set("width-request", width == .narrow ? 80 : 120)
+    }
+}
+
+extension TaskList.Filter {
+    var title: String {
+        switch self {
+        case .all: translated("All")
+        case .unfinished: translated("Unfinished")
+        case .only(let state): state.title
+        }
+    }
+}
+
+extension TaskQuery.Sort {
+    var title: String {
+        switch self {
+        case .added: translated("Added")
+        case .name: translated("Name")
+        case .size: translated("Size")
+        case .state: translated("State")
+        case .progress: translated("Progress")
+        case .priority: translated("Priority")
+        }
+    }
+}

@@ -1,0 +1,342 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CGtk
+import DBus
+import iDownBus
+import iDownView
+
+/// The window: a list, what can be done with it, and the details of one download beside it.
+///
+/// It holds nothing that the service does not have; closing it changes nothing.
+final class MainWindow {
+    let object: Object
+    private let application: Object
+    let client: ManagerClient
+    private let feed: ListFeed
+    private let pane: ListPane
+    private let details: DetailsPane
+    let tasks: TaskActions
+    private let model = RowModel.shared
+    private let actions: Actions
+    private let search = Object(gtk_search_entry_get_type(), ["hexpand": true])
+    private let searchBar = Object(gtk_search_bar_get_type())
+    private let flap = Object(
+        adw_flap_get_type(),
+        ["flap-position": 1, "reveal-flap": false, "fold-policy": 2, "separator": .object(nil)]
+    )
+    private let selectionBar = Object(gtk_action_bar_get_type(), ["revealed": false])
+    private let selectionLabel = Object.label()
+    private let title = Object(adw_window_title_get_type(), ["title": "idown"])
+    private let arrivals: Arrivals
+    /// The width of the window.
+    private var width = MainWindow.usualWidth
+    private var areDetailsShown = false
+    private var sortAction: Object?
+    private var descendingAction: Object?
+
+    init(_ application: Object, _ connection: Connection) {
+        self.application = application
+        client = ManagerClient(connection)
+        object = Object(
+            adw_application_window_get_type(),
+            [
+                "application": .object(application), "title": "idown",
+                "default-width": .number(Self.usualWidth),
+                "default-height": 640, "width-request": 360, "height-request": 300,
+            ]
+        )
+        let toasts = Object(adw_toast_overlay_get_type())
+        feed = ListFeed(client)
+        pane = ListPane(feed)
+        tasks = TaskActions(client, connection, toasts: toasts)
+        details = DetailsPane(client, tasks)
+        arrivals = Arrivals(object, tasks)
+        actions = Actions(map: object)
+        build(toasts)
+        connect()
+        addActions()
+        pane.update()
+        selectionChanged()
+        feed.start()
+    }
+
+    private static let usualWidth = 1080
+
+    /// Shows the window, in front of others.
+    func present() {
+        gtk_window_present(object.to())
+        // The rows, not a text field, whose cursor would wake the program up.
+        pane.focus()
+    }
+
+    private func build(_ toasts: Object) {
+        let header = Object(adw_header_bar_get_type(), ["title-widget": .object(title)])
+        let add = Object.iconButton(
+            "list-add-symbolic",
+            translated("Add a Download"),
+            action: "win.add"
+        )
+        let find = Object(
+            gtk_toggle_button_get_type(),
+            ["icon-name": "system-search-symbolic", "tooltip-text": .text(translated("Search"))]
+        ).named(translated("Search"))
+        g_object_bind_property(
+            find.raw,
+            "active",
+            searchBar.raw,
+            "search-mode-enabled",
+            GBindingFlags(rawValue: G_BINDING_BIDIRECTIONAL.rawValue)
+        )
+        let start = Object.iconButton(
+            "media-playback-start-symbolic",
+            translated("Start All"),
+            action: "win.start-all"
+        )
+        let pause = Object.iconButton(
+            "media-playback-pause-symbolic",
+            translated("Pause All"),
+            action: "win.pause-all"
+        )
+        for button in [add, find] { adw_header_bar_pack_start(header.opaque, button.widget) }
+        let menu = Object.menuButton("open-menu-symbolic", translated("Main Menu"), Self.menu())
+        for button in [menu, pause, start] {
+            adw_header_bar_pack_end(header.opaque, button.widget)
+        }
+        search.named(translated("Search in names and links"))
+        search.set("placeholder-text", .text(translated("Search in names and links")))
+        searchBar.set("child", .object(search))
+        gtk_search_bar_connect_entry(searchBar.opaque, search.opaque)
+        buildSelectionBar()
+        flap.set("content", .object(.box(vertical: true, spacing: 0, [pane.box, selectionBar])))
+        flap.set("flap", .object(details.box))
+        flap.set("separator", .object(Object(gtk_separator_get_type(), ["orientation": 1])))
+        toasts.set("child", .object(.box(vertical: true, spacing: 0, [header, searchBar, flap])))
+        adw_application_window_set_content(object.to(), toasts.widget)
+        gtk_widget_set_vexpand(flap.widget, 1)
+    }
+
+    private func buildSelectionBar() {
+        gtk_action_bar_pack_start(selectionBar.opaque, selectionLabel.widget)
+        for verb in [ListVerb.trash, .remove, .cancel, .pause, .resume] {
+            let button = Object.iconButton(
+                verb.icon,
+                verb.title(in: nil),
+                action: "win.\(verb.rawValue)"
+            )
+            gtk_action_bar_pack_end(selectionBar.opaque, button.widget)
+        }
+    }
+
+    private static func menu() -> Object {
+        Menu()
+            .section { section in
+                section.submenu(translated("Sort By")) { menu in
+                    for sort in TaskQuery.Sort.allCases {
+                        menu.item(sort.title, "win.sort::\(sort.rawValue)")
+                    }
+                    menu.section { $0.item(translated("Reversed"), "win.descending") }
+                }
+                section.item(translated("Clear Completed"), "win.clear")
+                section.item(translated("Show Details"), "win.details")
+            }
+            .section { section in
+                section.item(translated("Preferences"), "app.preferences")
+                section.item(translated("Keyboard Shortcuts"), "app.shortcuts")
+                section.item(translated("About idown"), "app.about")
+            }.model
+    }
+
+    private func connect() {
+        feed.listChanged = { [weak self] in self?.listChanged() }
+        model.selectionChanged = { [weak self] in self?.selectionChanged() }
+        tasks.window = { [weak self] in self?.object }
+        tasks.notesChanged = { [weak self] ids in self?.feed.mark(ids.map(String.init)) }
+        pane.note = { [weak self] in self?.tasks.note($0) }
+        pane.carryOut = { [weak self] verb, id in self?.carryOut(verb, ["\(id)"]) }
+        pane.lookChanged = { [weak self] look in
+            self?.sortAction?.setState(choice: look.sort.rawValue)
+            self?.descendingAction?.setState(isOn: look.isDescending)
+        }
+        details.samples = { [weak self] in self?.feed.speeds[$0] }
+        details.carryOut = { [weak self] verb, id in self?.carryOut(verb, [id]) }
+        arrivals.add = { [weak self] in self?.openAddDialog($0) }
+        search.on("search-changed") { [weak self] _ in
+            guard let self else { return }
+            let text = self.search.text("text")
+            self.pane.change { $0.search = text }
+        }
+        object.onChange(of: "is-active") { [weak self] in
+            guard let self, self.object.flag("is-active") else { return }
+            self.arrivals.lookAtClipboard()
+        }
+        object.on("realize") { [weak self] _ in
+            guard let self, let surface = gtk_native_get_surface(self.object.opaque) else { return }
+            Object(surface).on("layout") { [weak self] in
+                self?.width = $0.number(1)
+                self?.fit()
+            }
+        }
+        object.answer("close-request") { [weak self] _ in
+            self?.close()
+            return false
+        }
+    }
+
+    /// Does what still waits, and lets the program end only then.
+    private func close() {
+        g_application_hold(application.to())
+        let (tasks, application) = (tasks, application)
+        Task {
+            await tasks.endPending()
+            g_application_release(application.to())
+        }
+    }
+
+    private func listChanged() {
+        pane.update()
+        let speed = feed.counts[.downloading] ?? 0
+        let text =
+            speed > 0
+            ? counted("{count} download is running", "{count} downloads are running", UInt(speed))
+            : ""
+        title.set("subtitle", .text(text))
+        actions.enable("clear", feed.counts[.completed] ?? 0 > 0)
+        let stopped = (feed.counts[.paused] ?? 0) + (feed.counts[.failed] ?? 0)
+        actions.enable("start-all", stopped > 0)
+        let active = (feed.counts[.waiting] ?? 0) + (feed.counts[.downloading] ?? 0)
+        actions.enable("pause-all", active > 0)
+        selectionChanged()
+    }
+
+    private func selectionChanged() {
+        let chosen = model.chosen
+        let known = chosen.compactMap { model.pages["\($0)"] }
+        for verb in RowVerb.allCases where verb != .details {
+            // Of rows that were scrolled away nothing is known.
+            let fits =
+                known.count < chosen.count
+                || known.contains { RowVerb.verbs(for: $0).contains(verb) }
+            let isForOne = [.verify, .freshLink, .edit].contains(verb)
+            actions.enable(
+                verb.rawValue,
+                !chosen.isEmpty && fits && (!isForOne || chosen.count == 1)
+            )
+        }
+        selectionBar.set("revealed", .flag(chosen.count > 1))
+        selectionLabel.set(
+            "label",
+            .text(counted("{count} selected", "{count} selected", UInt(chosen.count)))
+        )
+        details.show(chosen.count == 1 ? chosen.first.map { "\($0)" } : nil)
+    }
+}
+
+// Actions.
+extension MainWindow {
+    private func addActions() {
+        actions.add("add") { [weak self] in self?.openAddDialog("") }
+        actions.add("search") { [weak self] in
+            guard let self else { return }
+            self.searchBar.set("search-mode-enabled", true)
+            gtk_widget_grab_focus(self.search.widget)
+        }
+        actions.add("start-all") { [weak self] in self?.tasks.startAll() }
+        actions.add("pause-all") { [weak self] in self?.tasks.pauseAll() }
+        actions.add("clear") { [weak self] in
+            guard let self else { return }
+            let ids = self.model.pages.known.filter {
+                self.model.pages[$0]?.state == .completed
+            }
+            self.tasks.clear(ids.compactMap { UInt64($0) })
+        }
+        actions.add("menu") { [weak self] in self?.pane.openMenu() }
+        actions.add("toggle") { [weak self] in
+            guard let self, let id = self.model.chosen.first, self.model.chosen.count == 1,
+                let task = self.model.pages["\(id)"], let verb = ListVerb.toggle(of: task.state)
+            else { return }
+            self.tasks.carryOut(verb, ["\(id)"])
+        }
+        sortAction = actions.add("sort", choice: TaskQuery.Sort.added.rawValue) { [weak self] in
+            guard let sort = TaskQuery.Sort(rawValue: $0) else { return }
+            self?.pane.change { $0.sort = sort }
+        }
+        descendingAction = actions.add("descending", isOn: true) { [weak self] isOn in
+            self?.pane.change { $0.isDescending = isOn }
+        }
+        for verb in RowVerb.allCases {
+            actions.add(verb.rawValue) { [weak self] in
+                guard let self else { return }
+                self.carryOut(verb, self.model.chosen.sorted().map(String.init))
+            }
+        }
+    }
+
+    private func carryOut(_ verb: RowVerb, _ ids: [String]) {
+        if let verb = verb.verb { return tasks.carryOut(verb, ids) }
+        switch verb {
+        case .details:
+            let isOther = ids.count == 1 && ids.first != details.id
+            if isOther { model.setChosen(Set(ids.compactMap { UInt64($0) })) }
+            showDetails(isOther || !flap.flag("reveal-flap"))
+        case .copyLink: copyLinks(of: ids)
+        case .verify: if let id = ids.first { tasks.verify(id) }
+        case .edit: if let id = ids.first { openEditDialog(id, isForLink: false) }
+        case .freshLink: if let id = ids.first { openEditDialog(id, isForLink: true) }
+        default: break
+        }
+    }
+
+    private func showDetails(_ isShown: Bool) {
+        // The rows give way first, so that the pane finds room beside them.
+        areDetailsShown = isShown
+        fit()
+        flap.set("reveal-flap", .flag(isShown))
+        details.setOpen(isShown)
+    }
+
+    private func fit() {
+        pane.fit(width - (areDetailsShown ? DetailsPane.width : 0))
+    }
+
+    private func copyLinks(of ids: [String]) {
+        let client = client
+        Task {
+            do throws(ManagerError) {
+                // The rows' own URLs may lack the query.
+                let found = try await client.getTasks(ids, of: [.url])
+                let text = found.map(\.url).joined(separator: "\n")
+                gdk_clipboard_set_text(gtk_widget_get_clipboard(object.widget), text)
+                arrivals.know(text)
+                tasks.say(counted("Link copied", "{count} links copied", UInt(found.count)))
+            } catch { tasks.say(error.description) }
+        }
+    }
+
+    private func openAddDialog(_ text: String) {
+        AddDialog(client, tasks, over: object, text: text).present()
+    }
+
+    private func openEditDialog(_ id: String, isForLink: Bool) {
+        let client = client
+        Task {
+            do throws(ManagerError) {
+                let task = try await client.getTask(id)
+                EditDialog(client, task, over: object, isForLink: isForLink).present()
+            } catch { tasks.say(error.description) }
+        }
+    }
+}
+
+extension ListVerb {
+    fileprivate var icon: String {
+        switch self {
+        case .pause: "media-playback-pause-symbolic"
+        case .resume, .retry: "media-playback-start-symbolic"
+        case .cancel: "process-stop-symbolic"
+        case .remove: "list-remove-symbolic"
+        case .trash: "user-trash-symbolic"
+        case .open: "document-open-symbolic"
+        case .reveal: "folder-open-symbolic"
+        }
+    }
+}

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CGtk
+import iDownBus
+import iDownSettings
+import iDownView
+
+/// The settings of the service, each in a row that is made from its description.
+final class Preferences {
+    private let client: ManagerClient
+    private let tasks: TaskActions
+    private let window: Object
+    private var isShowing = true
+
+    init(_ client: ManagerClient, _ tasks: TaskActions, over parent: Object) {
+        self.client = client
+        self.tasks = tasks
+        window = Object(
+            adw_preferences_window_get_type(),
+            [
+                "transient-for": .object(parent), "modal": true, "search-enabled": true,
+                "title": .text(translated("Preferences")), "default-width": 560,
+            ]
+        )
+    }
+
+    func present() {
+        Task {
+            do throws(ManagerError) {
+                build(try await client.settings())
+                isShowing = false
+                gtk_window_present(window.to())
+            } catch { tasks.say(error.description) }
+        }
+    }
+
+    private func build(_ settings: [(setting: Setting, content: Setting.Content)]) {
+        let pages: [(title: String, icon: String, settings: [Setting])] = [
+            (
+                translated("Downloads"), "folder-download-symbolic",
+                [
+                    .downloadDirectory, .maxConcurrentDownloads, .maxConnectionsPerDownload,
+                    .speedLimit, .retryFor, .keepCompleted, .useServerTime,
+                ]
+            ),
+            (
+                translated("Network"), "network-wired-symbolic",
+                [.holdOnMetered, .proxy, .noProxy, .cookieFile]
+            ),
+            (
+                translated("Desktop"), "computer-symbolic",
+                [.notifications, .stayAwake, .holdOnLowBattery, .logLevel]
+            ),
+        ]
+        for page in pages {
+            let object = Object(
+                adw_preferences_page_get_type(),
+                ["title": .text(page.title), "icon-name": .text(page.icon)]
+            )
+            let group = Object(adw_preferences_group_get_type())
+            for setting in page.settings {
+                guard let content = settings.first(where: { $0.setting == setting })?.content else {
+                    continue
+                }
+                adw_preferences_group_add(group.to(), row(setting, content).widget)
+            }
+            adw_preferences_page_add(object.to(), group.to())
+            adw_preferences_window_add(window.to(), object.to())
+        }
+    }
+
+    private func row(_ setting: Setting, _ content: Setting.Content) -> Object {
+        switch (setting.kind, content) {
+        case (.flag, .flag(let isOn)): flagRow(setting, isOn)
+        case (.number(let range), .number(let number)): numberRow(setting, range, number)
+        case (.choice(let words), .text(let word)): choiceRow(setting, words, word ?? "")
+        default: textRow(setting, content)
+        }
+    }
+
+    private func flagRow(_ setting: Setting, _ isOn: Bool) -> Object {
+        let row = Object(adw_action_row_get_type(), ["title": .text(setting.title.escaped)])
+        let toggle = Object(gtk_switch_get_type(), ["valign": 3, "active": .flag(isOn)])
+        adw_action_row_add_suffix(row.to(), toggle.widget)
+        adw_action_row_set_activatable_widget(row.to(), toggle.widget)
+        toggle.onChange(of: "active") { self.set(setting, .flag(toggle.flag("active"))) }
+        return row
+    }
+
+    private func numberRow(
+        _ setting: Setting,
+        _ range: ClosedRange<UInt64>,
+        _ number: UInt64
+    ) -> Object {
+        let row = Object(adw_action_row_get_type(), ["title": .text(setting.title.escaped)])
+        let field = Object(
+            gtk_spin_button_new_with_range(Double(range.lowerBound), Double(range.upperBound), 1)
+        ).named(setting.title)
+        field.set("valign", 3)
+        field.set("value", .real(Double(number)))
+        adw_action_row_add_suffix(row.to(), field.widget)
+        field.on("value-changed") { _ in
+            self.set(setting, .number(UInt64(field.number("value"))))
+        }
+        return row
+    }
+
+    private func choiceRow(_ setting: Setting, _ words: [String], _ word: String) -> Object {
+        let list = Object(gtk_string_list_new(nil))
+        for word in words { gtk_string_list_append(list.opaque, word) }
+        let row = Object(
+            adw_combo_row_get_type(),
+            [
+                "title": .text(setting.title.escaped), "model": .object(list),
+                "selected": .number(words.firstIndex(of: word) ?? 0),
+            ]
+        )
+        row.onChange(of: "selected") { self.set(setting, .text(words[row.number("selected")])) }
+        return row
+    }
+
+    /// A row for what is typed: it is judged at every letter, and sent by its button or Enter.
+    private func textRow(_ setting: Setting, _ content: Setting.Content) -> Object {
+        let row = OptionsForm.entry(setting.title)
+        row.set("text", .text(SettingName.text(of: content, setting)))
+        row.set("show-apply-button", true)
+        row.on("changed") { _ in
+            row.setClass("error", SettingName.content(row.text("text"), of: setting) == nil)
+        }
+        row.on("apply") { _ in
+            guard let content = SettingName.content(row.text("text"), of: setting) else {
+                let range = SettingName.range(of: setting)
+                return self.tell("\(setting.title): \(range)")
+            }
+            self.set(setting, content)
+        }
+        return row
+    }
+
+    private func set(_ setting: Setting, _ content: Setting.Content) {
+        guard !isShowing else { return }
+        let client = client
+        Task {
+            do throws(ManagerError) {
+                try await client.set(setting, to: content)
+            } catch { tell(error.description) }
+        }
+    }
+
+    private func tell(_ text: String) {
+        adw_preferences_window_add_toast(window.to(), Object(adw_toast_new(text.escaped)).opaque)
+    }
+}
+
+extension Setting {
+    /// The setting in words.
+    fileprivate var title: String {
+        switch self {
+        case .maxConcurrentDownloads: translated("Downloads at Once")
+        case .maxConnectionsPerDownload: translated("Connections per Download")
+        case .speedLimit: translated("Speed Limit of All Downloads")
+        case .downloadDirectory: translated("Folder")
+        case .holdOnMetered: translated("Wait on Metered Networks")
+        case .holdOnLowBattery: translated("Wait When the Battery Is Low")
+        case .keepCompleted: translated("Keep Completed Downloads in the List For")
+        case .proxy: translated("Proxy")
+        case .noProxy: translated("Hosts Without Proxy")
+        case .cookieFile: translated("Cookie File")
+        case .notifications: translated("Notifications")
+        case .stayAwake: translated("Keep the Computer Awake While Downloading")
+        case .retryFor: translated("Try Again For")
+        case .whenDoneCommand, .allowHiddenFolders: rawValue
+        case .useServerTime: translated("Give Files the Server's Time")
+        case .logLevel: translated("Log Level")
+        }
+    }
+}

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import iDownBus
+import iDownView
+
+/// What can be done with a row: the verbs that the terminal has, too, and what only a window can.
+enum RowVerb: String, CaseIterable {
+    case pause, resume, retry, cancel, remove, trash, open, reveal
+    case copyLink = "copy-link"
+    case freshLink = "fresh-link"
+    case verify
+    case edit
+    case details
+
+    /// The verb of the terminal's list; nil for what that does not have.
+    var verb: ListVerb? { ListVerb(rawValue: rawValue) }
+
+    func title(in state: TaskProperties.State?) -> String {
+        if let verb { return verb.title(in: state) }
+        return switch self {
+        case .copyLink: translated("Copy Link")
+        case .freshLink: translated("Give a Fresh Link…")
+        case .verify: translated("Check the File")
+        case .edit: translated("Change…")
+        default: translated("Details")
+        }
+    }
+
+    /// The verbs for a download, in the order of the menu.
+    static func verbs(for task: TaskProperties) -> [RowVerb] {
+        var verbs = ListVerb.verbs(for: task.state).compactMap { RowVerb(rawValue: $0.rawValue) }
+        verbs.append(.copyLink)
+        switch task.state {
+        case .completed: verbs.append(.verify)
+        case .cancelled: break
+        default: verbs.append(.freshLink)
+        }
+        return verbs + [.edit, .details]
+    }
+}

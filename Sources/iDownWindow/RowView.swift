@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CGtk
+import iDownBus
+import iDownView
+
+/// The widgets of one row, which show one download after the other.
+final class RowView {
+    /// The download; nil while its page is still to come.
+    private(set) var id: UInt64?
+    let box: Object
+    private let icon = Object(gtk_image_get_type())
+    private let name = Object.line()
+    private let source = Object.line(characters: 18, classes: ["dim-label"])
+    private let bar = Object(gtk_progress_bar_get_type(), ["valign": 3])
+        .named(translated("Progress"))
+    private let bytes = Object.line(characters: RowView.bytesWidth, isRight: true)
+    private let speed = Object.line(characters: RowView.speedWidth, isRight: true)
+    private let timeLeft = Object.line(
+        characters: RowView.leftWidth,
+        isRight: true,
+        classes: ["dim-label"]
+    )
+    private let reason = Object.line()
+    private let figures: Object
+    private let stack = Object(gtk_stack_get_type(), ["vhomogeneous": false])
+    private let actions = Actions(map: Object(g_simple_action_group_new()))
+    private var shown: (text: RowText, icon: String, note: String?)?
+    private var width: Width?
+
+    /// How much a row can show.
+    enum Width: Int, Comparable {
+        case narrow, middle, wide
+
+        init(pixels: Int) { self = pixels < 560 ? .narrow : pixels < 860 ? .middle : .wide }
+
+        static func < (one: Self, other: Self) -> Bool { one.rawValue < other.rawValue }
+    }
+
+    static let bytesWidth = 20
+    static let speedWidth = 13
+    static let leftWidth = 17
+
+    /// Makes an empty row; `carryOut` is what its actions call.
+    init(carryOut: @escaping (RowVerb, UInt64) -> Void) {
+        bar.set("width-request", 120)
+        // It gives way: only the name takes the room that is left.
+        reason.set("max-width-chars", 1)
+        reason.set("width-chars", 24)
+        stack.set("hexpand", false)
+        figures = .box(spacing: 12, [bar, bytes, speed, timeLeft])
+        for (page, child) in [("figures", figures), ("reason", reason)] {
+            gtk_stack_add_named(stack.opaque, child.widget, page)
+        }
+        name.set("hexpand", true)
+        name.set("width-chars", 8)
+        box = .box(spacing: 12, [icon, name, source, stack]).adding(["download"])
+        for verb in RowVerb.allCases {
+            actions.add(verb.rawValue) { [weak self] in
+                if let id = self?.id { carryOut(verb, id) }
+            }
+        }
+    }
+
+    /// Shows a download.
+    ///
+    /// - Parameters:
+    ///   - task: The download; nil for a row that is still to come.
+    ///   - id: Its id.
+    ///   - note: What is said in place of the numbers, for a row that is about to go.
+    func show(_ task: TaskProperties?, id: UInt64?, note: String? = nil) {
+        self.id = id
+        guard let task else {
+            shown = nil
+            name.set("label", "…")
+            for label in [source, bytes, speed, timeLeft] { label.set("label", "") }
+            gtk_stack_set_visible_child_name(stack.opaque, "figures")
+            return
+        }
+        let text = RowText(task)
+        let verbs = RowVerb.verbs(for: task)
+        let icon = Self.icon(of: task)
+        if let shown, shown.text == text, shown.note == note, shown.icon == icon { return }
+        if shown?.icon != icon { gtk_image_set_from_gicon(self.icon.opaque, Self.picture(icon)) }
+        shown = (text, icon, note)
+        update(name, text.name)
+        update(source, text.source)
+        update(bytes, text.bytes)
+        update(speed, text.speed)
+        update(timeLeft, text.timeLeft)
+        let words = note ?? text.reason
+        update(reason, words ?? "")
+        gtk_stack_set_visible_child_name(stack.opaque, words == nil ? "figures" : "reason")
+        // A bar that never moves is better than one that lies.
+        gtk_progress_bar_set_fraction(bar.opaque, text.fraction ?? 0)
+        for (state, name) in Self.classes {
+            box.setClass(name, note == nil && task.state == state)
+        }
+        box.setClass("leaving", note != nil)
+        for verb in RowVerb.allCases { actions.enable(verb.rawValue, verbs.contains(verb)) }
+        // The parent is what GTK puts the row into, and what others see.
+        guard let parent = gtk_widget_get_parent(box.widget) else { return }
+        let row = Object(parent)
+        row.named(text.name)
+        row.described(note ?? text.description)
+        gtk_widget_insert_action_group(parent, "row", actions.map.opaque)
+    }
+
+    /// Leaves out what does not fit.
+    func fit(_ width: Width) {
+        guard width != self.width else { return }
+        self.width = width
+        source.set("visible", .flag(width == .wide))
+        timeLeft.set("visible", .flag(width == .wide))
+        speed.set("visible", .flag(width >= .middle))
+        bytes.set("visible", .flag(width >= .middle))
+        bar.set("width-request", width == .narrow ? 80 : 120)
+        reason.set("width-chars", width == .narrow ? 10 : 24)
+    }
+
+    private func update(_ label: Object, _ text: String) {
+        gtk_label_set_label(label.opaque, text)
+    }
+
+    private static let classes: [(TaskProperties.State, String)] = [
+        (.downloading, "running"), (.paused, "paused"), (.failed, "failed"), (.waiting, "waiting"),
+        (.completed, "completed"), (.cancelled, "cancelled"),
+    ]
+
+    // MARK: Icons
+
+    /// The media type, as the server or the name tells it.
+    private static func icon(of task: TaskProperties) -> String {
+        var isUnsure: gboolean = 0
+        guard let type = g_content_type_guess(task.fileName, nil, 0, &isUnsure) else { return "" }
+        defer { g_free(type) }
+        guard isUnsure != 0, !task.mimeType.isEmpty else { return String(cString: type) }
+        return task.mimeType
+    }
+
+    /// The pictures of the types that were seen; there are some dozens at most.
+    private static var pictures: [String: OpaquePointer] = [:]
+
+    private static func picture(_ type: String) -> OpaquePointer? {
+        if let known = pictures[type] { return known }
+        guard let picture = g_content_type_get_symbolic_icon(type) else { return nil }
+        pictures[type] = picture
+        return picture
+    }
+}

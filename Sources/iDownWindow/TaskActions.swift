@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CGtk
+import DBus
+import iDownBus
+import iDownView
+
+/// Carries out what is asked for downloads, tells what went wrong, and offers to undo.
+final class TaskActions {
+    private let client: ManagerClient
+    private let connection: Connection
+    private let toasts: Object
+    /// What is done when the toast that offers to undo it is over.
+    private var pending: Pending?
+
+    /// Downloads that are about to go look different.
+    var notesChanged: ([UInt64]) -> Void = { _ in }
+    /// The window that dialogs and programs belong to.
+    var window: () -> Object? = { nil }
+
+    private final class Pending {
+        let note: String
+        let ids: Set<UInt64>
+        let toast: Object
+        let call: () async throws(ManagerError) -> Void
+        var isUndone = false
+
+        init(
+            _ note: String,
+            _ ids: Set<UInt64>,
+            _ toast: Object,
+            _ call: @escaping () async throws(ManagerError) -> Void
+        ) {
+            self.note = note
+            self.ids = ids
+            self.toast = toast
+            self.call = call
+        }
+    }
+
+    init(_ client: ManagerClient, _ connection: Connection, toasts: Object) {
+        self.client = client
+        self.connection = connection
+        self.toasts = toasts
+    }
+
+    /// What is said of a download that is about to go; nil for every other.
+    func note(_ id: UInt64) -> String? {
+        pending.flatMap { $0.ids.contains(id) ? $0.note : nil }
+    }
+
+    /// Carries a verb out for some downloads.
+    func carryOut(_ verb: ListVerb, _ tasks: [String], state: TaskProperties.State? = nil) {
+        guard let id = tasks.first else { return }
+        let client = client
+        let count = UInt(tasks.count)
+        switch verb {
+        case .pause:
+            call { () throws(ManagerError) in
+                if count == 1 {
+                    try await client.pause(id)
+                } else {
+                    _ = try await client.pauseTasks(tasks)
+                }
+            }
+        case .resume, .retry:
+            call { () throws(ManagerError) in
+                if count == 1, verb == .retry {
+                    try await client.retry(id)
+                } else {
+                    _ = try await client.startTasks(tasks)
+                }
+            }
+        case .cancel:
+            later(
+                translated("Will be cancelled"),
+                counted("{count} download is cancelled", "{count} downloads are cancelled", count),
+                tasks
+            ) { () throws(ManagerError) in _ = try await client.cancelTasks(tasks) }
+        case .remove:
+            later(
+                translated("Will be removed"),
+                counted("{count} download is removed", "{count} downloads are removed", count),
+                tasks
+            ) { () throws(ManagerError) in _ = try await client.removeTasks(tasks) }
+        case .trash:
+            var options = RemoveOptions()
+            options.trashFiles = true
+            later(
+                translated("Will be moved to the trash"),
+                counted(
+                    "{count} file is moved to the trash",
+                    "{count} files are moved to the trash",
+                    count
+                ),
+                tasks
+            ) { () throws(ManagerError) in
+                _ = try await client.removeTasks(tasks, options: options)
+            }
+        case .open, .reveal:
+            Task {
+                for id in tasks {
+                    guard let task = try? await client.getTask(id), !task.path.isEmpty else {
+                        say(translated("Only a completed download can be opened."))
+                        continue
+                    }
+                    present(task.path, inFolder: verb == .reveal)
+                }
+            }
+        }
+    }
+
+    /// Removes all completed downloads from the list.
+    func clear(_ ids: [UInt64]) {
+        let client = client
+        later(translated("Will be removed"), translated("Completed downloads are cleared"), ids) {
+            () throws(ManagerError) in _ = try await client.clearCompleted()
+        }
+    }
+
+    func startAll() {
+        let client = client
+        Task {
+            do throws(ManagerError) {
+                let count = UInt(try await client.startAll())
+                say(counted("{count} download started", "{count} downloads started", count))
+            } catch { say(error.description) }
+        }
+    }
+
+    func pauseAll() {
+        let client = client
+        Task {
+            do throws(ManagerError) {
+                let count = UInt(try await client.pauseAll())
+                say(counted("{count} download paused", "{count} downloads paused", count))
+            } catch { say(error.description) }
+        }
+    }
+
+    /// Reads a finished file again.
+    func verify(_ id: String) {
+        say(translated("The file is being checked"))
+        let client = client
+        Task {
+            do throws(ManagerError) {
+                let integrity = try await client.verify(id)
+                say(
+                    integrity == .none
+                        ? translated("The file is not what it should be")
+                        : translated("The file is as it should be")
+                )
+            } catch { say(error.description) }
+        }
+    }
+
+    /// Makes a call, and tells its error.
+    func call(_ body: @escaping () async throws(ManagerError) -> Void) {
+        Task {
+            do throws(ManagerError) { try await body() } catch { say(error.description) }
+        }
+    }
+
+    /// Shows a text for a moment.
+    func say(_ text: String) {
+        let toast = Object(adw_toast_new(text.escaped))
+        adw_toast_overlay_add_toast(toasts.opaque, toast.opaque)
+    }
+
+    /// Shows a text with a button.
+    func offer(_ text: String, _ button: String, _ body: @escaping () -> Void) {
+        let toast = Object(adw_toast_new(text.escaped))
+        toast.set("button-label", .text(button))
+        toast.on("button-clicked") { _ in body() }
+        adw_toast_overlay_add_toast(toasts.opaque, toast.opaque)
+    }
+
+    // MARK: Undo
+
+    /// Longer than a usual toast, since some need time to reach its button.
+    private static let undoSeconds = 8
+
+    private func later(
+        _ note: String,
+        _ text: String,
+        _ tasks: [String],
+        _ call: @escaping () async throws(ManagerError) -> Void
+    ) {
+        later(note, text, tasks.compactMap { UInt64($0) }, call)
+    }
+
+    /// Does something when the toast that offers to undo it is over.
+    private func later(
+        _ note: String,
+        _ text: String,
+        _ ids: [UInt64],
+        _ call: @escaping () async throws(ManagerError) -> Void
+    ) {
+        // One at a time: the one before is done now.
+        if let pending { adw_toast_dismiss(pending.toast.opaque) }
+        let toast = Object(adw_toast_new(text.escaped)).keep()
+        toast.set("button-label", .text(translated("Undo")))
+        toast.set("priority", 1)
+        toast.set("timeout", .number(Self.undoSeconds))
+        let pending = Pending(note, Set(ids), toast, call)
+        self.pending = pending
+        toast.on("button-clicked") { _ in pending.isUndone = true }
+        toast.on("dismissed") { [weak self] _ in
+            self?.finish(pending)
+            toast.drop()
+        }
+        adw_toast_overlay_add_toast(
+            toasts.opaque,
+            g_object_ref(toast.raw).map { OpaquePointer($0) }
+        )
+        notesChanged(ids)
+    }
+
+    private func finish(_ pending: Pending) {
+        guard self.pending === pending else { return }
+        guard !pending.isUndone else {
+            self.pending = nil
+            return notesChanged(Array(pending.ids))
+        }
+        Task { await end(pending) }
+    }
+
+    private func end(_ pending: Pending) async {
+        do throws(ManagerError) { try await pending.call() } catch { say(error.description) }
+        if self.pending === pending { self.pending = nil }
+        notesChanged(Array(pending.ids))
+    }
+
+    /// Does at once what waits for its toast; for when the window closes.
+    func endPending() async {
+        guard let pending, !pending.isUndone else { return }
+        pending.isUndone = true
+        await end(pending)
+    }
+
+    // MARK: Files
+
+    /// Opens a file, or shows it in its folder, with the programs of the desktop.
+    private func present(_ path: String, inFolder: Bool) {
+        let file = Object(g_file_new_for_path(path)).keep()
+        defer { file.drop() }
+        guard g_file_query_exists(file.opaque, nil) != 0 else {
+            say(translated("The file is gone: {path}", ["path": path]))
+            file.drop()
+            return
+        }
+        guard let text = g_file_get_uri(file.opaque) else { return }
+        defer { g_free(text) }
+        let uri = String(cString: text)
+        guard inFolder else { return launch(uri) }
+        Task {
+            if await showInFileManager(uri) { return }
+            guard let folder = path.lastIndex(of: "/") else { return }
+            launch("file://" + path[..<folder])
+        }
+    }
+
+    /// Asks the file manager: freedesktop.org, "File Manager D-Bus Interface".
+    private func showInFileManager(_ uri: String) async -> Bool {
+        let fileManager = Proxy(
+            connection,
+            "org.freedesktop.FileManager1",
+            "/org/freedesktop/FileManager1",
+            "org.freedesktop.FileManager1"
+        )
+        do throws(BusError) {
+            try await fileManager.call("ShowItems", [uri], "")
+            return true
+        } catch {
+            // A slow one shows it all the same.
+            return error.isNoReply
+        }
+    }
+
+    private func launch(_ uri: String) {
+        gtk_show_uri(window().map { $0.to() }, uri, guint32(GDK_CURRENT_TIME))
+    }
+}

@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CGtk
+import iDownView
+
+// What the views are made of. A label names a widget for who does not see it, unless it has a text
+// of its own.
+extension Object {
+    static func box(
+        vertical: Bool = false,
+        spacing: Int = 6,
+        margin: Int = 0,
+        _ children: [Object]
+    ) -> Object {
+        let box = Object(
+            gtk_box_get_type(),
+            ["orientation": .number(vertical ? 1 : 0), "spacing": .number(spacing)]
+        )
+        if margin > 0 { box.setMargins(margin) }
+        for child in children { gtk_box_append(box.to(), child.widget) }
+        return box
+    }
+
+    static func label(
+        _ text: String = "",
+        classes: [String] = [],
+        _ properties: KeyValuePairs<String, Property> = [:]
+    ) -> Object {
+        let label = Object(gtk_label_get_type(), ["label": .text(text), "xalign": 0.0])
+        for (name, value) in properties { label.set(name, value) }
+        return label.adding(classes)
+    }
+
+    /// A label of one line that gives way where there is little room.
+    static func line(
+        characters: Int = -1,
+        isRight: Bool = false,
+        classes: [String] = []
+    ) -> Object {
+        label(
+            classes: classes,
+            [
+                "width-chars": .number(characters), "max-width-chars": .number(characters),
+                "xalign": .real(isRight ? 1 : 0), "ellipsize": 3, "single-line-mode": true,
+            ]
+        )
+    }
+
+    /// A button with a picture, which needs a name.
+    static func iconButton(_ icon: String, _ name: String, action: String? = nil) -> Object {
+        let button = Object(
+            gtk_button_get_type(),
+            ["icon-name": .text(icon), "tooltip-text": .text(name), "action-name": .text(action)]
+        )
+        return button.named(name)
+    }
+
+    static func textButton(
+        _ text: String,
+        classes: [String] = [],
+        action: String? = nil
+    ) -> Object {
+        Object(gtk_button_get_type(), ["label": .text(text), "action-name": .text(action)])
+            .adding(classes)
+    }
+
+    static func scrolled(_ child: Object, isWide: Bool = false) -> Object {
+        Object(
+            gtk_scrolled_window_get_type(),
+            [
+                "child": .object(child), "vexpand": .flag(!isWide),
+                "hscrollbar-policy": .number(isWide ? 1 : 2),
+                "vscrollbar-policy": .number(isWide ? 2 : 1),
+            ]
+        )
+    }
+
+    static func menuButton(_ icon: String, _ name: String, _ menu: Object) -> Object {
+        Object(
+            gtk_menu_button_get_type(),
+            [
+                "icon-name": .text(icon), "menu-model": .object(menu), "primary": true,
+                "tooltip-text": .text(name),
+            ]
+        ).named(name)
+    }
+
+    /// A page that stands in place of a list.
+    static func statusPage(_ icon: String, _ title: String, _ text: String) -> Object {
+        Object(
+            adw_status_page_get_type(),
+            ["icon-name": .text(icon), "title": .text(title), "description": .text(text)]
+        )
+    }
+
+    func adding(_ classes: [String]) -> Object {
+        for name in classes { gtk_widget_add_css_class(widget, name) }
+        return self
+    }
+
+    func setClass(_ name: String, _ isSet: Bool) {
+        if isSet {
+            gtk_widget_add_css_class(widget, name)
+        } else {
+            gtk_widget_remove_css_class(widget, name)
+        }
+    }
+
+    func setMargins(_ margin: Int) {
+        for side in ["top", "bottom", "start", "end"] { set("margin-\(side)", .number(margin)) }
+    }
+
+    /// Names a widget for who does not see it.
+    @discardableResult
+    func named(_ name: String) -> Object {
+        tell(GTK_ACCESSIBLE_PROPERTY_LABEL, name)
+        return self
+    }
+
+    /// Tells more of a widget to who does not see it.
+    func described(_ text: String) { tell(GTK_ACCESSIBLE_PROPERTY_DESCRIPTION, text) }
+
+    private func tell(_ property: GtkAccessibleProperty, _ text: String) {
+        var value = GValue()
+        gtk_accessible_property_init_value(property, &value)
+        g_value_set_string(&value, text)
+        var properties = [property]
+        gtk_accessible_update_property_value(opaque, 1, &properties, &value)
+        g_value_unset(&value)
+    }
+
+    /// Takes all children out of a box.
+    func removeChildren() {
+        while let child = gtk_widget_get_first_child(widget) { gtk_box_remove(to(), child) }
+    }
+}
+
+/// A menu: g_menu_new.
+struct Menu {
+    let model = Object(g_menu_new())
+
+    @discardableResult
+    func item(_ title: String, _ action: String) -> Menu {
+        g_menu_append(model.opaque, title, action)
+        return self
+    }
+
+    @discardableResult
+    func section(_ title: String? = nil, _ fill: (Menu) -> Void) -> Menu {
+        let menu = Menu()
+        fill(menu)
+        g_menu_append_section(model.opaque, title, menu.model.to())
+        menu.model.drop()
+        return self
+    }
+
+    @discardableResult
+    func submenu(_ title: String, _ fill: (Menu) -> Void) -> Menu {
+        let menu = Menu()
+        fill(menu)
+        g_menu_append_submenu(model.opaque, title, menu.model.to())
+        menu.model.drop()
+        return self
+    }
+}
+
+/// Actions that menus, buttons and keys name: GSimpleActionGroup and its like.
+struct Actions {
+    /// The group: of a row, the window or the application.
+    let map: Object
+
+    /// Adds an action.
+    @discardableResult
+    func add(_ name: String, _ body: @escaping () -> Void) -> Object {
+        let action = Object(g_simple_action_new(name, nil)).on("activate") { _ in body() }
+        return put(action)
+    }
+
+    /// Adds an action that is one of several words, such as an order.
+    @discardableResult
+    func add(_ name: String, choice: String, _ body: @escaping (String) -> Void) -> Object {
+        let action = Object(
+            g_simple_action_new_stateful(
+                name,
+                g_variant_type_checked_("s"),
+                g_variant_new_string(choice)
+            )
+        )
+        action.on("activate") { arguments in
+            guard let variant = arguments.variant(1), let text = g_variant_get_string(variant, nil)
+            else { return }
+            action.setState(choice: String(cString: text))
+            body(String(cString: text))
+        }
+        return put(action)
+    }
+
+    /// Adds an action that is on or off.
+    @discardableResult
+    func add(_ name: String, isOn: Bool, _ body: @escaping (Bool) -> Void) -> Object {
+        let action = Object(
+            g_simple_action_new_stateful(name, nil, g_variant_new_boolean(isOn ? 1 : 0))
+        )
+        action.on("activate") { _ in
+            let isOn = !action.isOn
+            action.setState(isOn: isOn)
+            body(isOn)
+        }
+        return put(action)
+    }
+
+    private func put(_ action: Object) -> Object {
+        g_action_map_add_action(map.opaque, action.opaque)
+        // The group keeps it.
+        action.drop()
+        return action
+    }
+
+    /// Whether an action can be called.
+    func enable(_ name: String, _ isEnabled: Bool) {
+        guard let action = g_action_map_lookup_action(map.opaque, name) else { return }
+        g_simple_action_set_enabled(action, isEnabled ? 1 : 0)
+    }
+}
+
+// The state of an action.
+extension Object {
+    var isOn: Bool {
+        guard let state = g_action_get_state(opaque) else { return false }
+        defer { g_variant_unref(state) }
+        return g_variant_get_boolean(state) != 0
+    }
+
+    func setState(isOn: Bool) {
+        g_simple_action_set_state(opaque, g_variant_new_boolean(isOn ? 1 : 0))
+    }
+
+    func setState(choice: String) {
+        g_simple_action_set_state(opaque, g_variant_new_string(choice))
+    }
+}
+
+extension String {
+    /// A text for Pango's markup, which titles of libadwaita are: g_markup_escape_text.
+    var escaped: String {
+        guard let text = g_markup_escape_text(self, -1) else { return "" }
+        defer { g_free(text) }
+        return String(cString: text)
+    }
+}

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CGtk
+import DBus
+import Glibc
+import iDownBus
+import iDownView
+
+/// The program `idown-window`: one window of the application `org.idown.Window`.
+package enum WindowApplication {
+    static let id = "org.idown.Window"
+    private static var window: MainWindow?
+
+    /// Runs until the window is closed.
+    ///
+    /// - Returns: The exit code.
+    package static func run() -> CInt {
+        Translations.adopt()
+        return ByteCount.$decimalSign.withValue(Translations.decimalSign) {
+            Wording.$current.withValue(Translations.wording) { runLoop() }
+        }
+    }
+
+    private static func runLoop() -> CInt {
+        MainLoop.join()
+        g_set_prgname(id)
+        g_set_application_name("idown")
+        let application = Object(adw_application_new(id, GApplicationFlags(rawValue: 0)))
+        // Meanwhile GTK starts.
+        let connection = Task { try await Connection.open(.session) }
+        application.on("startup") { _ in
+            Style.load()
+            addActions(application)
+        }
+        application.on("activate") { _ in
+            if let window { return window.present() }
+            g_application_hold(application.to())
+            Task {
+                do throws(BusError) {
+                    let window = MainWindow(application, try await open(connection))
+                    self.window = window
+                    window.present()
+                } catch {
+                    complain("there is no session bus here: \(error.message)")
+                    g_application_quit(application.to())
+                }
+                g_application_release(application.to())
+            }
+        }
+        defer { application.drop() }
+        return g_application_run(application.to(), CommandLine.argc, CommandLine.unsafeArgv)
+    }
+
+    /// Writes a line to standard error.
+    private static func complain(_ text: String) {
+        let line = "idown-window: \(text)\n"
+        _ = line.withCString { write(STDERR_FILENO, $0, strlen($0)) }
+    }
+
+    private static func open(
+        _ connection: Task<Connection, any Error>
+    ) async throws(BusError) -> Connection {
+        switch await connection.result {
+        case .success(let connection): return connection
+        case .failure(let error as BusError): throw error
+        case .failure: throw BusError("org.freedesktop.DBus.Error.NoServer", "")
+        }
+    }
+
+    private static func addActions(_ application: Object) {
+        let actions = Actions(map: application)
+        actions.add("preferences") { window?.openPreferences() }
+        actions.add("shortcuts") { window?.openShortcuts() }
+        actions.add("about") { window?.openAbout() }
+        actions.add("quit") { window.map { gtk_window_close($0.object.to()) } }
+        for (action, key) in keys {
+            var names = [strdup(key), nil]
+            names.withUnsafeMutableBufferPointer { names in
+                names.withMemoryRebound(to: UnsafePointer<CChar>?.self) { names in
+                    gtk_application_set_accels_for_action(
+                        application.to(),
+                        action,
+                        names.baseAddress
+                    )
+                }
+            }
+            free(names[0])
+        }
+    }
+
+    /// Keys that work wherever the focus is.
+    ///
+    /// Those of rows are the list's own.
+    static let keys = [
+        ("win.add", "<Control>n"), ("win.search", "<Control>f"), ("win.start-all", "<Control>r"),
+        ("win.pause-all", "<Control>p"), ("win.details", "F9"),
+        ("app.preferences", "<Control>comma"),
+        ("app.shortcuts", "<Control>question"), ("app.quit", "<Control>q"),
+        ("window.close", "<Control>w"),
+    ]
+}
+
+/// The colours of the bars, and what the theme has no class for.
+private enum Style {
+    static func load() {
+        let provider = Object(gtk_css_provider_new())
+        gtk_css_provider_load_from_data(provider.to(), sheet, -1)
+        gtk_style_context_add_provider_for_display(
+            gdk_display_get_default(),
+            provider.opaque,
+            guint(GTK_STYLE_PROVIDER_PRIORITY_APPLICATION)
+        )
+    }
+
+    private static let sheet = """
+        .downloads > row { padding: 4px 12px; }
+        .downloads label { font-feature-settings: "tnum"; }
+        .download progressbar > trough > progress { background-color: @light_5; }
+        .download.running progressbar > trough > progress { background-color: @green_4; }
+        .download.paused progressbar > trough > progress { background-color: @blue_3; }
+        .download.failed progressbar > trough > progress { background-color: @red_4; }
+        .download.failed stack label { color: @error_color; }
+        .download.leaving, .download.cancelled { opacity: 0.55; }
+        .titles { padding: 0 17px 0 45px; border-bottom: 1px solid @borders; }
+        .titles button.column { padding: 2px 0; min-height: 20px; }
+        .chip { border-radius: 99px; padding: 2px 10px; min-height: 24px; }
+        .banner { background-color: @warning_bg_color; color: @warning_fg_color; padding: 6px; }
+        .mistake { color: @error_color; }
+        """
+}
