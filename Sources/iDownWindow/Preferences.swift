@@ -51,6 +51,13 @@ final class Preferences {
                 translated("Desktop"), "computer-symbolic",
                 [.notifications, .stayAwake, .holdOnLowBattery, .logLevel]
             ),
+            (
+                translated("Browsers"), "web-browser-symbolic",
+                [
+                    .browserHandOver, .browserLeastSize, .browserTypes, .browserLeaveTypes,
+                    .browserHosts, .browserLeaveHosts, .browserPrivate,
+                ]
+            ),
         ]
         for page in pages {
             let object = Object(
@@ -172,6 +179,13 @@ extension Setting {
         case .whenDoneCommand, .allowHiddenFolders: rawValue
         case .useServerTime: translated("Give Files the Server's Time")
         case .logLevel: translated("Log Level")
+        case .browserHandOver: translated("Take Downloads Over From Browsers")
+        case .browserLeastSize: translated("Least Size")
+        case .browserTypes: translated("Types to Take, All if Empty")
+        case .browserLeaveTypes: translated("Types to Leave to the Browser")
+        case .browserHosts: translated("Hosts to Take From, All if Empty")
+        case .browserLeaveHosts: translated("Hosts to Leave to the Browser")
+        case .browserPrivate: translated("Take Downloads of Private Windows Over")
         }
     }
 }
