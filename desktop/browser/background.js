@@ -12,7 +12,7 @@ const CONFIRMING = 30_000; // A Confirm is repeated so long; after a minute the 
 const JOINING = 1000; // Chromium may tell of a download before its request.
 const [REMEMBERED, MOST_REQUESTS] = [60_000, 500];
 const [MOST_UNASKED, MINUTE] = [10, 60_000]; // Downloads taken without a click of the user.
-const PAGE = 300; // A page answers within this time, or is too busy.
+const PAGE = 1000; // A page answers within this time, or is too busy.
 const MOST_LINKS = 4; // Links handed over at once.
 
 const isChromium = api.downloads.onDeterminingFilename !== undefined;
