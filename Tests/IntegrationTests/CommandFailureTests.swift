@@ -57,6 +57,7 @@ struct CommandFailureTests {
         ["doctor", "--json"],
         ["handler", "status"],
         ["autostart", "status"],
+        ["browser", "status", "--json"],
         ["help"],
         ["--help"],
         ["list", "--help"],

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import FoundationEssentials
+import Glibc
+import Testing
+import iDownTesting
+
+/// `idown browser` in a home that has profiles of Chromium and Firefox.
+@Suite(.timeLimit(.minutes(1)))
+struct BrowserCommandTests {
+    /// What Chromium and Firefox read of a manifest.
+    private struct Manifest: Decodable {
+        let name: String
+        let path: String
+        let type: String
+        var allowed_origins: [String]?
+        var allowed_extensions: [String]?
+    }
+
+    private struct Report: Decodable {
+        let Browser: String
+        let Kind: String
+        let Host: String
+    }
+
+    private static let chromium =
+        ".config/chromium/NativeMessagingHosts/org.idown.browser.json"
+    private static let firefox = ".mozilla/native-messaging-hosts/org.idown.browser.json"
+
+    private func idown(_ words: String..., home: String) async throws -> ChildProcess.Completed {
+        try await ChildProcess.run(
+            try BuiltProgram("idown").path,
+            words,
+            environment: ["HOME": home, "XDG_CONFIG_HOME": "", "XDG_DATA_HOME": ""]
+        )
+    }
+
+    private func withProfiles(_ body: (String) async throws -> Void) async throws {
+        try await withTemporaryFolder { home in
+            for folder in [".config/chromium", ".mozilla/firefox"] {
+                let parent = folder.prefix { $0 != "/" }
+                #expect(mkdir("\(home)/\(parent)", 0o755) == 0)
+                #expect(mkdir("\(home)/\(folder)", 0o755) == 0)
+            }
+            try await body(home)
+        }
+    }
+
+    private func hosts(in home: String) async throws -> [String: String] {
+        let status = try await idown("browser", "status", "--json", home: home)
+        #expect(status.status == .exited(0), "\(status)")
+        let data = Data(status.standardOutput.utf8)
+        let reports = try JSONDecoder().decode([Report].self, from: data)
+        return Dictionary(
+            reports.filter { $0.Kind == "system" }.map { ($0.Browser, $0.Host) },
+            uniquingKeysWith: { $1 }
+        )
+    }
+
+    @Test func `enable lets both extensions start this idown, and disable removes just that`()
+        async throws
+    {
+        try await withProfiles { home in
+            let theirs = "\(home)/.mozilla/native-messaging-hosts/org.other.json"
+            #expect(try await hosts(in: home)["Firefox"] == "")
+            let enabled = try await idown("browser", "enable", home: home)
+            #expect(enabled.status == .exited(0), "\(enabled)")
+            try TestFile.write("{}", to: theirs)
+            for path in [Self.chromium, Self.firefox] {
+                let text = try TestFile.text(of: "\(home)/\(path)")
+                let manifest = try JSONDecoder().decode(Manifest.self, from: Data(text.utf8))
+                #expect(manifest.name == "org.idown.browser" && manifest.type == "stdio")
+                let isChromium = path == Self.chromium
+                #expect((manifest.allowed_origins ?? []).count == (isChromium ? 1 : 0))
+                #expect((manifest.allowed_extensions ?? []).count == (isChromium ? 0 : 1))
+                // Browsers start it with this path alone.
+                let started = try await ChildProcess.run(manifest.path, ["--version"])
+                #expect(started.status == .exited(0), "\(started)")
+            }
+            let found = try await hosts(in: home)
+            #expect(found["Chromium"] == "\(home)/\(Self.chromium)")
+            #expect(found["Firefox"] == "\(home)/\(Self.firefox)")
+
+            let disabled = try await idown("browser", "disable", home: home)
+            #expect(disabled.status == .exited(0), "\(disabled)")
+            #expect(access("\(home)/\(Self.chromium)", F_OK) == -1)
+            #expect(access("\(home)/\(Self.firefox)", F_OK) == -1)
+            #expect(access(theirs, F_OK) == 0)
+        }
+    }
+
+    @Test func `a manifest whose program is gone counts as missing, and enable mends it`()
+        async throws
+    {
+        try await withProfiles { home in
+            _ = try await idown("browser", "enable", home: home)
+            let path = "\(home)/\(Self.firefox)"
+            let text = try TestFile.text(of: path)
+            let program = try BuiltProgram("idown").path
+            let broken = text.replacing(program, with: "/gone/idown")
+            try #require(broken != text)
+            try TestFile.write(broken, to: path)
+            #expect(try await hosts(in: home)["Firefox"] == "")
+            _ = try await idown("browser", "enable", home: home)
+            #expect(try TestFile.text(of: path) == text)
+        }
+    }
+
+    @Test func `a folder that cannot be written is told, and nothing is half there`() async throws {
+        try await withProfiles { home in
+            // A file where a folder is needed stops root, too.
+            try TestFile.write("", to: "\(home)/.config/chromium/NativeMessagingHosts")
+            let enabled = try await idown("browser", "enable", home: home)
+            #expect(enabled.status == .exited(1), "\(enabled)")
+            #expect(enabled.standardError.contains("NativeMessagingHosts"), "\(enabled)")
+            #expect(try await hosts(in: home)["Chromium"] == "")
+        }
+    }
+}
