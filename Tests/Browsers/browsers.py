@@ -137,14 +137,32 @@ class Chromium(Browser):
              "complete", f"the page {url}")
 
     def click(self, selector, alt=False):
-        """A click of the user's mouse on an element."""
+        """A click of the user's mouse on an element.
+
+        Chromium drops what comes before a page's first frame is on the screen, so that the page
+        says whether it was clicked.
+        """
         place = self.run(
-            f"(({selector!r}).split('>>').reduce((d, s) => (d.querySelector(s).contentDocument ??"
-            " d.querySelector(s)), document)).getBoundingClientRect().toJSON()")
+            "new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))).then(() => {"
+            f" const element = ({selector!r}).split('>>').reduce("
+            "(d, s) => d.querySelector(s).contentDocument ?? d.querySelector(s), document);"
+            " globalThis.clicks = 0; const note = () => globalThis.clicks++;"
+            " element.ownerDocument.addEventListener('mouseup', note, { capture: true, once: true });"
+            " return element.getBoundingClientRect().toJSON(); })")
         x, y = place["x"] + place["width"] / 2, place["y"] + place["height"] / 2
-        for kind in ("mousePressed", "mouseReleased"):
-            self.call("Input.dispatchMouseEvent", self.page, type=kind, x=x, y=y, button="left",
-                      clickCount=1, modifiers=1 if alt else 0)
+
+        def press():
+            for kind in ("mousePressed", "mouseReleased"):
+                self.call("Input.dispatchMouseEvent", self.page, type=kind, x=x, y=y, button="left",
+                          clickCount=1, modifiers=1 if alt else 0)
+            deadline = time.monotonic() + 1
+            while time.monotonic() < deadline:
+                if self.run("globalThis.clicks") != 0:
+                    return True
+                time.sleep(0.02)
+            return False
+
+        wait(press, f"a click on {selector}")
 
     def end(self):
         self.call("Browser.close")
@@ -156,7 +174,8 @@ class Chromium(Browser):
     def listed(self):
         """The downloads on the browser's own list."""
         return self.extension(
-            "chrome.downloads.search({}).then(l => l.map(i => i.url + ' ' + i.state))")
+            "chrome.downloads.search({}).then(l => l.map(i => "
+            "`${i.url} ${i.state}${i.paused ? ' paused' : ''} ${i.bytesReceived} ${i.danger} ${i.filename}`))")
 
     def forget(self):
         self.extension("chrome.downloads.erase({})")

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Hands downloads over from real browsers: each file comes once, whole, and to one of both."""
 
+import contextlib
 import os
 import pathlib
 import random
@@ -68,9 +69,21 @@ class Cases:
         self.open(link.format(self.name))
         self.browser.click(selector, **options)
 
+    @contextlib.contextmanager
+    def telling(self, name):
+        """Adds to a failure who was asked for the file and what the browser has."""
+        try:
+            yield
+        except AssertionError as error:
+            asked = [(r.method, "browser" if r.is_browser else "idown") for r in self.site.asked(name)]
+            raise AssertionError(
+                f"{error}; asked for it: {asked}; the browser's list: {self.browser.listed()}; "
+                f"its files: {self.browser.saved()}; tasks: {self.session.tasks()}") from error
+
     def expect_idown(self, file, name=None, requests=None):
         """idown has the file, and the browser nothing of it."""
-        task = self.session.task(name or self.name)
+        with self.telling(name or self.name):
+            task = self.session.task(name or self.name)
         self.assertTrue(file.equals(pathlib.Path(task["Path"])))
         self.assertEqual(self.browser.saved(), [])
         self.assertEqual([path.name for path in self.session.saved.iterdir()], [])
@@ -84,8 +97,9 @@ class Cases:
 
     def expect_browser(self, file, requests=1):
         """The browser has the file, by one request, and idown no task."""
-        wait(lambda: [path for path in self.browser.saved()
-                      if path.stat().st_size == file.size], "the browser's file", 40)
+        with self.telling(self.name):
+            wait(lambda: [path for path in self.browser.saved()
+                          if path.stat().st_size == file.size], "the browser's file", 40)
         self.assertTrue(any(file.equals(path) for path in self.browser.saved()))
         self.assertEqual(len(self.browser.saved()), 1)
         self.assertEqual(self.session.tasks(), [])
