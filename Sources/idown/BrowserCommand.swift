@@ -10,9 +10,9 @@ struct BrowserCommand: ParsableCommand {
         commandName: "browser",
         abstract: "Lets browsers hand their downloads over.",
         discussion: """
-            A browser needs two things: idown's extension, which the package idown-browser brings \
-            for Chromium and Firefox, and a manifest that names idown as the program which the \
-            extension may start. idown browser enable puts the manifest into your own folders; \
+            A browser needs two things: idown's extension for Chromium and Firefox, which README \
+            tells how to add, and a manifest that names idown as the program which the extension \
+            may start. idown browser enable puts the manifest into your own folders; \
             nothing of another user or of the system is changed.
 
             Browsers in a sandbox, from Flatpak or Snap, cannot start idown.
@@ -104,9 +104,9 @@ struct BrowserCommand: ParsableCommand {
         case (.system, true, false):
             return "\(report.browser): the extension may not start idown; use: idown browser enable"
         case (.system, false, true):
-            return "\(report.browser): the extension is missing; install the package idown-browser"
+            return "\(report.browser): the extension is missing; README tells how to add it"
         case (.system, true, true):
-            return "\(report.browser): not set up; install the package idown-browser"
+            return "\(report.browser): not set up; use: idown browser enable"
         }
     }
 
