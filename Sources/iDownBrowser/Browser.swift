@@ -144,12 +144,4 @@ extension Browser.Family {
 
             """
     }
-
-    /// The name of the file in desktop/browser/hosts that a package installs.
-    package var manifestFile: String {
-        switch self {
-        case .chromium: "chromium.json.in"
-        case .mozilla: "mozilla.json.in"
-        }
-    }
 }

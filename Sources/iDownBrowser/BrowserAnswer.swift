@@ -12,7 +12,6 @@ package struct BrowserAnswer: Encodable, Sendable {
     private var task: String?
     private var rules: BrowserRules?
     private var running: UInt32?
-    private var window: Bool?
 
     /// That a request was carried out.
     package static func done(_ id: Int64) -> Self { Self(id: id) }
@@ -33,8 +32,7 @@ package struct BrowserAnswer: Encodable, Sendable {
     ///   - running: How many downloads are under way.
     /// - Returns: The answer.
     package static func hello(_ id: Int64, _ rules: BrowserRules, running: UInt32) -> Self {
-        // The service shows something wherever a browser can run.
-        Self(id: id, rules: rules, running: running, window: true)
+        Self(id: id, rules: rules, running: running)
     }
 
     /// Why a request was not carried out.

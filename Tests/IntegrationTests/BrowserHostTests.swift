@@ -42,7 +42,7 @@ struct BrowserHostTests {
                     answer
                         == #"{"id":3,"ok":true,"rules":{"hosts":[],"least-size":1048576,"#
                         + #""leave-hosts":[],"leave-types":[],"on":true,"private":false,"#
-                        + #""types":[]},"running":0,"window":true}"#
+                        + #""types":[]},"running":0}"#
                 )
             }
         }

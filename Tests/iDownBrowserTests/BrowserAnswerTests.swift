@@ -45,7 +45,7 @@ struct BrowserAnswerTests {
             text(.hello(1, rules, running: 2))
                 == #"{"id":1,"ok":true,"rules":{"hosts":[],"least-size":1048576,"#
                 + #""leave-hosts":["a.org"],"leave-types":[],"on":true,"private":true,"#
-                + #""types":["video/*",".iso"]},"running":2,"window":true}"#
+                + #""types":["video/*",".iso"]},"running":2}"#
         )
     }
 

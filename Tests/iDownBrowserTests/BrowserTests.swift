@@ -3,12 +3,8 @@
 import FoundationEssentials
 import Testing
 import iDownBrowser
-import iDownTesting
 
 struct BrowserTests {
-    private static let sources = URL(filePath: #filePath).deletingLastPathComponent()
-        .deletingLastPathComponent().deletingLastPathComponent().path
-
     @Test(
         arguments: [
             (["chrome-extension://dofnlljjpebfojmpiecjbnkaemhcdfpm/"], true, true),
@@ -29,13 +25,8 @@ struct BrowserTests {
     }
 
     @Test(arguments: [Browser.Family.chromium, .mozilla])
-    func `the manifest of a package is that of the command`(family: Browser.Family) throws {
-        let file = "\(Self.sources)/desktop/browser/hosts/\(family.manifestFile)"
-        let text = try TestFile.text(of: file)
+    func `a manifest names the program, whatever its path`(family: Browser.Family) throws {
         let path = #"/a "b"\c"#
-        #expect(
-            text.replacing("@idown-program@", with: #"/a \"b\"\\c"#) == family.manifest(of: path)
-        )
         struct Manifest: Decodable { let name, path, type: String }
         let manifest = try JSONDecoder().decode(
             Manifest.self,
