@@ -25,7 +25,7 @@ struct AutostartCommand: ParsableCommand {
         )
 
         func run() throws {
-            try AutostartCommand.reportingErrors { () throws(TextFile.Failure) in
+            try Output.reportingErrors { () throws(TextFile.Failure) in
                 try AutostartEntry(DesktopFolders()).set(true)
             }
         }
@@ -37,7 +37,7 @@ struct AutostartCommand: ParsableCommand {
         )
 
         func run() throws {
-            try AutostartCommand.reportingErrors { () throws(TextFile.Failure) in
+            try Output.reportingErrors { () throws(TextFile.Failure) in
                 try AutostartEntry(DesktopFolders()).set(false)
             }
         }
@@ -52,7 +52,7 @@ struct AutostartCommand: ParsableCommand {
         var json = false
 
         func run() throws {
-            let entry = try AutostartCommand.reportingErrors { () throws(TextFile.Failure) in
+            let entry = try Output.reportingErrors { () throws(TextFile.Failure) in
                 try AutostartEntry(DesktopFolders()).effective()
             }
             guard !json else {
@@ -74,18 +74,6 @@ struct AutostartCommand: ParsableCommand {
         enum CodingKeys: String, CodingKey {
             case isEnabled = "Enabled"
             case path = "Entry"
-        }
-    }
-
-    /// Runs the body, and prints its error and ends the command with an exit code if it fails.
-    private static func reportingErrors<Value>(
-        _ body: () throws(TextFile.Failure) -> Value
-    ) throws -> Value {
-        do {
-            return try body()
-        } catch {
-            Output.complain(error.description)
-            throw ExitStatus.failed.exit
         }
     }
 }

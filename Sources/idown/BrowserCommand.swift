@@ -40,7 +40,7 @@ struct BrowserCommand: ParsableCommand {
                 throw ExitStatus.failed.exit
             }
             let setup = BrowserSetup(DesktopFolders())
-            let written = try BrowserCommand.reportingErrors { () throws(TextFile.Failure) in
+            let written = try Output.reportingErrors { () throws(TextFile.Failure) in
                 try setup.enable(program)
             }
             for path in written { Output.talk("written: \(CellText(path))") }
@@ -61,7 +61,7 @@ struct BrowserCommand: ParsableCommand {
 
         func run() throws {
             let setup = BrowserSetup(DesktopFolders())
-            let removed = try BrowserCommand.reportingErrors { () throws(TextFile.Failure) in
+            let removed = try Output.reportingErrors { () throws(TextFile.Failure) in
                 try setup.disable()
             }
             for path in removed { Output.talk("removed: \(CellText(path))") }
@@ -107,18 +107,6 @@ struct BrowserCommand: ParsableCommand {
             return "\(report.browser): the extension is missing; README tells how to add it"
         case (.system, true, true):
             return "\(report.browser): not set up; use: idown browser enable"
-        }
-    }
-
-    /// Runs the body, and prints its error and ends the command with an exit code if it fails.
-    private static func reportingErrors<Value>(
-        _ body: () throws(TextFile.Failure) -> Value
-    ) throws -> Value {
-        do {
-            return try body()
-        } catch {
-            Output.complain(error.description)
-            throw ExitStatus.failed.exit
         }
     }
 }

@@ -37,6 +37,19 @@ enum Output {
         talk("idown: \(CellText(text))")
     }
 
+    /// Changes or reads files of the user's desktop; prints the error and ends the command with an
+    /// exit code if that fails.
+    static func reportingErrors<Value>(
+        _ body: () throws(TextFile.Failure) -> Value
+    ) throws -> Value {
+        do {
+            return try body()
+        } catch {
+            complain(error.description)
+            throw ExitStatus.failed.exit
+        }
+    }
+
     /// Writes text and control sequences to the user's terminal.
     static func draw(_ text: String) {
         guard !text.isEmpty else { return }
