@@ -70,10 +70,13 @@ run: ## Start the service and get URL=…; without URL, a generated file from lo
 	$(SWIFT) build $(STRICT) --product idown
 	@.ci/demo .build/debug "$$URL"
 
+# What `.ci/need` has just installed was not there when this file was read.
+window test: export IDOWN_WINDOW = 1
+
 window: ## Build the window and show it
 	@.ci/need build window
 	$(SWIFT) build $(STRICT) --product idownd
-	IDOWN_WINDOW=1 $(SWIFT) build $(STRICT) --product idown-window
+	$(SWIFT) build $(STRICT) --product idown-window
 	.build/debug/idown-window
 
 test: ## Build and run all tests, or those that match FILTER=…

@@ -13,7 +13,6 @@ static const GType CGTK_TYPE_DOUBLE = G_TYPE_DOUBLE;
 
 static inline GType cgtk_type_of(gpointer instance) { return G_OBJECT_TYPE(instance); }
 static inline GType cgtk_value_type(const GValue *value) { return G_VALUE_TYPE(value); }
-static inline GType cgtk_fundamental(GType type) { return G_TYPE_FUNDAMENTAL(type); }
 
 // The queue of Swift's main actor as a descriptor that is readable while the queue has work, which
 // the loop of another library then has done. CoreFoundation's run loop uses the same two functions.

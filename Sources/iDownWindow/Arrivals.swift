@@ -76,14 +76,17 @@ final class Arrivals {
                 self.add(g_value_get_string(value).map { String(cString: $0) } ?? "")
                 return true
             }
-            var files = gdk_file_list_get_files(OpaquePointer(g_value_get_boxed(value)))
+            let files = gdk_file_list_get_files(OpaquePointer(g_value_get_boxed(value)))
+            // The list is ours, its files are not.
+            defer { g_slist_free(files) }
             var uris: [String] = []
-            while let file = files {
+            var rest = files
+            while let file = rest {
                 if let data = file.pointee.data, let uri = g_file_get_uri(OpaquePointer(data)) {
                     uris.append(String(cString: uri))
                     g_free(uri)
                 }
-                file.pointee.next.map { files = $0 } ?? { files = nil }()
+                rest = file.pointee.next
             }
             self.add(uris.joined(separator: "\n"))
             return true

@@ -22,6 +22,7 @@ final class DetailsPane {
     private let verify: Object
     private(set) var id: String?
     private var isOpen = false
+    /// Nil while nothing of the download moves.
     private var looker: Task<Void, Never>?
     private var shownFacts: [TaskDetails.Fact] = []
 
@@ -80,25 +81,37 @@ final class DetailsPane {
         look()
     }
 
-    /// Asks for all that is known, again and again while it changes.
+    /// Downloads look different in the list; one that runs is renewed at its own pace.
+    func renew(_ ids: Set<String>) {
+        if looker == nil, let id, ids.contains(id) { look() }
+    }
+
+    /// Asks for all that is known, again and again while the download runs.
     private func look() {
         looker?.cancel()
+        looker = nil
         guard isOpen, let id else { return show(TaskProperties()) }
         let client = client
         looker = Task { [weak self] in
-            while !Task.isCancelled {
-                guard let task = try? await client.getTask(id) else { return }
-                let connections = (try? await client.connections(of: id)) ?? []
-                guard let self, !Task.isCancelled else { return }
-                self.show(task)
-                self.show(task, connections)
-                if self.expander.flag("expanded") {
-                    self.show((try? await client.history(of: id)) ?? [])
-                }
-                // A task that has ended changes only by what a person does.
-                try? await Task.sleep(for: task.hasEnded ? .seconds(30) : Self.pace)
+            while await self?.lookOnce(at: id, client) == true {
+                try? await Task.sleep(for: Self.pace)
             }
+            // Whoever cancelled it has put another one in its place.
+            if !Task.isCancelled { self?.looker = nil }
         }
+    }
+
+    /// - Returns: whether it runs and is still what the pane shows.
+    private func lookOnce(at id: String, _ client: ManagerClient) async -> Bool {
+        guard let task = try? await client.getTask(id) else { return false }
+        let connections = (try? await client.connections(of: id)) ?? []
+        let isExpanded = expander.flag("expanded")
+        let entries = isExpanded ? (try? await client.history(of: id)) ?? [] : []
+        guard !Task.isCancelled else { return false }
+        show(task)
+        show(task, connections)
+        if isExpanded { show(entries) }
+        return task.state == .downloading
     }
 
     private func show(_ task: TaskProperties) {

@@ -34,15 +34,13 @@ final class Dialog {
         // The dialog lives as long as its window: the handlers hold it.
         button.on("clicked") { _ in self.accepted() }
         let keys = Object(gtk_shortcut_controller_new())
-        for (key, action) in [("Escape", "window.close")] {
-            gtk_shortcut_controller_add_shortcut(
-                keys.opaque,
-                gtk_shortcut_new(
-                    gtk_shortcut_trigger_parse_string(key),
-                    gtk_named_action_new(action)
-                )
+        gtk_shortcut_controller_add_shortcut(
+            keys.opaque,
+            gtk_shortcut_new(
+                gtk_shortcut_trigger_parse_string("Escape"),
+                gtk_named_action_new("window.close")
             )
-        }
+        )
         gtk_widget_add_controller(object.widget, keys.opaque)
     }
 

@@ -64,7 +64,6 @@ final class ListPane {
             }
         }
         feed.lookedAt = { [weak self] in self?.lookedAt ?? 0..<0 }
-        feed.rowsChanged = { [weak self] ids in self?.redraw(ids) }
         addMenu()
     }
 

@@ -148,6 +148,10 @@ final class MainWindow {
 
     private func connect() {
         feed.listChanged = { [weak self] in self?.listChanged() }
+        feed.rowsChanged = { [weak self] ids in
+            self?.pane.redraw(ids)
+            self?.details.renew(ids)
+        }
         model.selectionChanged = { [weak self] in self?.selectionChanged() }
         tasks.window = { [weak self] in self?.object }
         tasks.notesChanged = { [weak self] ids in self?.feed.mark(ids.map(String.init)) }

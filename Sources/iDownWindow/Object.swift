@@ -144,9 +144,6 @@ extension Object {
 struct Arguments {
     fileprivate let values: UnsafePointer<GValue>
 
-    func text(_ place: Int) -> String {
-        g_value_get_string(values + place).map { String(cString: $0) } ?? ""
-    }
     func number(_ place: Int) -> Int {
         var value = GValue()
         g_value_init(&value, CGTK_TYPE_INT64)

@@ -50,7 +50,7 @@ final class TaskActions {
     }
 
     /// Carries a verb out for some downloads.
-    func carryOut(_ verb: ListVerb, _ tasks: [String], state: TaskProperties.State? = nil) {
+    func carryOut(_ verb: ListVerb, _ tasks: [String]) {
         guard let id = tasks.first else { return }
         let client = client
         let count = UInt(tasks.count)
@@ -242,12 +242,10 @@ final class TaskActions {
 
     /// Opens a file, or shows it in its folder, with the programs of the desktop.
     private func present(_ path: String, inFolder: Bool) {
-        let file = Object(g_file_new_for_path(path)).keep()
+        let file = Object(g_file_new_for_path(path))
         defer { file.drop() }
         guard g_file_query_exists(file.opaque, nil) != 0 else {
-            say(translated("The file is gone: {path}", ["path": path]))
-            file.drop()
-            return
+            return say(translated("The file is gone: {path}", ["path": path]))
         }
         guard let text = g_file_get_uri(file.opaque) else { return }
         defer { g_free(text) }

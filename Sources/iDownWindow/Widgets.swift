@@ -128,11 +128,6 @@ extension Object {
         gtk_accessible_update_property_value(opaque, 1, &properties, &value)
         g_value_unset(&value)
     }
-
-    /// Takes all children out of a box.
-    func removeChildren() {
-        while let child = gtk_widget_get_first_child(widget) { gtk_box_remove(to(), child) }
-    }
 }
 
 /// A menu: g_menu_new.
