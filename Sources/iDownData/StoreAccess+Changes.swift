@@ -70,14 +70,25 @@ extension StoreAccess {
         changedAfter place: ChangePlace,
         _ body: (TaskRecord) -> Bool
     ) throws(StoreFailure) {
+        guard try forEachTask(TaskColumn.selectChangedWith, [place.serial, place.id], body)
+        else { return }
+        _ = try forEachTask(TaskColumn.selectChangedAfter, [place.serial], body)
+    }
+
+    /// - Returns: whether all tasks were read.
+    private func forEachTask(
+        _ sql: String,
+        _ arguments: StatementArguments,
+        _ body: (TaskRecord) -> Bool
+    ) throws(StoreFailure) -> Bool {
         try translatingErrors {
-            let statement = try database.cachedStatement(sql: TaskColumn.selectChanged)
-            let arguments: StatementArguments = [place.serial, place.id]
+            let statement = try database.cachedStatement(sql: sql)
             let ids = try Int64.fetchCursor(statement, arguments: arguments)
             while try ids.next() != nil {
                 guard let record = try? TaskRow(of: statement).record() else { continue }
-                guard body(record) else { return }
+                guard body(record) else { return false }
             }
+            return true
         }
     }
 

@@ -59,6 +59,30 @@ import iDownTesting
         }
     }
 
+    @Test func `a page in the middle of a commit goes on behind its last task`() async throws {
+        try await withStore { store in
+            let tasks = try await store.commit { transaction in
+                let serial = try transaction.makeSerial()
+                return try (1...3).map { number in
+                    try transaction.addTask("http://a/\(number)") { $0.serial = serial }
+                }
+            }
+            _ = try await add("http://a/4", to: store)
+            let place = ChangePlace(serial: tasks[0].serial, id: tasks[1].id.rawValue)
+            #expect(try await urls(store, after: place) == ["http://a/3", "http://a/4"])
+        }
+    }
+
+    @Test func `no page reads the tasks of its commit that earlier pages had`() async throws {
+        try await withStore { store in
+            let statement = TaskColumn.selectChangedWith.replacing("?", with: "1")
+            let plan = try await store.read { snapshot throws(StoreFailure) in
+                try snapshot.texts("EXPLAIN QUERY PLAN \(statement)").compactMap(\.last)
+            }
+            #expect(plan.contains { $0.contains("serial=? AND rowid>?") }, "\(plan)")
+        }
+    }
+
     @Test func `what changed comes in the order of the changes, page by page`() async throws {
         try await withStore { store in
             let first = try await add("http://a/1", to: store)
