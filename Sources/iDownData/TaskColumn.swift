@@ -148,11 +148,13 @@ enum TaskColumn: Int, CaseIterable {
     /// The same columns where another table has an `id` too.
     static let selectJoined = "SELECT \(allNames.map { "task.\($0)" }.joined(separator: ", "))"
     static let selectOne = select + " WHERE id = ?"
-    /// In the order of the last changes: the tasks of one commit from behind one of them, and those
-    /// of later commits. One statement for both would read all tasks of the commit anew for each
-    /// page, which may be the whole list.
+    /// The tasks of one commit, from behind one of them.
+    ///
+    /// One statement for these and for ``selectChangedAfter`` would read all tasks of the commit
+    /// anew for each page, and they may be the whole list.
     static let selectChangedWith =
         select + " WHERE serial = ? AND id > ? AND intent IS NOT 'remove' ORDER BY id"
+    /// The tasks of later commits, in the order of the commits.
     static let selectChangedAfter =
         select + " WHERE serial > ? AND intent IS NOT 'remove' ORDER BY serial, id"
     static let selectInOrder = select + " WHERE id > ? ORDER BY id"
