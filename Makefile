@@ -19,7 +19,8 @@ override SEEDS := $(value SEEDS)
 override DAYS := $(value DAYS)
 override TARGET := $(value TARGET)
 override KIND := $(value KIND)
-export $(FOLDERS) URL FILTER ONLY KILLS SEED SEEDS DAYS TARGET KIND
+override BROWSERS := $(value BROWSERS)
+export $(FOLDERS) URL FILTER ONLY KILLS SEED SEEDS DAYS TARGET KIND BROWSERS
 
 # Whether the manifest has the window: SwiftPM keeps what it read of a manifest until its
 # environment changes.
@@ -133,7 +134,7 @@ check: ## Check the documented interface and the desktop's files
 	@.ci/need build check
 	.ci/check-files
 
-install: ## Install below prefix=… (default ~/.local), staged in DESTDIR=…; also bindir=…, see desktop/install
+install: ## Install below prefix=… (default ~/.local), staged in DESTDIR=…; for browsers BROWSERS=yes; see desktop/install
 	@$(if $(SUDO_USER),test -x .build/release/idown -a -x .build/release/idownd ||) $(MAKE) build
 	@desktop/install put .build/release
 
@@ -144,9 +145,9 @@ dist: ## Pack the sources with those of all dependencies: .build/idown-….tar.x
 	@.ci/need dist
 	@SWIFT="$(SWIFT)" desktop/dist
 
-deb: build ## Make a Debian package of the release programs, and have lintian look at it
+deb: build ## Make the Debian packages idown and idown-browser, and have lintian look at them
 	@.ci/need deb
-	@DEB=$$(desktop/package .build/release) && lintian --fail-on error,warning "$$DEB" && echo "$$DEB"
+	@DEBS=$$(desktop/package .build/release) && lintian --fail-on error,warning $$DEBS && echo "$$DEBS"
 
 rpm: build ## Make an RPM package of the release programs
 	@.ci/need rpm

@@ -3,7 +3,7 @@
 /// A browser that can start a native host, and the folders in which it looks.
 package struct Browser: Hashable, Sendable {
     /// Browsers that read manifests and extensions in the same way.
-    package enum Family: Hashable, Sendable {
+    package enum Family: String, Hashable, Sendable {
         case chromium, mozilla
     }
 

@@ -10,10 +10,10 @@ struct BrowserCommand: ParsableCommand {
         commandName: "browser",
         abstract: "Lets browsers hand their downloads over.",
         discussion: """
-            A browser needs two things: idown's extension for Chromium and Firefox, which README \
-            tells how to add, and a manifest that names idown as the program which the extension \
-            may start. idown browser enable puts the manifest into your own folders; \
-            nothing of another user or of the system is changed.
+            A browser needs two things: idown's extension for Chromium and Firefox, and a manifest \
+            that names idown as the program which the extension may start. The package \
+            idown-browser brings both for all users. idown browser enable puts the manifest alone \
+            into your own folders; nothing of another user or of the system is changed.
 
             Browsers in a sandbox, from Flatpak or Snap, cannot start idown.
 
@@ -26,7 +26,7 @@ struct BrowserCommand: ParsableCommand {
               idown browser enable
               idown config browser-hand-over off
             """,
-        subcommands: [Enable.self, Disable.self, Status.self]
+        subcommands: [Enable.self, Disable.self, Status.self, Manifest.self]
     )
 
     struct Enable: ParsableCommand {
@@ -94,6 +94,24 @@ struct BrowserCommand: ParsableCommand {
         }
     }
 
+    /// Prints the manifest that `make install` puts in place for all users.
+    struct Manifest: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Prints the manifest that lets idown's extension start a program.",
+            shouldDisplay: false
+        )
+
+        @Argument(help: "The browsers that read it: chromium or mozilla.")
+        var family: Browser.Family
+
+        @Argument(help: "The absolute path of idown.")
+        var program: String
+
+        func run() throws {
+            try Output.data(lines: [String(family.manifest(of: program).dropLast())])
+        }
+    }
+
     /// What is in place for a browser, and what is missing.
     static func line(_ report: BrowserSetup.Report) -> String {
         switch (report.kind, report.host.isEmpty, report.extension.isEmpty) {
@@ -104,9 +122,11 @@ struct BrowserCommand: ParsableCommand {
         case (.system, true, false):
             return "\(report.browser): the extension may not start idown; use: idown browser enable"
         case (.system, false, true):
-            return "\(report.browser): the extension is missing; README tells how to add it"
+            return "\(report.browser): the extension is missing; the package idown-browser has it"
         case (.system, true, true):
-            return "\(report.browser): not set up; use: idown browser enable"
+            return "\(report.browser): not set up; the package idown-browser does it"
         }
     }
 }
+
+extension Browser.Family: ExpressibleByArgument {}
