@@ -11,7 +11,7 @@ import subprocess
 import threading
 import time
 
-from session import EXTENSION, wait
+from session import EXTENSION, INSTALLED, wait
 
 CHROMIUM_ID = "dofnlljjpebfojmpiecjbnkaemhcdfpm"
 
@@ -62,7 +62,10 @@ class Chromium(Browser):
         options = ["--no-first-run", "--disable-gpu", "--password-store=basic", "--disable-sync",
                    "--disable-background-networking", "--remote-debugging-pipe",
                    "--disable-component-update", "--no-default-browser-check",
-                   f"--user-data-dir={self.profile}", f"--load-extension={extension}"]
+                   f"--user-data-dir={self.profile}"]
+        # Another one than the package's would hide it.
+        if not INSTALLED:
+            options.append(f"--load-extension={extension}")
         words = " ".join(["exec", "chromium", *options, "about:blank",
                           f"3<&{to_browser}", f"4>&{from_browser}"])
         self.child = session.start(["bash", "-c", words], "chromium", start_new_session=True,
@@ -71,7 +74,8 @@ class Chromium(Browser):
         os.close(from_browser)
         self.answers, self.last, self.attached = {}, 0, {}
         threading.Thread(target=self.read, args=[reading], daemon=True).start()
-        self.worker = wait(self.ready_worker, "the extension in Chromium", 30)
+        if INSTALLED != "removed":
+            self.worker = wait(self.ready_worker, "the extension in Chromium", 30)
         page = wait(lambda: self.targets("page"), "a page of Chromium")[0]
         self.page = self.attach(page["targetId"])
 
@@ -172,13 +176,14 @@ class Chromium(Browser):
         return len(self.targets("page"))
 
     def listed(self):
-        """The downloads on the browser's own list."""
-        return self.extension(
+        """The downloads on the browser's own list, which the extension tells."""
+        return [] if INSTALLED == "removed" else self.extension(
             "chrome.downloads.search({}).then(l => l.map(i => "
             "`${i.url} ${i.state}${i.paused ? ' paused' : ''} ${i.bytesReceived} ${i.danger} ${i.filename}`))")
 
     def forget(self):
-        self.extension("chrome.downloads.erase({})")
+        if INSTALLED != "removed":
+            self.extension("chrome.downloads.erase({})")
 
 
 class Firefox(Browser):
@@ -216,7 +221,8 @@ class Firefox(Browser):
         self.rest, self.last = b"", 0
         self.read()
         self.call("WebDriver:NewSession", capabilities={"alwaysMatch": {"pageLoadStrategy": "none"}})
-        self.call("Addon:Install", path=str(extension), temporary=True)
+        if not INSTALLED:
+            self.call("Addon:Install", path=str(extension), temporary=True)
 
     def read(self):
         while b":" not in self.rest:

@@ -19,8 +19,8 @@ KILLS = int(os.environ.get("KILLS") or 6)
 SEED = int(os.environ.get("SEED") or time.time_ns() % 10**6)
 
 
-class Cases:
-    """The cases of both browsers; each has a page with a link, whose file nobody else asks for."""
+class Steps:
+    """What a case does; each has a page with a link, whose file nobody else asks for."""
 
     @classmethod
     def setUpClass(cls):
@@ -105,6 +105,10 @@ class Cases:
         self.assertEqual(self.session.tasks(), [])
         if requests is not None:
             self.assertEqual(len(self.site.asked(self.name, browser=True)), requests)
+
+
+class Cases(Steps):
+    """The cases of both browsers."""
 
     # Taken
 
