@@ -57,7 +57,7 @@ FUZZ = $(SWIFT) build -c release --scratch-path .build/fuzz $(STRICT) -Xswiftc -
     -Xlinker -u -Xlinker LLVMFuzzerRunDriver -Xlinker --export-dynamic
 
 .DEFAULT_GOAL := build
-.PHONY: build run window test test-browsers examples docs chaos simulate sanitize fuzz bench lint check install uninstall dist deb rpm packages clean help
+.PHONY: build run window test test-browsers examples docs chaos simulate sanitize fuzz bench lint check install uninstall dist deb rpm extension packages clean help
 
 build: ## Build the release programs into .build/release
 	@.ci/need build
@@ -152,6 +152,11 @@ deb: build ## Make the Debian packages idown and idown-browser, and have lintian
 rpm: build ## Make an RPM package of the release programs
 	@.ci/need rpm
 	@desktop/rpm .build/release
+
+extension: ## Pack the browsers' extension for the stores: .build/idown-browser-….zip
+	@.ci/need build
+	@mkdir -p .build
+	@desktop/extension .build
 
 packages: ## Build both packages from the archive, offline, and try them in a clean system; with root or sudo
 	@.ci/need build dist deb rpm packages
