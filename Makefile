@@ -57,7 +57,7 @@ FUZZ = $(SWIFT) build -c release --scratch-path .build/fuzz $(STRICT) -Xswiftc -
     -Xlinker -u -Xlinker LLVMFuzzerRunDriver -Xlinker --export-dynamic
 
 .DEFAULT_GOAL := build
-.PHONY: build run window test test-browsers examples docs chaos simulate sanitize fuzz bench lint check install uninstall dist deb rpm extension packages clean help
+.PHONY: build run window test test-browsers test-window examples docs chaos simulate sanitize fuzz bench lint check install uninstall dist deb rpm extension packages clean help
 
 build: ## Build the release programs into .build/release
 	@.ci/need build
@@ -72,7 +72,7 @@ run: ## Start the service and get URL=…; without URL, a generated file from lo
 	@.ci/demo .build/debug "$$URL"
 
 # What `.ci/need` has just installed was not there when this file was read.
-window test: export IDOWN_WINDOW = 1
+window test test-window: export IDOWN_WINDOW = 1
 
 window: ## Build the window and show it
 	@.ci/need build window
@@ -90,6 +90,13 @@ test-browsers: ## Try the extension in Chromium and Firefox, with KILLS=6 of hos
 	$(SWIFT) build $(STRICT) --product idownd
 	$(SWIFT) build $(STRICT) --product idown
 	@Tests/Browsers/run "$$($(SWIFT) build --show-bin-path)" $(ONLY)
+
+test-window: ## Use the window as people do, on an X server and on a Wayland compositor
+	@.ci/need build window test-window
+	$(SWIFT) build $(STRICT) --product idownd
+	$(SWIFT) build $(STRICT) --product idown
+	$(SWIFT) build $(STRICT) --product idown-window
+	@Tests/Window/run "$$($(SWIFT) build --show-bin-path)" $(ONLY)
 
 examples: ## Build the two examples of the library DBus as a package of their own, and run them
 	@.ci/need build examples

@@ -125,7 +125,31 @@ package struct TaskDetails: Sendable {
     private static func state(_ task: TaskProperties) -> String {
         let detail =
             task.activity == .none ? task.hold.rawValue : task.activity.rawValue
-        return detail.isEmpty ? task.state.rawValue : "\(task.state) (\(detail))"
+        let state = word(task.state.rawValue)
+        return detail.isEmpty ? state : "\(state) (\(word(detail)))"
+    }
+
+    /// A word of the contract in the user's language; scripts know it in English.
+    private static func word(_ word: String) -> String {
+        switch word {
+        case "waiting": translated("waiting")
+        case "downloading": translated("downloading")
+        case "paused": translated("paused")
+        case "completed": translated("completed")
+        case "failed": translated("failed")
+        case "cancelled": translated("cancelled")
+        case "connecting": translated("connecting")
+        case "verifying": translated("verifying")
+        case "moving": translated("moving")
+        case "queue": translated("queue")
+        case "retry": translated("retry")
+        case "offline": translated("offline")
+        case "metered": translated("metered")
+        case "battery": translated("battery")
+        case "space": translated("space")
+        case "settings": translated("settings")
+        default: word
+        }
     }
 
     /// Returns how many connections are open, and the limit if this task has its own.

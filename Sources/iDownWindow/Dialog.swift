@@ -52,7 +52,10 @@ final class Dialog {
         message.set("visible", .flag(!text.isEmpty))
     }
 
-    func present() { gtk_window_present(object.to()) }
+    func present() {
+        object.nameParts()
+        gtk_window_present(object.to())
+    }
 
     func close() { gtk_window_close(object.to()) }
 }

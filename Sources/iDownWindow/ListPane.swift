@@ -218,7 +218,9 @@ final class ListPane {
             self?.openMenu(x: arguments.real(2), y: arguments.real(3))
         }
         gtk_widget_add_controller(list.widget, click.opaque)
+        // Before the rows, to which the space bar means "select".
         let keys = Object(gtk_shortcut_controller_new())
+        keys.set("propagation-phase", .number(Int(GTK_PHASE_CAPTURE.rawValue)))
         let shortcuts: [(String, String)] = [
             ("Delete", "win.remove"), ("<Shift>Delete", "win.trash"),
             ("<Control>c", "win.copy-link"),

@@ -19,6 +19,7 @@ extension MainWindow {
                 "comments": .text(translated("Downloads that go on where they stopped.")),
             ]
         )
+        about.nameParts()
         gtk_window_present(about.to())
     }
 

@@ -45,16 +45,17 @@ final class MainWindow {
                 "default-height": 640, "width-request": 360, "height-request": 300,
             ]
         )
-        let toasts = Object(adw_toast_overlay_get_type())
+        let messages = Messages()
         feed = ListFeed(client)
         pane = ListPane(feed)
-        tasks = TaskActions(client, connection, toasts: toasts)
+        tasks = TaskActions(client, connection, messages)
         details = DetailsPane(client, tasks)
         arrivals = Arrivals(object, tasks)
         actions = Actions(map: object)
-        build(toasts)
+        build(messages.overlay)
         connect()
         addActions()
+        object.nameParts()
         pane.update()
         selectionChanged()
         feed.start()
@@ -69,7 +70,7 @@ final class MainWindow {
         pane.focus()
     }
 
-    private func build(_ toasts: Object) {
+    private func build(_ overlay: Object) {
         let header = Object(adw_header_bar_get_type(), ["title-widget": .object(title)])
         let add = Object.iconButton(
             "list-add-symbolic",
@@ -110,8 +111,8 @@ final class MainWindow {
         flap.set("content", .object(.box(vertical: true, spacing: 0, [pane.box, selectionBar])))
         flap.set("flap", .object(details.box))
         flap.set("separator", .object(Object(gtk_separator_get_type(), ["orientation": 1])))
-        toasts.set("child", .object(.box(vertical: true, spacing: 0, [header, searchBar, flap])))
-        adw_application_window_set_content(object.to(), toasts.widget)
+        overlay.set("child", .object(.box(vertical: true, spacing: 0, [header, searchBar, flap])))
+        adw_application_window_set_content(object.to(), overlay.widget)
         gtk_widget_set_vexpand(flap.widget, 1)
     }
 
@@ -246,13 +247,7 @@ extension MainWindow {
         }
         actions.add("start-all") { [weak self] in self?.tasks.startAll() }
         actions.add("pause-all") { [weak self] in self?.tasks.pauseAll() }
-        actions.add("clear") { [weak self] in
-            guard let self else { return }
-            let ids = self.model.pages.known.filter {
-                self.model.pages[$0]?.state == .completed
-            }
-            self.tasks.clear(ids.compactMap { UInt64($0) })
-        }
+        actions.add("clear") { [weak self] in self?.tasks.clear() }
         actions.add("menu") { [weak self] in self?.pane.openMenu() }
         actions.add("toggle") { [weak self] in
             guard let self, let id = self.model.chosen.first, self.model.chosen.count == 1,

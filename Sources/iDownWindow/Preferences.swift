@@ -29,6 +29,7 @@ final class Preferences {
             do throws(ManagerError) {
                 build(try await client.settings())
                 isShowing = false
+                window.nameParts()
                 gtk_window_present(window.to())
             } catch { tasks.say(error.description) }
         }

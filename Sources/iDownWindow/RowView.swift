@@ -55,6 +55,7 @@ final class RowView {
         name.set("hexpand", true)
         name.set("width-chars", 8)
         box = .box(spacing: 12, [icon, name, source, stack]).adding(["download"])
+        box.nameParts()
         for verb in RowVerb.allCases {
             actions.add(verb.rawValue) { [weak self] in
                 if let id = self?.id { carryOut(verb, id) }

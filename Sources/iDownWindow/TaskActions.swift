@@ -9,8 +9,8 @@ import iDownView
 final class TaskActions {
     private let client: ManagerClient
     private let connection: Connection
-    private let toasts: Object
-    /// What is done when the toast that offers to undo it is over.
+    private let messages: Messages
+    /// What is done when the message that offers to undo it is over.
     private var pending: Pending?
 
     /// Downloads that are about to go look different.
@@ -21,27 +21,24 @@ final class TaskActions {
     private final class Pending {
         let note: String
         let ids: Set<UInt64>
-        let toast: Object
         let call: () async throws(ManagerError) -> Void
         var isUndone = false
 
         init(
             _ note: String,
             _ ids: Set<UInt64>,
-            _ toast: Object,
             _ call: @escaping () async throws(ManagerError) -> Void
         ) {
             self.note = note
             self.ids = ids
-            self.toast = toast
             self.call = call
         }
     }
 
-    init(_ client: ManagerClient, _ connection: Connection, toasts: Object) {
+    init(_ client: ManagerClient, _ connection: Connection, _ messages: Messages) {
         self.client = client
         self.connection = connection
-        self.toasts = toasts
+        self.messages = messages
     }
 
     /// What is said of a download that is about to go; nil for every other.
@@ -110,11 +107,14 @@ final class TaskActions {
         }
     }
 
-    /// Removes all completed downloads from the list.
-    func clear(_ ids: [UInt64]) {
+    /// Removes the downloads from the list that are completed now, and none that follow.
+    func clear() {
         let client = client
-        later(translated("Will be removed"), translated("Completed downloads are cleared"), ids) {
-            () throws(ManagerError) in _ = try await client.clearCompleted()
+        call { [weak self] () throws(ManagerError) in
+            var query = TaskQuery()
+            query.states = [.completed]
+            query.properties = [.id]
+            self?.carryOut(.remove, try await client.findTasks(query).page.map(\.id))
         }
     }
 
@@ -162,23 +162,14 @@ final class TaskActions {
     }
 
     /// Shows a text for a moment.
-    func say(_ text: String) {
-        let toast = Object(adw_toast_new(text.escaped))
-        adw_toast_overlay_add_toast(toasts.opaque, toast.opaque)
-    }
+    func say(_ text: String) { messages.show(text) }
 
     /// Shows a text with a button.
     func offer(_ text: String, _ button: String, _ body: @escaping () -> Void) {
-        let toast = Object(adw_toast_new(text.escaped))
-        toast.set("button-label", .text(button))
-        toast.on("button-clicked") { _ in body() }
-        adw_toast_overlay_add_toast(toasts.opaque, toast.opaque)
+        messages.show(text, button: button) { isPressed in if isPressed { body() } }
     }
 
     // MARK: Undo
-
-    /// Longer than a usual toast, since some need time to reach its button.
-    private static let undoSeconds = 8
 
     private func later(
         _ note: String,
@@ -189,30 +180,20 @@ final class TaskActions {
         later(note, text, tasks.compactMap { UInt64($0) }, call)
     }
 
-    /// Does something when the toast that offers to undo it is over.
+    /// Does something when the message that offers to undo it is over.
     private func later(
         _ note: String,
         _ text: String,
         _ ids: [UInt64],
         _ call: @escaping () async throws(ManagerError) -> Void
     ) {
-        // One at a time: the one before is done now.
-        if let pending { adw_toast_dismiss(pending.toast.opaque) }
-        let toast = Object(adw_toast_new(text.escaped)).keep()
-        toast.set("button-label", .text(translated("Undo")))
-        toast.set("priority", 1)
-        toast.set("timeout", .number(Self.undoSeconds))
-        let pending = Pending(note, Set(ids), toast, call)
-        self.pending = pending
-        toast.on("button-clicked") { _ in pending.isUndone = true }
-        toast.on("dismissed") { [weak self] _ in
+        let pending = Pending(note, Set(ids), call)
+        // One at a time: this ends the message of the one before, which is done now.
+        messages.show(text, button: translated("Undo"), isUrgent: true) { [weak self] isPressed in
+            pending.isUndone = isPressed
             self?.finish(pending)
-            toast.drop()
         }
-        adw_toast_overlay_add_toast(
-            toasts.opaque,
-            g_object_ref(toast.raw).map { OpaquePointer($0) }
-        )
+        self.pending = pending
         notesChanged(ids)
     }
 
@@ -231,7 +212,7 @@ final class TaskActions {
         notesChanged(Array(pending.ids))
     }
 
-    /// Does at once what waits for its toast; for when the window closes.
+    /// Does at once what waits for its message; for when the window closes.
     func endPending() async {
         guard let pending, !pending.isUndone else { return }
         pending.isUndone = true

@@ -130,6 +130,40 @@ extension Object {
     }
 }
 
+// What the library makes of itself tells the names of its classes.
+extension Object {
+    /// Names the parts of this widget that who does not see it would hear of as `GtkScrollbar`.
+    ///
+    /// A role can be given only before the widget is shown.
+    func nameParts() {
+        var next = gtk_widget_get_first_child(widget)
+        while let child = next {
+            Object(child).nameItself()
+            Object(child).nameParts()
+            next = gtk_widget_get_next_sibling(child)
+        }
+    }
+
+    private func nameItself() {
+        let type = cgtk_type_of(raw)
+        switch type {
+        case gtk_scrollbar_get_type(): named(translated("Scroll Bar"))
+        case gtk_list_box_get_type(): named(translated("Options"))
+        case gtk_image_get_type(): take(GTK_ACCESSIBLE_ROLE_PRESENTATION)
+        default:
+            if gtk_accessible_get_accessible_role(opaque) == GTK_ACCESSIBLE_ROLE_WIDGET {
+                take(GTK_ACCESSIBLE_ROLE_GROUP)
+            }
+        }
+    }
+
+    private func take(_ role: GtkAccessibleRole) {
+        if gtk_widget_get_realized(widget) == 0 {
+            set("accessible-role", .number(Int(role.rawValue)))
+        }
+    }
+}
+
 /// A menu: g_menu_new.
 struct Menu {
     let model = Object(g_menu_new())

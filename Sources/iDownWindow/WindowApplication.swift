@@ -125,6 +125,7 @@ private enum Style {
         .titles button.column { padding: 2px 0; min-height: 20px; }
         .chip { border-radius: 99px; padding: 2px 10px; min-height: 24px; }
         .banner { background-color: @warning_bg_color; color: @warning_fg_color; padding: 6px; }
+        .message { border-radius: 12px; padding: 6px 6px 6px 12px; }
         .mistake { color: @error_color; }
         """
 }

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CGtk
+import iDownView
+
+/// A line of text over the window's lower edge that goes away by itself, perhaps with a button.
+///
+/// Not AdwToast: one that is dismissed while it is still moving in ends the program (libadwaita 1.2).
+final class Messages {
+    /// What the message lies over is its child.
+    let overlay = Object(gtk_overlay_get_type())
+    private let revealer = Object(gtk_revealer_get_type(), ["halign": 3, "valign": 2])
+    private let label = Object.label("", ["wrap": true])
+    private let button = Object.textButton("", classes: ["flat"])
+    private var shown: Message?
+    /// What is said once the user has let the message with a button go.
+    private var next: Message?
+    private var timer: Task<Void, Never>?
+
+    private struct Message {
+        let text: String
+        let button: String?
+        let ended: (_ isPressed: Bool) -> Void
+    }
+
+    init() {
+        let close = Object.iconButton("window-close-symbolic", translated("Close"))
+        close.adding(["flat", "circular"]).on("clicked") { [weak self] _ in self?.end() }
+        button.on("clicked") { [weak self] _ in self?.end(isPressed: true) }
+        let line = Object(
+            gtk_box_get_type(),
+            ["spacing": 6, "accessible-role": .number(Int(GTK_ACCESSIBLE_ROLE_ALERT.rawValue))]
+        ).adding(["osd", "message"])
+        for part in [label, button, close] { gtk_box_append(line.to(), part.widget) }
+        line.setMargins(12)
+        revealer.set("child", .object(line))
+        revealer.set(
+            "transition-type",
+            .number(Int(GTK_REVEALER_TRANSITION_TYPE_SLIDE_UP.rawValue))
+        )
+        revealer.set("visible", false)
+        // What nobody sees takes no clicks.
+        revealer.onChange(of: "child-revealed") { [weak self] in
+            guard let self, self.shown == nil else { return }
+            self.revealer.set("visible", false)
+        }
+        gtk_overlay_add_overlay(overlay.opaque, revealer.widget)
+    }
+
+    /// Shows a text in place of the one before, which ends; one with a button is waited for.
+    ///
+    /// - Parameters:
+    ///   - text: The text.
+    ///   - button: The button's text; nil for none.
+    ///   - isUrgent: Whether no other is waited for.
+    ///   - ended: Called once, with whether the button was pressed.
+    func show(
+        _ text: String,
+        button: String? = nil,
+        isUrgent: Bool = false,
+        ended: @escaping (_ isPressed: Bool) -> Void = { _ in }
+    ) {
+        let message = Message(text: text, button: button, ended: ended)
+        guard shown?.button == nil || isUrgent else {
+            next = message
+            return
+        }
+        let waiting = next
+        next = nil
+        end()
+        next = waiting
+        put(message)
+    }
+
+    private func put(_ message: Message) {
+        shown = message
+        label.set("label", .text(message.text))
+        button.set("label", .text(message.button ?? ""))
+        button.set("visible", .flag(message.button != nil))
+        revealer.set("visible", true)
+        gtk_revealer_set_reveal_child(revealer.opaque, 1)
+        // Longer with a button, since some need time to reach it.
+        let seconds = message.button == nil ? 5 : 8
+        timer = Task { [weak self] in
+            try? await Task.sleep(for: .seconds(seconds))
+            while let self, self.isInUse, !Task.isCancelled {
+                try? await Task.sleep(for: .seconds(1))
+            }
+            if !Task.isCancelled { self?.end() }
+        }
+    }
+
+    /// Whether the pointer or the focus is on it.
+    private var isInUse: Bool {
+        let flags = gtk_widget_get_state_flags(revealer.widget).rawValue
+        let use = GTK_STATE_FLAG_PRELIGHT.rawValue | GTK_STATE_FLAG_FOCUS_WITHIN.rawValue
+        return flags & use != 0
+    }
+
+    /// Takes the message away.
+    private func end(isPressed: Bool = false) {
+        timer?.cancel()
+        guard let message = shown else { return }
+        shown = nil
+        gtk_revealer_set_reveal_child(revealer.opaque, 0)
+        message.ended(isPressed)
+        // What the end led to may have said something.
+        if shown == nil, let next {
+            self.next = nil
+            put(next)
+        }
+    }
+}

@@ -1,0 +1,266 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The window as assistive technology sees it: a tree of nodes with names and actions."""
+
+import enum
+import subprocess
+
+from gi.repository import Gio, GLib
+
+from session import wait
+
+
+class Role(enum.IntEnum):
+    """AtspiRole, as far as the window has them."""
+
+    CHECK_BOX = 7
+    COMBO_BOX = 11
+    DIALOG = 16
+    FRAME = 23
+    ICON = 26
+    IMAGE = 27
+    LABEL = 29
+    LIST = 31
+    LIST_ITEM = 32
+    MENU_ITEM = 35
+    PAGE_TAB = 37
+    PASSWORD_TEXT = 40
+    PROGRESS_BAR = 42
+    PUSH_BUTTON = 43
+    RADIO_BUTTON = 44
+    SCROLL_BAR = 48
+    SLIDER = 51
+    SPIN_BUTTON = 52
+    TEXT = 61
+    TOGGLE_BUTTON = 62
+    ENTRY = 79
+
+
+CONTROLS = set(Role) - {Role.LABEL}
+# AtspiStateType
+SENSITIVE, SHOWING = 24, 25
+
+
+class Bus:
+    """The bus of assistive technology."""
+
+    def __init__(self):
+        session = Gio.bus_get_sync(Gio.BusType.SESSION)
+        address = session.call_sync(
+            "org.a11y.Bus", "/org/a11y/bus", "org.a11y.Bus", "GetAddress", None, None, 0, 5000, None)
+        self.connection = Gio.DBusConnection.new_for_address_sync(
+            address[0], Gio.DBusConnectionFlags.AUTHENTICATION_CLIENT
+            | Gio.DBusConnectionFlags.MESSAGE_BUS_CONNECTION, None, None)
+
+    def call(self, place, interface, method, kinds="", *values):
+        arguments = GLib.Variant(f"({kinds})", values) if kinds else None
+        answer = self.connection.call_sync(*place, interface, method, arguments, None, 0, 5000, None)
+        return answer.unpack()
+
+    def process(self, name):
+        place = ("org.freedesktop.DBus", "/org/freedesktop/DBus")
+        return self.call(place, place[0], "GetConnectionUnixProcessID", "s", name)[0]
+
+
+class Node:
+    """One widget; it may be gone at any time, which reads as an empty one."""
+
+    def __init__(self, bus, place):
+        self.bus, self.place = bus, tuple(place)
+
+    def ask(self, interface, method, *arguments, other=None):
+        try:
+            return self.bus.call(self.place, f"org.a11y.atspi.{interface}", method, *arguments)[0]
+        except GLib.Error:
+            return other
+
+    def read(self, name, other="", interface="Accessible"):
+        try:
+            return self.bus.call(self.place, "org.freedesktop.DBus.Properties", "Get", "ss",
+                                 f"org.a11y.atspi.{interface}", name)[0]
+        except GLib.Error:
+            return other
+
+    name = property(lambda self: self.read("Name"))
+    description = property(lambda self: self.read("Description"))
+    role = property(lambda self: self.ask("Accessible", "GetRole", other=0))
+    value = property(lambda self: self.read("CurrentValue", None, "Value"))
+    children = property(lambda self: [
+        Node(self.bus, place) for place in self.ask("Accessible", "GetChildren", other=[])])
+    # GTK's own are told in the user's language, with a capital.
+    actions = property(lambda self: [
+        action[0].lower() for action in self.ask("Action", "GetActions", other=[])])
+    is_showing = property(lambda self: self.has(SHOWING))
+    is_sensitive = property(lambda self: self.has(SENSITIVE))
+    is_text = property(lambda self: "org.a11y.atspi.EditableText" in self.ask(
+        "Accessible", "GetInterfaces", other=[]))
+
+    def has(self, state):
+        words = self.ask("Accessible", "GetState", other=[0, 0])
+        return bool(words[state // 32] >> (state % 32) & 1)
+
+    def act(self, name):
+        names = self.actions
+        if name not in names:
+            raise AssertionError(f"{self} has no action {name}: {names}")
+        self.ask("Action", "DoAction", "i", names.index(name))
+
+    def click(self):
+        self.act("click")
+
+    def write(self, text):
+        self.ask("EditableText", "SetTextContents", "s", text)
+
+    def select(self, place):
+        self.ask("Selection", "SelectChild", "i", place)
+
+    def extents(self):
+        """Left, top, width and height in the window."""
+        return self.ask("Component", "GetExtents", "u", 1)
+
+    def __repr__(self):
+        role = self.role
+        word = Role(role).name.lower() if role in [*Role] else role
+        return f"<{word} {self.name!r} {self.description!r}>"
+
+    def walk(self, enters=lambda node: True):
+        """All nodes from this one down, the upper ones first."""
+        level = [self]
+        while level:
+            following = []
+            for node in level:
+                yield node
+                if enters(node):
+                    following += node.children
+            level = following
+
+
+class Window:
+    """A running idown-window."""
+
+    def __init__(self, desktop, **environment):
+        self.desktop, self.bus = desktop, Bus()
+        usual = dict(desktop.environment)
+        desktop.environment |= environment
+        try:
+            self.process = desktop.start([str(desktop.idown.parent / "idown-window")], "window")
+        finally:
+            desktop.environment = usual
+        self.application = wait(self.look, "the window's application", 20)
+        self.frame = self.find("idown", Role.FRAME)
+
+    def look(self):
+        registry = Node(self.bus, ("org.a11y.atspi.Registry", "/org/a11y/atspi/accessible/root"))
+        for application in registry.children:
+            try:
+                if self.bus.process(application.place[0]) == self.process.pid:
+                    return application if application.children else None
+            except GLib.Error:
+                pass
+        return None
+
+    def nodes(self, within=None, rows=False):
+        """All nodes; without those inside of rows, unless `rows`."""
+        def enters(node):
+            return rows or node.role != Role.LIST_ITEM
+        return (within or self.application).walk(enters)
+
+    def seek(self, name, role=None, within=None, rows=False):
+        """The first node with a name, or whose name a function accepts; None if there is none."""
+        fits = name if callable(name) else lambda found: found == name
+        for node in self.nodes(within, rows):
+            if (role is None or node.role == role) and fits(node.name):
+                return node
+        return None
+
+    def find(self, name, role=None, within=None, rows=False, seconds=8):
+        what = f"{role.name.lower() if role else 'a node'} {name}"
+        try:
+            return wait(lambda: self.seek(name, role, within, rows), what, seconds)
+        except AssertionError as error:
+            raise AssertionError(f"{error}; there are: {[*self.nodes(within, rows)]}") from None
+
+    def gone(self, name, role=None, seconds=8):
+        wait(lambda: self.seek(name, role) is None, f"the end of {name}", seconds)
+
+    def button(self, name, within=None):
+        return self.find(name, Role.PUSH_BUTTON, within)
+
+    def click(self, name, within=None):
+        """Presses a button once it can be pressed."""
+        def ready():
+            button = self.seek(name, Role.PUSH_BUTTON, within)
+            return button if button and button.is_sensitive else None
+        try:
+            wait(ready, f"the button {name}").click()
+        except AssertionError as error:
+            found = [node for node in self.nodes(within) if node.role == Role.PUSH_BUTTON]
+            raise AssertionError(f"{error}; there are: {found}") from None
+
+    def field(self, name, within=None):
+        """What is typed into."""
+        def fields():
+            return [node for node in self.nodes(within, rows=True) if node.is_text]
+        try:
+            return wait(lambda: next((node for node in fields() if node.name == name), None),
+                        f"a text field {name}")
+        except AssertionError as error:
+            raise AssertionError(f"{error}; there are: {fields()}") from None
+
+    list = property(lambda self: self.seek("Downloads", Role.LIST))
+
+    @property
+    def rows(self):
+        found = self.list
+        return [node for node in found.children if node.role == Role.LIST_ITEM] if found else []
+
+    names = property(lambda self: [row.name for row in self.rows])
+
+    def row(self, name, text="", seconds=10):
+        """A row with this name, once its description has a text."""
+        def look():
+            for row in self.rows:
+                if row.name == name and text in row.description:
+                    return row
+            return None
+        try:
+            return wait(look, f"the row {name} with {text!r}", seconds)
+        except AssertionError as error:
+            raise AssertionError(f"{error}; there are: {self.rows}") from None
+
+    def has_no_row(self, name, seconds=10):
+        wait(lambda: name not in self.names, f"the end of the row {name}", seconds)
+
+    def act(self, name):
+        self.frame.act(f"win.{name}")
+
+    def choose(self, *names):
+        """Selects exactly these rows."""
+        found = self.list
+        found.act("list.unselect-all")
+        for name in names:
+            place = wait(lambda: 1 + self.names.index(name) if name in self.names else 0, name) - 1
+            found.select(place)
+
+    def close(self):
+        if self.process.poll() is None:
+            self.frame.act("window.close")
+            self.process.wait(15)
+        self.desktop.children.remove(self.process)
+
+    # What only a screen with a mouse has
+
+    @property
+    def number(self):
+        """The X window."""
+        found = subprocess.run(["xdotool", "search", "--all", "--onlyvisible", "--pid",
+                                str(self.process.pid), "--name", "^idown$"],
+                               env=self.desktop.environment, capture_output=True, text=True)
+        return found.stdout.split()[0]
+
+    def focus(self):
+        self.desktop.mouse("windowfocus", "--sync", self.number)
+
+    def place(self, x, y, width, height):
+        number = self.number
+        self.desktop.mouse("windowmove", number, x, y)
+        self.desktop.mouse("windowsize", number, width, height)
