@@ -20,7 +20,8 @@ override DAYS := $(value DAYS)
 override TARGET := $(value TARGET)
 override KIND := $(value KIND)
 override BROWSERS := $(value BROWSERS)
-export $(FOLDERS) URL FILTER ONLY KILLS SEED SEEDS DAYS TARGET KIND BROWSERS
+override WINDOW := $(value WINDOW)
+export $(FOLDERS) URL FILTER ONLY KILLS SEED SEEDS DAYS TARGET KIND BROWSERS WINDOW
 
 # Whether the manifest has the window: SwiftPM keeps what it read of a manifest until its
 # environment changes.
@@ -59,10 +60,11 @@ FUZZ = $(SWIFT) build -c release --scratch-path .build/fuzz $(STRICT) -Xswiftc -
 .DEFAULT_GOAL := build
 .PHONY: build run window test test-browsers test-window examples docs chaos simulate sanitize fuzz bench lint check install uninstall dist deb rpm extension packages clean help
 
-build: ## Build the release programs into .build/release
-	@.ci/need build
+build: ## Build the release programs into .build/release; the window where libadwaita is
+	@.ci/need build $(if $(filter 1,$(IDOWN_WINDOW)),window)
 	$(RELEASE) --product idownd
 	$(RELEASE) --product idown
+	$(if $(filter 1,$(IDOWN_WINDOW)),$(RELEASE) --product idown-window)
 	@desktop/manual .build/release .build/release/documents
 
 run: ## Start the service and get URL=…; without URL, a generated file from loopback
@@ -72,7 +74,7 @@ run: ## Start the service and get URL=…; without URL, a generated file from lo
 	@.ci/demo .build/debug "$$URL"
 
 # What `.ci/need` has just installed was not there when this file was read.
-window test test-window: export IDOWN_WINDOW = 1
+window test test-window deb packages: export IDOWN_WINDOW = 1
 
 window: ## Build the window and show it
 	@.ci/need build window
@@ -152,7 +154,7 @@ dist: ## Pack the sources with those of all dependencies: .build/idown-….tar.x
 	@.ci/need dist
 	@SWIFT="$(SWIFT)" desktop/dist
 
-deb: build ## Make the Debian packages idown and idown-browser, and have lintian look at them
+deb: build ## Make the Debian packages idown, idown-browser and idown-window, and have lintian look at them
 	@.ci/need deb
 	@DEBS=$$(desktop/package .build/release) && lintian --fail-on error,warning $$DEBS && echo "$$DEBS"
 
@@ -165,8 +167,8 @@ extension: ## Pack the browsers' extension for the stores: .build/idown-browser-
 	@mkdir -p .build
 	@desktop/extension .build
 
-packages: ## Build both packages from the archive, offline, and try them in a clean system; with root or sudo
-	@.ci/need build dist deb rpm packages
+packages: ## Build the packages from the archive, offline, and try them in a clean system; with root or sudo
+	@.ci/need build window dist deb rpm packages
 	@ARCHIVE=$$(SWIFT="$(SWIFT)" desktop/dist) && .ci/packages "$$ARCHIVE"
 
 clean: ## Remove everything that was built

@@ -9,16 +9,16 @@ internal import DBus
 struct ApplicationInterface: Sendable {
     /// Returns the table to export at ``Contract/managerPath``.
     ///
-    /// The platform data that a desktop sends describes windows and is ignored.
+    /// Of the platform data that a desktop sends only the activation token is used.
     static func table(for handler: any ManagerHandling) -> Interface {
         let manager = ManagerInterface(handler: handler)
         return Interface(
             Contract.applicationInterface,
             [
                 .method(Contract.Method.activate, in: ["platform_data"]) {
-                    (call: Call, _: [String: Value]) async throws in
+                    (call: Call, data: [String: Value]) async throws in
                     try await manager.answer { () throws(ManagerError) in
-                        try await handler.activate(call: call)
+                        try await handler.activate(token: token(in: data), call: call)
                     }
                 },
                 .method(Contract.Method.open, in: ["uris", "platform_data"]) {
@@ -47,6 +47,19 @@ struct ApplicationInterface: Sendable {
             ]
         )
     }
+
+    /// Returns the activation token, under its newer or its older name; empty for none.
+    private static func token(in data: [String: Value]) -> String {
+        for name in [Contract.activationToken, "desktop-startup-id"] {
+            if case .string(let token)? = data[name], token.utf8.count <= longestToken {
+                return token
+            }
+        }
+        return ""
+    }
+
+    /// Bytes; those of the compositors have fewer than a hundred.
+    private static let longestToken = 1024
 
     /// Returns the method that an action carries out on all tasks.
     private static func method(

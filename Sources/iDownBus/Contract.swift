@@ -22,6 +22,9 @@ public enum Contract {
     /// ``managerPath``.
     public static let settingsInterface: InterfaceName = "org.idown.Settings1"
 
+    /// The activation token in the platform data of `org.freedesktop.Application`.
+    static let activationToken = "activation-token"
+
     /// The interface by which desktops hand over links, also at ``managerPath``.
     public static let applicationInterface: InterfaceName = "org.freedesktop.Application"
 

@@ -14,9 +14,15 @@ extension ManagerClient {
         try await callApplication(Contract.Method.open, uris, Self.platformData)
     }
 
-    /// Starts the service if it is not running, so that unfinished tasks continue.
-    public func activate() async throws(ManagerError) {
-        try await callApplication(Contract.Method.activate, Self.platformData)
+    /// Shows the list to the user, in the window where that is installed.
+    ///
+    /// It starts the service if it is not running, so that unfinished tasks continue.
+    ///
+    /// - Parameter token: An activation token, which lets the window take the focus; nil for none.
+    /// - Throws: `Stopping`, or that there is no service.
+    public func activate(token: String? = nil) async throws(ManagerError) {
+        let data = token.map { [Contract.activationToken: Value.string($0)] } ?? Self.platformData
+        try await callApplication(Contract.Method.activate, data)
     }
 
     private static var platformData: [String: Value] { [:] }

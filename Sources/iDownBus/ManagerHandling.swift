@@ -103,8 +103,14 @@ package protocol ManagerHandling: Sendable {
     /// Adds what a person opened, all of it or nothing: URLs, `idown:` links and local metalinks.
     func open(_ uris: [String], call: Call) async throws(ManagerError)
 
-    /// Shows the state of the list to a person who started the program without naming a URL.
-    func activate(call: Call) async throws(ManagerError)
+    /// Shows the list to a person who started the program without naming a URL.
+    ///
+    /// - Parameters:
+    ///   - token: The activation token of what was clicked, which lets a window take the focus;
+    ///     empty for none.
+    ///   - call: The call.
+    /// - Throws: nothing that callers must expect.
+    func activate(token: String, call: Call) async throws(ManagerError)
 
     /// Carries out a method on a task.
     func carryOut(_ method: TaskMethod, on id: String, call: Call) async throws(ManagerError)

@@ -225,9 +225,10 @@ package actor Desktop {
             await idleInhibitor.setDownloading(!news.active.isEmpty)
             if let clients {
                 await clients.receive(news, settings: settings)
-                if news.isActivated {
-                    // Not awaited: a file manager may start slowly, and updates must go on.
+                if let token = news.activation {
+                    // Not awaited: a window may start slowly, and updates must go on.
                     Task {
+                        if await clients.showWindow(token: token) { return }
                         await clients.showSummary(await host.summary(), news, settings: settings)
                     }
                 }

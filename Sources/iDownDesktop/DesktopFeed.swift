@@ -93,8 +93,10 @@ package final class DesktopFeed: Sendable {
     }
 
     /// Records that the user started idown without a URL, for example from the application menu.
-    package func activated() {
-        state.withLock { $0.isActivated = true }
+    ///
+    /// - Parameter token: The activation token of what was clicked; empty for none.
+    package func activated(token: String = "") {
+        state.withLock { $0.activation = token }
         wakeUp.yield()
     }
 
@@ -109,7 +111,7 @@ package final class DesktopFeed: Sendable {
                 news.moreCompleted = 0
                 news.moreFailed = 0
                 news.handedOver = []
-                news.isActivated = false
+                news.activation = nil
             }
             return news
         }
@@ -141,6 +143,6 @@ struct DesktopNews: Sendable {
     var moreFailed = 0
     /// Tasks that another program added, in order.
     var handedOver: [DesktopTask] = []
-    /// Whether the user started idown without a URL.
-    var isActivated = false
+    /// The activation token with which the user started idown without a URL; nil if nobody did.
+    var activation: String?
 }

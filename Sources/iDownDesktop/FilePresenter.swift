@@ -12,6 +12,7 @@ struct FilePresenter: Sendable {
 
     private let fileManager: Proxy
     private let portal: Proxy
+    private let window: Proxy
     private let programs: ProgramLauncher
     private let log: Logger
 
@@ -27,6 +28,12 @@ struct FilePresenter: Sendable {
             "org.freedesktop.portal.Desktop",
             "/org/freedesktop/portal/desktop",
             "org.freedesktop.portal.OpenURI"
+        )
+        window = Proxy(
+            optional: connection,
+            "org.idown.Window",
+            "/org/idown/Window",
+            "org.freedesktop.Application"
         )
         self.programs = programs
         self.log = log
@@ -52,12 +59,25 @@ struct FilePresenter: Sendable {
         await openByProgram(folder.isEmpty ? "/" : String(folder))
     }
 
+    /// Starts the window, or brings it to the front.
+    ///
+    /// - Parameter token: an activation token, which lets it take the focus; empty for none.
+    /// - Returns: false where it is not installed.
+    func showWindow(token: String = "") async -> Bool {
+        // Both names: GTK reads the older one on X11.
+        let data: [String: Value] =
+            token.isEmpty
+            ? [:] : ["activation-token": .string(token), "desktop-startup-id": .string(token)]
+        return await present(window, "Activate", [data.busValue])
+    }
+
     /// Whether there is a terminal in which ``showList(folder:token:)`` can show the list.
     var canShowList: Bool { !Self.listCommands().isEmpty }
 
-    /// Shows the list of downloads (`idown watch`) in a terminal; where no terminal starts, opens
-    /// the folder.
+    /// Shows the list of downloads in the window, else (`idown watch`) in a terminal; where no
+    /// terminal starts, opens the folder.
     func showList(folder: String, token: String = "") async {
+        if await showWindow(token: token) { return }
         for command in Self.listCommands() {
             do {
                 try await programs.start(command, named: "list")

@@ -59,6 +59,9 @@ struct SessionClients: Sendable {
         await views.receive(news)
     }
 
+    /// Shows the window; false where it is not installed.
+    func showWindow(token: String) async -> Bool { await presenter.showWindow(token: token) }
+
     /// Shows a summary as a notification; where notifications are off or not possible, opens the
     /// download folder.
     func showSummary(_ summary: DesktopSummary, _ news: DesktopNews, settings: DesktopSettings)

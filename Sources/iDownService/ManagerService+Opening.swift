@@ -18,6 +18,6 @@ extension ManagerService {
         }
     }
 
-    /// There is no window: whoever shows what there is to the user is told.
-    package func activate(call: Call) async throws(ManagerError) { activated() }
+    /// Whoever shows what there is to the user is told.
+    package func activate(token: String, call: Call) async throws(ManagerError) { activated(token) }
 }

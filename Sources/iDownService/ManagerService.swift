@@ -23,7 +23,7 @@ package actor ManagerService {
     let callers: Callers
     let quitting: @Sendable () -> Void
     let handedOver: @Sendable (TaskSnapshot) -> Void
-    let activated: @Sendable () -> Void
+    let activated: @Sendable (_ token: String) -> Void
     let settingsChanged: @Sendable (Settings) -> Void
     /// The settings as they were last taken into force.
     var inForce: SettingsKeeper.InForce
@@ -47,7 +47,8 @@ package actor ManagerService {
     ///   - log: where trouble is told.
     ///   - callers: knows who calls; nil makes one that asks the bus.
     ///   - handedOver: called with what the desktop handed over: nobody else shows it.
-    ///   - activated: called where a person has started the program and named nothing.
+    ///   - activated: called with the activation token where a person has started the program
+    ///     and named nothing.
     ///   - settingsChanged: called with the settings each time that they are others.
     ///   - quitting: called by `Quit`; ends the service soon after the reply.
     package init(
@@ -59,7 +60,7 @@ package actor ManagerService {
         log: Logger,
         callers: Callers? = nil,
         handedOver: @escaping @Sendable (TaskSnapshot) -> Void = { _ in },
-        activated: @escaping @Sendable () -> Void = {},
+        activated: @escaping @Sendable (_ token: String) -> Void = { _ in },
         settingsChanged: @escaping @Sendable (Settings) -> Void = { _ in },
         quitting: @escaping @Sendable () -> Void
     ) {

@@ -187,13 +187,13 @@ final class MainWindow {
         }
     }
 
-    /// Does what still waits, and lets the program end only then.
+    /// Does what still waits, and ends the program then, also where the bus has started it.
     private func close() {
         g_application_hold(application.to())
         let (tasks, application) = (tasks, application)
         Task {
             await tasks.endPending()
-            g_application_release(application.to())
+            g_application_quit(application.to())
         }
     }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
+import Glibc
 import iDownBus
 
 /// `idown open`: opens finished files, and adds what the desktop hands over for a clicked link.
@@ -39,11 +40,17 @@ struct OpenCommand: AsyncParsableCommand {
     )
     var words: [String] = []
 
+    /// What the desktop gave whoever started this program, so that a window may take the focus.
+    private static var activationToken: String? {
+        let token = getenv("XDG_ACTIVATION_TOKEN") ?? getenv("DESKTOP_STARTUP_ID")
+        return token.map { String(cString: $0) }
+    }
+
     func run() async throws {
         let ids = words.compactMap(OpenArgument.id)
         let links = try words.filter { OpenArgument.id(in: $0) == nil }.map(OpenArgument.uri)
         try await Service.use { client in
-            if words.isEmpty { try await client.activate() }
+            if words.isEmpty { try await client.activate(token: Self.activationToken) }
             if !links.isEmpty { try await client.open(links) }
             try await FinishedFiles.present(ids, client) { paths throws(FinishedFiles.Refusal) in
                 for path in paths { try await FinishedFiles.open(path) }

@@ -93,7 +93,7 @@ struct Daemon {
             folders: folders,
             log: log,
             handedOver: { feed.handedOver(DesktopTask($0)) },
-            activated: { feed.activated() },
+            activated: { feed.activated(token: $0) },
             settingsChanged: { [threshold] settings in
                 threshold.apply(settings)
                 engine.network.apply(settings)

@@ -152,8 +152,8 @@ final class FakeManager: ManagerHandling {
         if uris.contains("") { throw ManagerError(.invalidURL, "the URL is empty") }
     }
 
-    func activate(call: Call) async throws(ManagerError) {
-        note("activate", call)
+    func activate(token: String, call: Call) async throws(ManagerError) {
+        note("activate \(token)", call)
     }
 
     func carryOut(

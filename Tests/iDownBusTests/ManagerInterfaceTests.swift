@@ -54,7 +54,7 @@ import iDownTesting
     @Test func `a desktop opens, activates and chooses actions`() async throws {
         try await withFakeManager { scene in
             try await scene.client.open(["https://e.org/", "idown:?url=x"])
-            try await scene.client.activate()
+            try await scene.client.activate(token: "t")
             let application = try await self.proxy(scene, Contract.applicationInterface)
             let data: [String: Value] = ["activation-token": .string("x")]
             let nothing: [Value] = []
@@ -63,7 +63,7 @@ import iDownTesting
             }
             #expect(
                 scene.manager.asked == [
-                    "open [\"https://e.org/\", \"idown:?url=x\"]", "activate", "resume-all",
+                    "open [\"https://e.org/\", \"idown:?url=x\"]", "activate t", "resume-all",
                     "pause-all",
                 ]
             )

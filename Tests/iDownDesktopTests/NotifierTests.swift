@@ -78,6 +78,32 @@ import iDownTesting
         }
     }
 
+    @Test func `starting the program shows the window where there is one`() async throws {
+        try await withDesktop { scene in
+            let log = CallLog()
+            let window = Interface(
+                "org.freedesktop.Application",
+                [
+                    .method("Activate", in: ["platform_data"]) {
+                        (_: Call, data: [String: Value]) in
+                        let tokens = data.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }
+                        log.keep("Activate \(tokens.joined(separator: ", "))")
+                    }
+                ]
+            )
+            try await scene.connection.export([window], at: "/org/idown/Window")
+            _ = try await scene.connection.requestName("org.idown.Window")
+            try await scene.bus.withNotificationServer(scene.connection) { mock in
+                scene.feed.activated(token: "t")
+                let token = Value.string("t")
+                try await log.wait(
+                    for: "Activate activation-token \(token), desktop-startup-id \(token)"
+                )
+                #expect(try await mock.calls(of: "Notify").isEmpty)
+            }
+        }
+    }
+
     @Test func `starting the program with notifications off opens the folder`() async throws {
         var settings = DesktopSettings()
         settings.notifies = false
