@@ -22,19 +22,26 @@ package enum SettingName {
     /// Returns the valid values of a setting, as in "speed-limit is …".
     package static func range(of setting: Setting) -> String {
         switch setting.kind {
-        case .number(let range): "\(range.lowerBound) to \(range.upperBound)"
-        case .rate: "a rate such as 500k, 10M or 1.5GiB/s, or off"
-        case .size: "a size such as 500k or 10M"
-        case .days: "a number of days such as 30d or 4w, or forever"
-        case .seconds: "a time such as 90s, 2h or 7d, or forever"
-        case .flag: "on or off"
-        case .folder: "a folder"
-        case .file: "a file, or none"
-        case .proxy: "the URL of a proxy, none for no proxy, or '' for that of the environment"
-        case .hosts: "host names with commas between them, or none"
-        case .sites: "host names in ASCII with commas between them, or none"
+        case .number(let range):
+            translated(
+                "{least} to {most}",
+                ["least": "\(range.lowerBound)", "most": "\(range.upperBound)"]
+            )
+        case .rate: translated("a rate such as 500k, 10M or 1.5GiB/s, or off")
+        case .size: translated("a size such as 500k or 10M")
+        case .days: translated("a number of days such as 30d or 4w, or forever")
+        case .seconds: translated("a time such as 90s, 2h or 7d, or forever")
+        case .flag: translated("on or off")
+        case .folder: translated("a folder")
+        case .file: translated("a file, or none")
+        case .proxy:
+            translated("the URL of a proxy, none for no proxy, or '' for that of the environment")
+        case .hosts: translated("host names with commas between them, or none")
+        case .sites: translated("host names in ASCII with commas between them, or none")
         case .types:
-            "types such as video/* and endings such as .iso, with commas between them, or none"
+            translated(
+                "types such as video/* and endings such as .iso, with commas between them, or none"
+            )
         case .choice, .command: setting.form
         }
     }

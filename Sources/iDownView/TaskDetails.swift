@@ -96,7 +96,7 @@ package struct TaskDetails: Sendable {
             Fact(translated("File"), task.path),
             Fact(translated("Type"), task.mimeType),
             Fact(translated("Checksum"), task.checksum),
-            Fact(translated("Integrity"), task.integrity.rawValue),
+            Fact(translated("Integrity"), word(task.integrity.rawValue)),
             Fact(
                 translated("Resumable"),
                 task.state == .completed
@@ -148,6 +148,10 @@ package struct TaskDetails: Sendable {
         case "battery": translated("battery")
         case "space": translated("space")
         case "settings": translated("settings")
+        case "checksum": translated("checksum")
+        case "validators": translated("validators")
+        case "length": translated("length")
+        case "none": translated("none")
         default: word
         }
     }

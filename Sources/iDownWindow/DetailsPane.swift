@@ -41,7 +41,7 @@ final class DetailsPane {
         expander = Object(
             gtk_expander_get_type(),
             ["label": .text(translated("History")), "child": .object(history)]
-        )
+        ).named(translated("History"))
         verify = .textButton(translated("Check the File"))
         let edit = Object.textButton(translated("Change…"))
         let content = Object.box(
@@ -49,7 +49,8 @@ final class DetailsPane {
             spacing: 12,
             margin: 12,
             [
-                title, picture.area, plot.area, .box(spacing: 6, [edit, verify]), facts,
+                title, picture.area, plot.area, .box(vertical: true, spacing: 6, [edit, verify]),
+                facts,
                 connections,
                 expander,
             ]

@@ -10,7 +10,8 @@ final class ListPane {
     private let feed: ListFeed
     private let model = RowModel.shared
     private let list: Object
-    private let stack = Object(gtk_stack_get_type(), ["vexpand": true])
+    // No page is as wide as the widest, which would not fit into a narrow window.
+    private let stack = Object(gtk_stack_get_type(), ["vexpand": true, "hhomogeneous": false])
     private let failure: Object
     private let banner = Object(gtk_revealer_get_type())
     private let chips: FilterChips
@@ -212,6 +213,8 @@ final class ListPane {
         menu.set("has-arrow", false)
         menu.set("halign", 1)
         gtk_widget_set_parent(menu.widget, list.widget)
+        let menu = menu
+        list.on("destroy") { _ in gtk_widget_unparent(menu.widget) }
         let click = Object(gtk_gesture_click_new())
         click.set("button", 3)
         click.on("pressed") { [weak self] arguments in

@@ -25,12 +25,14 @@ final class MainWindow {
         ["flap-position": 1, "reveal-flap": false, "fold-policy": 2, "separator": .object(nil)]
     )
     private let selectionBar = Object(gtk_action_bar_get_type(), ["revealed": false])
-    private let selectionLabel = Object.label()
+    private let selectionLabel = Object.line()
     private let title = Object(adw_window_title_get_type(), ["title": "idown"])
     private let arrivals: Arrivals
     /// The width of the window.
     private var width = MainWindow.usualWidth
     private var areDetailsShown = false
+    /// The buttons that the menu has, too.
+    private var wideButtons: [Object] = []
     private var sortAction: Object?
     private var descendingAction: Object?
 
@@ -62,6 +64,8 @@ final class MainWindow {
     }
 
     private static let usualWidth = 1080
+    /// Below this width the header bar has no room for all buttons.
+    private static let narrowWidth = 480
 
     /// Shows the window, in front of others.
     func present() {
@@ -100,6 +104,7 @@ final class MainWindow {
         )
         for button in [add, find] { adw_header_bar_pack_start(header.opaque, button.widget) }
         let menu = Object.menuButton("open-menu-symbolic", translated("Main Menu"), Self.menu())
+        wideButtons = [start, pause]
         for button in [menu, pause, start] {
             adw_header_bar_pack_end(header.opaque, button.widget)
         }
@@ -137,6 +142,8 @@ final class MainWindow {
                     }
                     menu.section { $0.item(translated("Reversed"), "win.descending") }
                 }
+                section.item(translated("Start All"), "win.start-all")
+                section.item(translated("Pause All"), "win.pause-all")
                 section.item(translated("Clear Completed"), "win.clear")
                 section.item(translated("Show Details"), "win.details")
             }
@@ -295,6 +302,7 @@ extension MainWindow {
 
     private func fit() {
         pane.fit(width - (areDetailsShown ? DetailsPane.width : 0))
+        for button in wideButtons { button.set("visible", .flag(width >= Self.narrowWidth)) }
     }
 
     private func copyLinks(of ids: [String]) {

@@ -12,6 +12,10 @@ final class Messages {
     private let revealer = Object(gtk_revealer_get_type(), ["halign": 3, "valign": 2])
     private let label = Object.label("", ["wrap": true])
     private let button = Object.textButton("", classes: ["flat"])
+    private let line = Object(
+        gtk_box_get_type(),
+        ["spacing": 6, "accessible-role": .number(Int(GTK_ACCESSIBLE_ROLE_ALERT.rawValue))]
+    ).adding(["osd", "message"])
     private var shown: Message?
     /// What is said once the user has let the message with a button go.
     private var next: Message?
@@ -27,10 +31,6 @@ final class Messages {
         let close = Object.iconButton("window-close-symbolic", translated("Close"))
         close.adding(["flat", "circular"]).on("clicked") { [weak self] _ in self?.end() }
         button.on("clicked") { [weak self] _ in self?.end(isPressed: true) }
-        let line = Object(
-            gtk_box_get_type(),
-            ["spacing": 6, "accessible-role": .number(Int(GTK_ACCESSIBLE_ROLE_ALERT.rawValue))]
-        ).adding(["osd", "message"])
         for part in [label, button, close] { gtk_box_append(line.to(), part.widget) }
         line.setMargins(12)
         revealer.set("child", .object(line))
@@ -75,6 +75,7 @@ final class Messages {
     private func put(_ message: Message) {
         shown = message
         label.set("label", .text(message.text))
+        line.named(message.text)
         button.set("label", .text(message.button ?? ""))
         button.set("visible", .flag(message.button != nil))
         revealer.set("visible", true)

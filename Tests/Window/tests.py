@@ -545,6 +545,90 @@ class Keys(Case):
         self.window.row("click.bin", "Downloading")
 
 
+class InLanguage(Case):
+    """The language xx marks what is translated, and is longer than others."""
+
+    def use(self, language):
+        self.window.close()
+        self.open_again(LANGUAGE=language)
+        if not self.is_changed:
+            self.is_changed = True
+            self.addCleanup(self.use, "en")
+
+    is_changed = False
+
+    def fill(self):
+        self.add("kept name.bin")
+        self.add("paused.bin", "paused")
+        self.add("lost.bin", "failed")
+
+    def untranslated(self, within):
+        """What is said, but neither marked nor from the outside: names, numbers, links, GTK's."""
+        outside = re.compile(
+            r"[\W\d_]*|idown|org\.idown\.Window|(kept name|paused|lost)\.bin|"
+            r"https?://.*|/.*|[\d.,:/ ]*(B|[KMGT]iB)?|[\d/]+ [\d:]+|127\.0\.0\.1.*|application/.*|"
+            r"Minimize|Maximize|Close|Restore|(Minimize|Maximize|Close|Restore) the window|"
+            r"GtkLabel|[A-Z][A-Za-z]*\.[A-Z][A-Za-z]*: .*|\d+%")
+        return [(text, node) for node in self.window.nodes(within, rows=True)
+                for text in (node.name, node.description)
+                if "⟦" not in text and not outside.fullmatch(text)]
+
+
+class Languages(InLanguage):
+    def test_every_text_of_the_window_is_translated(self):
+        self.fill()
+        self.use("xx")
+        self.window.row("kept name.bin", "⟦").act("row.details")
+        self.window.find(lambda name: name.startswith("⟦completed"), self.Role.LABEL)
+        self.assertEqual(self.untranslated(self.window.frame), [])
+        self.window.row("lost.bin", "⟦").act("row.details")
+        self.window.row("paused.bin", "⟦").act("row.remove")
+        self.window.find(lambda name: "Undo" in name, self.Role.PUSH_BUTTON)
+        self.assertEqual(self.untranslated(self.window.frame), [])
+
+    def test_every_text_of_the_dialogs_is_translated(self):
+        self.fill()
+        self.use("xx")
+        self.window.act("add")
+        dialog = self.window.find(lambda name: "Add Downloads" in name, self.Role.FRAME)
+        self.assertEqual(self.untranslated(dialog), [])
+        dialog.act("window.close")
+        self.window.row("paused.bin", "⟦").act("row.edit")
+        dialog = self.window.find(lambda name: "Change a Download" in name, self.Role.FRAME)
+        self.assertEqual(self.untranslated(dialog), [])
+
+    def test_german_and_chinese(self):
+        self.fill()
+        for language, state in (("de", "Angehalten"), ("zh_CN", "已暂停")):
+            self.use(language)
+            self.window.row("paused.bin", state)
+
+    def test_arabic_goes_from_right_to_left(self):
+        self.add("right.bin", "paused")
+        self.use("ar:xx")
+        row = self.window.row("right.bin", "⟦")
+        label = next(node for node in row.walk() if node.role == self.Role.LABEL)
+        left, _, width, _ = row.extents()
+        self.assertGreater(label.extents()[0], left + width / 2)
+
+
+class Narrow(InLanguage):
+    def test_nothing_is_wider_than_360_pixels(self):
+        self.fill()
+        self.use("xx")
+        self.window.row("kept name.bin", "⟦")
+        self.window.place(0, 0, 360, 600)
+
+        def width():
+            return self.window.frame.extents()[2]
+        wait(lambda: width() < 500, "a narrow window")
+        self.assertLessEqual(width(), 360)
+        for node in self.window.nodes(rows=True):
+            left, _, wide, _ = node.extents() or (0, 0, 0, 0)
+            if node.is_showing and node.role == self.Role.LIST_ITEM:
+                self.assertLessEqual(left + wide, 360, node)
+
+
 if SCREEN != "x11":
     # This screen has no mouse and no keys: a test that is skipped would count as passed.
-    del Arriving, Keys
+    del Arriving, Keys, Narrow

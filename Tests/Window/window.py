@@ -2,6 +2,7 @@
 """The window as assistive technology sees it: a tree of nodes with names and actions."""
 
 import enum
+import os
 import subprocess
 
 from gi.repository import Gio, GLib
@@ -35,6 +36,7 @@ class Role(enum.IntEnum):
     ENTRY = 79
 
 
+PROGRAM = os.environ.get("IDOWN_WINDOW_PROGRAM", "")
 CONTROLS = set(Role) - {Role.LABEL}
 # AtspiStateType
 SENSITIVE, SHOWING = 24, 25
@@ -142,11 +144,12 @@ class Window:
         usual = dict(desktop.environment)
         desktop.environment |= environment
         try:
-            self.process = desktop.start([str(desktop.idown.parent / "idown-window")], "window")
+            self.process = desktop.start([PROGRAM], "window")
         finally:
             desktop.environment = usual
         self.application = wait(self.look, "the window's application", 20)
         self.frame = self.find("idown", Role.FRAME)
+        wait(lambda: self.frame.is_showing, "the window")
 
     def look(self):
         registry = Node(self.bus, ("org.a11y.atspi.Registry", "/org/a11y/atspi/accessible/root"))
@@ -206,7 +209,10 @@ class Window:
         except AssertionError as error:
             raise AssertionError(f"{error}; there are: {fields()}") from None
 
-    list = property(lambda self: self.seek("Downloads", Role.LIST))
+    # By what it can do: its name is in the user's language.
+    list = property(lambda self: next(
+        (node for node in self.nodes() if node.role == Role.LIST
+         and "list.unselect-all" in node.actions), None))
 
     @property
     def rows(self):
