@@ -84,15 +84,19 @@ final class ListPane {
             classes: ["pill", "suggested-action"],
             action: "win.add"
         )
-        add.set("halign", 3)
+        let browsers = Object.textButton(
+            translated("Downloads From Browsers…"),
+            classes: ["pill"],
+            action: "win.browsers"
+        )
+        let buttons = Object.box(vertical: true, spacing: 12, [add, browsers])
+        buttons.set("halign", 3)
         let empty = Object.statusPage(
             "folder-download-symbolic",
             translated("No Downloads Yet"),
-            translated(
-                "Add a link, or drop one here. Links from the browser come by its add-on."
-            )
+            translated("Add a link, or drop one here.")
         )
-        empty.set("child", .object(add))
+        empty.set("child", .object(buttons))
         let spinner = Object(gtk_spinner_get_type(), ["spinning": true, "width-request": 32])
             .named(translated("Loading"))
         spinner.set("halign", 3)

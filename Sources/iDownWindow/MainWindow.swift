@@ -148,6 +148,7 @@ final class MainWindow {
                 section.item(translated("Show Details"), "win.details")
             }
             .section { section in
+                section.item(translated("Downloads From Browsers…"), "win.browsers")
                 section.item(translated("Preferences"), "app.preferences")
                 section.item(translated("Keyboard Shortcuts"), "app.shortcuts")
                 section.item(translated("About idown"), "app.about")
@@ -247,6 +248,9 @@ final class MainWindow {
 extension MainWindow {
     private func addActions() {
         actions.add("add") { [weak self] in self?.openAddDialog("") }
+        actions.add("browsers") { [weak self] in
+            if let self { BrowsersDialog(over: self.object).present() }
+        }
         actions.add("search") { [weak self] in
             guard let self else { return }
             self.searchBar.set("search-mode-enabled", true)

@@ -6,7 +6,7 @@ import pathlib
 import shutil
 import subprocess
 
-from session import Session, wait
+from session import PROGRAMS, Session, wait
 
 HERE = pathlib.Path(__file__).resolve().parent
 
@@ -24,6 +24,7 @@ class Desktop(Session):
             "GSK_RENDERER": "cairo", "GSETTINGS_BACKEND": "memory", "NO_PROXY": "127.0.0.1",
             "no_proxy": "127.0.0.1", "XDG_CACHE_HOME": str(self.home / ".cache"),
             "XDG_DATA_DIRS": "/usr/local/share:/usr/share",
+            "PATH": f"{PROGRAMS}:{os.environ['PATH']}",
         }
         os.environ |= self.environment
         # Started here and not by the bus, so that it also ends with the session.

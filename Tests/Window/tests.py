@@ -395,6 +395,17 @@ class Looking(Case):
         self.window.click("Add a Download…")
         self.window.find("Add Downloads", self.Role.FRAME)
 
+    def test_the_empty_page_tells_of_browsers(self):
+        self.window.find("No Downloads Yet")
+        self.window.click("Downloads From Browsers…")
+        dialog = self.window.find("Downloads From Browsers", self.Role.FRAME)
+        said = self.desktop.command("browser", "status").strip()
+        self.window.find(lambda name: name.strip() == said, self.Role.LABEL, dialog)
+        self.window.click("Set Up", dialog)
+        wait(lambda: self.window.button("Set Up", dialog).is_sensitive, "the end of the command")
+        manifest = ".mozilla/native-messaging-hosts/org.idown.browser.json"
+        self.assertTrue((self.desktop.home / manifest).exists())
+
     def test_details_are_live(self):
         self.add("live.bin", "downloading")
         self.window.row("live.bin", "Downloading").act("row.details")

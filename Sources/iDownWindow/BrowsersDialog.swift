@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CGtk
+import Glibc
+import iDownView
+
+/// Tells what each browser still needs to hand downloads over, and does what can be done for it.
+///
+/// The command `idown browser` knows that; the window shows what it says.
+final class BrowsersDialog {
+    private let dialog: Dialog
+    private let report = Object.label("", ["wrap": true, "selectable": true])
+
+    init(over window: Object) {
+        dialog = Dialog(
+            over: window,
+            title: translated("Downloads From Browsers"),
+            button: translated("Set Up"),
+            [
+                .label(
+                    translated(
+                        "With the package idown-browser, downloads of Chromium and Firefox come here."
+                    ),
+                    ["wrap": true]
+                ),
+                .label(translated("Your Browsers"), classes: ["heading"]), report,
+            ]
+        )
+        dialog.accepted = { self.run(["enable"]) { self.run(["status"]) {} } }
+        run(["status"]) {}
+    }
+
+    func present() { dialog.present() }
+
+    /// Runs the command and shows what it says.
+    private func run(_ words: [String], _ done: @escaping () -> Void) {
+        dialog.allow(false)
+        Subprocess.run([Self.program, "browser"] + words) { text in
+            self.report.set("label", .text(text ?? translated("The command idown was not found.")))
+            self.dialog.allow(text != nil)
+            if text != nil { done() }
+        }
+    }
+
+    /// The command beside this program, else the one in `PATH`.
+    private static var program: String {
+        guard let own = realpath("/proc/self/exe", nil) else { return "idown" }
+        defer { free(own) }
+        let path = String(cString: own).split(separator: "/").dropLast().map { "/" + $0 }.joined()
+        return access(path + "/idown", X_OK) == 0 ? path + "/idown" : "idown"
+    }
+}
+
+/// Another program: GSubprocess.
+private enum Subprocess {
+    private final class Waiter {
+        let body: (String?) -> Void
+        init(_ body: @escaping (String?) -> Void) { self.body = body }
+    }
+
+    /// Runs a program to its end.
+    ///
+    /// - Parameters:
+    ///   - words: The program and its arguments.
+    ///   - body: Called with what it wrote; nil if it could not be started.
+    static func run(_ words: [String], _ body: @escaping (String?) -> Void) {
+        var arguments = words.map { UnsafePointer(strdup($0)) } + [nil]
+        defer { for word in arguments { free(UnsafeMutablePointer(mutating: word)) } }
+        let flags =
+            G_SUBPROCESS_FLAGS_STDOUT_PIPE.rawValue | G_SUBPROCESS_FLAGS_STDERR_MERGE.rawValue
+        guard let process = g_subprocess_newv(&arguments, GSubprocessFlags(rawValue: flags), nil)
+        else { return body(nil) }
+        g_subprocess_communicate_utf8_async(
+            process,
+            nil,
+            nil,
+            { source, result, data in
+                guard let source, let data else { return }
+                let waiter = Unmanaged<Waiter>.fromOpaque(data).takeRetainedValue()
+                var text: UnsafeMutablePointer<CChar>?
+                g_subprocess_communicate_utf8_finish(OpaquePointer(source), result, &text, nil, nil)
+                defer { g_free(text) }
+                waiter.body(text.map { String(cString: $0) } ?? "")
+            },
+            Unmanaged.passRetained(Waiter(body)).toOpaque()
+        )
+        g_object_unref(UnsafeMutableRawPointer(process))
+    }
+}
