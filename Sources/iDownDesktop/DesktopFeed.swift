@@ -92,6 +92,12 @@ package final class DesktopFeed: Sendable {
         wakeUp.yield()
     }
 
+    /// Records the first task that a browser has handed over.
+    package func introduce(_ task: DesktopTask) {
+        state.withLock { $0.introduced = task }
+        wakeUp.yield()
+    }
+
     /// Records that the user started idown without a URL, for example from the application menu.
     ///
     /// - Parameter token: The activation token of what was clicked; empty for none.
@@ -111,6 +117,7 @@ package final class DesktopFeed: Sendable {
                 news.moreCompleted = 0
                 news.moreFailed = 0
                 news.handedOver = []
+                news.introduced = nil
                 news.activation = nil
             }
             return news
@@ -143,6 +150,8 @@ struct DesktopNews: Sendable {
     var moreFailed = 0
     /// Tasks that another program added, in order.
     var handedOver: [DesktopTask] = []
+    /// The first task that a browser has handed over.
+    var introduced: DesktopTask?
     /// The activation token with which the user started idown without a URL; nil if nobody did.
     var activation: String?
 }

@@ -20,6 +20,8 @@ package struct DesktopTask: Hashable, Sendable {
     package var directory: String
     /// The URL without user, password, query and fragment.
     package var url: String
+    /// The host of the URL; empty where it has none, or is nobody's business.
+    package var host: String
     /// The path of the finished file; nil before it is finished.
     package var path: String?
     /// The failure's message; empty where the task has not failed.
@@ -36,6 +38,7 @@ package struct DesktopTask: Hashable, Sendable {
         name: String,
         directory: String,
         url: String,
+        host: String = "",
         path: String? = nil,
         failure: String = "",
         whenDone: WhenDone? = nil,
@@ -47,6 +50,7 @@ package struct DesktopTask: Hashable, Sendable {
         self.state = state
         self.name = name
         self.directory = directory
+        self.host = host
         self.url = url
         self.path = path
         self.failure = failure

@@ -3,6 +3,8 @@
 /// The event that a notification reports; at most one notification of each kind is open.
 enum NotificationKind: Hashable, CaseIterable, Sendable {
     case added, completed, failed
+    /// The first download that a browser has handed over, whose buttons let the user refuse more.
+    case introduced
 }
 
 /// The tasks that one notification reports.
@@ -12,6 +14,8 @@ struct NotificationGroup: Hashable, Sendable {
 
     private(set) var tasks: [DesktopTask] = []
     private(set) var more = 0
+
+    init(_ tasks: [DesktopTask] = []) { self.tasks = tasks }
 
     var count: Int { tasks.count + more }
     var isEmpty: Bool { count == 0 }
@@ -64,6 +68,9 @@ struct NotificationText: Hashable, Sendable {
         }
         let others = group.count - lines.count
         if others > 0 { lines.append("and \(others) more") }
+        if kind == .introduced {
+            lines.append("To keep downloads in your browser: idown config browser-hand-over off")
+        }
         summary = Self.summary(kind, count: group.count)
         body = lines.joined(separator: "\n")
         if !capabilities.contains("body") {
@@ -115,6 +122,7 @@ struct NotificationText: Hashable, Sendable {
         case .added: "\(what) added"
         case .completed: "\(what) completed"
         case .failed: "\(what) failed"
+        case .introduced: "\(what) taken over from your browser"
         }
     }
 
@@ -125,6 +133,7 @@ struct NotificationText: Hashable, Sendable {
             (isOne ? ["default", "Open", "open", "Open"] : ["default", "Show in Folder"])
                 + ["reveal", "Show in Folder"]
         case .failed: ["retry", "Retry"]
+        case .introduced: ["leave-site", "Not for This Site", "leave-all", "Turn Off"]
         }
     }
 

@@ -91,6 +91,7 @@ actor Notifier {
         for task in news.handedOver where !ends.contains(task.id) {
             pending[.added, default: .init()].add(task)
         }
+        if let task = news.introduced { pending[.introduced] = NotificationGroup([task]) }
         for task in news.ended {
             pending[task.state == .completed ? .completed : .failed, default: .init()].add(task)
         }
@@ -230,8 +231,10 @@ actor Notifier {
         of kind: NotificationKind
     ) async throws(BusError) {
         let ids = Set(group.tasks.map(\.id))
-        for (other, open) in shown where other != kind {
-            guard kind != .added, ids.isSuperset(of: open.group.tasks.map(\.id)) else { continue }
+        for (other, open) in shown where other != kind && other != .introduced {
+            guard kind != .added, kind != .introduced,
+                ids.isSuperset(of: open.group.tasks.map(\.id))
+            else { continue }
             shown[other] = nil
             try await server.call("CloseNotification", open.number)
         }
@@ -319,7 +322,13 @@ actor Notifier {
         case (.failed, "retry"):
             self.shown[kind] = nil
             await host.carryOut(.retry, on: tasks.map(\.id))
-        case (.added, _), (.completed, _), (.failed, _):
+        case (.introduced, "leave-site"):
+            self.shown[kind] = nil
+            if let site = tasks.first?.host { await host.leaveToBrowsers(site) }
+        case (.introduced, "leave-all"):
+            self.shown[kind] = nil
+            await host.leaveToBrowsers(nil)
+        case (.added, _), (.completed, _), (.failed, _), (.introduced, _):
             break
         }
     }
@@ -349,6 +358,8 @@ extension NotificationKind {
         case .added: "transfer"
         case .completed: "transfer.complete"
         case .failed: "transfer.error"
+        // Not one of a transfer: it is to be read.
+        case .introduced: "presence"
         }
     }
 }

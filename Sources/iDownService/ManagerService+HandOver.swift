@@ -24,7 +24,12 @@ extension ManagerService {
     package func confirm(_ token: String, call: Call) async throws(ManagerError) -> String {
         try await named {
             try await permit(call)
-            return try await coordinator.confirmHandOver(try Self.checked(token)).description
+            let id = try await coordinator.confirmHandOver(try Self.checked(token))
+            // Not awaited: the browser holds its answer until this call has its own.
+            Task { [coordinator, tookOver] in
+                if let task = try? await coordinator.task(id) { tookOver(task) }
+            }
+            return id.description
         }
     }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import DBus
+import Logging
 package import iDownBus
 package import iDownData
 package import iDownSettings
@@ -22,6 +23,27 @@ extension ManagerService {
         call: Call
     ) async throws(ManagerError) {
         try await permit(call)
+        try await change(setting, to: content)
+    }
+
+    /// Leaves downloads to the browsers from now on, as the user has asked on the desktop.
+    ///
+    /// - Parameter host: The host whose downloads are left; nil for all.
+    package func leaveToBrowsers(_ host: String?) async {
+        do throws(ManagerError) {
+            guard let host else { return try await change(.browserHandOver, to: .flag(false)) }
+            guard case .words(let hosts) = settings[.browserLeaveHosts], !hosts.contains(host)
+            else { return }
+            try await change(.browserLeaveHosts, to: .words(hosts + [host]))
+        } catch {
+            log.warning("browsers still hand downloads over: \(error)")
+        }
+    }
+
+    private func change(
+        _ setting: Setting,
+        to content: Setting.Content
+    ) async throws(ManagerError) {
         var content = content
         if setting == .downloadDirectory, case .text(let path?) = content {
             content = .text(try await named { try await engine.prepareFolder(path, rules: rules) })

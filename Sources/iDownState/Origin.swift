@@ -5,6 +5,8 @@ package struct Origin: Hashable, Sendable {
     /// For example `https://example.org:443`; the host in small letters, without the dot that may
     /// end an absolute name.
     package let text: String
+    /// For example `example.org`; an IPv6 address in brackets.
+    package let host: String
     /// Whether it is this computer, which is there without any network.
     package let isLoopback: Bool
 
@@ -14,6 +16,7 @@ package struct Origin: Hashable, Sendable {
     ///   - port: nil where the scheme has none of its own and the URL gives none.
     package init(scheme: String, host: String, port: Int?) {
         let name = host.hasSuffix(".") ? String(host.dropLast()) : host
+        self.host = name
         text = "\(scheme)://\(name)" + (port.map { ":\($0)" } ?? "")
         isLoopback = Self.isLoopback(name)
     }

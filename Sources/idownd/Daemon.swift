@@ -93,6 +93,10 @@ struct Daemon {
             folders: folders,
             log: log,
             handedOver: { feed.handedOver(DesktopTask($0)) },
+            tookOver: { [firstUse = FirstUse(of: "browser-told", folder: folders.state)] task in
+                guard !task.record.request.isPrivate, firstUse.begins() else { return }
+                feed.introduce(DesktopTask(task))
+            },
             activated: { feed.activated(token: $0) },
             settingsChanged: { [threshold] settings in
                 threshold.apply(settings)
@@ -111,9 +115,7 @@ struct Daemon {
         await coordinator.setOnline(KernelNetwork.isOnline)
         let desktop = Desktop(
             feed: feed,
-            host: ServiceHost(coordinator: coordinator, engine: engine) {
-                await manager.directory
-            },
+            host: ServiceHost(coordinator: coordinator, engine: engine, manager: manager),
             settings: DesktopSettings(settings),
             session: connection,
             log: log

@@ -15,6 +15,7 @@ extension DesktopTask {
             directory: record.request.directory,
             url: record.request.isPrivate
                 ? "" : Self.withoutQuery(record.request.urlWithoutLogin),
+            host: record.request.isPrivate ? "" : record.request.origin?.host ?? "",
             path: record.path,
             failure: record.failure?.message ?? "",
             whenDone: record.request.whenDone.map(WhenDone.init),

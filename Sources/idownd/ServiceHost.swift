@@ -11,8 +11,7 @@ import iDownloader
 struct ServiceHost: DesktopHost {
     let coordinator: Coordinator
     let engine: Engine
-    /// Returns the download folder.
-    let folder: @Sendable () async -> String
+    let manager: ManagerService
 
     func conditionsChanged(_ conditions: DesktopConditions) async {
         await coordinator.setConditions(
@@ -56,9 +55,11 @@ struct ServiceHost: DesktopHost {
         }
     }
 
+    func leaveToBrowsers(_ host: String?) async { await manager.leaveToBrowsers(host) }
+
     func summary() async -> DesktopSummary {
         var summary = DesktopSummary()
-        summary.folder = await folder()
+        summary.folder = await manager.directory
         guard let counts = try? await coordinator.counts() else { return summary }
         summary.downloading = counts[.downloading]
         summary.waiting = counts[.waiting]

@@ -197,6 +197,53 @@ import iDownTesting
         }
     }
 
+    @Test func `the first download that a browser hands over is told of once, and can be refused`()
+        async throws
+    {
+        let host = try FaultServer.serving(ServedFile(TestContent(seed: 7, count: 10_000)))
+        defer { host.stop() }
+        try await withSession { service in
+            try await service.bus.withNotificationServer(service.connection) { mock in
+                try await service.start()
+                func handOver(_ token: String) async throws {
+                    var options = HandOverOptions(token: token)
+                    options.status = 200
+                    _ = try await service.client.handOver(
+                        host.url("/\(token)"),
+                        options: options
+                    )
+                    try await service.waitForState(
+                        "completed",
+                        of: try await service.client.confirm(token)
+                    )
+                }
+                @Sendable func told() async throws -> Int {
+                    let summary = Value.string("Download taken over from your browser")
+                    return try await mock.calls(of: "Notify").count { $0[3] == summary }
+                }
+                try await handOver("first")
+                try await soon("the first one to be told of") { try await told() == 1 }
+                try await handOver("second")
+                try await soon("the second one's end to be told") {
+                    try await mock.calls(of: "Notify").last?[4] != .string("first")
+                }
+                #expect(try await told() == 1)
+                let calls = try await mock.calls(of: "Notify")
+                let place = try #require(
+                    calls.firstIndex { $0[3] == .string("Download taken over from your browser") }
+                )
+                // The server numbers them as they come, but for those that replace one.
+                let number = calls[...place].count { $0[1] == .uint32(0) }
+                let click: [Value] = [.uint32(UInt32(number)), .string("leave-site")]
+                try await mock.emit("ActionInvoked", "us", click)
+                try await soon("the host to be left to the browsers") {
+                    try await service.client.value(of: .browserLeaveHosts)
+                        == .words(["127.0.0.1"])
+                }
+            }
+        }
+    }
+
     @Test func `a click on a failed download's notification tries it again`() async throws {
         let server = try FaultServer(
             script: .init { request in

@@ -32,6 +32,8 @@ final class RecordingHost: DesktopHost {
 
     func carryOutOnAll(_ verb: DesktopVerb) async { keep("\(verb.rawValue) all") }
 
+    func leaveToBrowsers(_ host: String?) async { keep("leave \(host ?? "all")") }
+
     func summary() async -> DesktopSummary {
         var summary = DesktopSummary()
         summary.downloading = 3
@@ -81,6 +83,7 @@ extension DesktopTask {
             name: path.map { String($0.split(separator: "/").last ?? "") } ?? name,
             directory: "/home/me/Downloads",
             url: "https://example.org/file.iso",
+            host: "example.org",
             path: path,
             failure: failure,
             whenDone: whenDone,

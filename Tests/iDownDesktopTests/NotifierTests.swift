@@ -78,6 +78,23 @@ import iDownTesting
         }
     }
 
+    @Test func `the first download of a browser can be refused for its site and for all`()
+        async throws
+    {
+        for (key, asked) in [("leave-site", "leave example.org"), ("leave-all", "leave all")] {
+            try await withDesktop { scene in
+                try await scene.bus.withNotificationServer(scene.connection) { mock in
+                    scene.feed.introduce(.sample("1", .downloading))
+                    let call = try #require(try await mock.waitForCalls(of: "Notify").first)
+                    #expect(call[3] == .string("Download taken over from your browser"))
+                    #expect(try [String](busValue: call[5]).contains(key))
+                    try await mock.emit("ActionInvoked", "us", [.uint32(1), .string(key)])
+                    try await scene.host.wait(for: asked)
+                }
+            }
+        }
+    }
+
     @Test func `starting the program shows the window where there is one`() async throws {
         try await withDesktop { scene in
             let log = CallLog()
