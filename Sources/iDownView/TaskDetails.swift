@@ -139,6 +139,7 @@ package struct TaskDetails: Sendable {
         case "failed": translated("failed")
         case "cancelled": translated("cancelled")
         case "connecting": translated("connecting")
+        case "transferring": translated("transferring")
         case "verifying": translated("verifying")
         case "moving": translated("moving")
         case "queue": translated("queue")
