@@ -25,6 +25,8 @@ final class ListFeed {
     var rowsChanged: (Set<String>) -> Void = { _ in }
     /// The phase, the length or the counts have changed.
     var listChanged: () -> Void = {}
+    /// A download that ran does so no longer.
+    var stopped: (TaskProperties) -> Void = { _ in }
     /// The rows that GTK holds.
     var lookedAt: () -> Range<Int> = { 0..<0 }
 
@@ -185,7 +187,7 @@ final class ListFeed {
     private func sample(_ id: String) {
         guard let task = model.pages[id] else { return }
         guard task.state == .downloading else {
-            speeds[id] = nil
+            if speeds.removeValue(forKey: id) != nil { stopped(task) }
             return
         }
         speeds[id, default: SpeedSamples()].add(task.speed)

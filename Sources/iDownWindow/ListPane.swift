@@ -12,6 +12,8 @@ final class ListPane {
     private let list: Object
     // No page is as wide as the widest, which would not fit into a narrow window.
     private let stack = Object(gtk_stack_get_type(), ["vexpand": true, "hhomogeneous": false])
+    private let spinner = Object(gtk_spinner_get_type(), ["width-request": 32])
+        .named(translated("Loading"))
     private let failure: Object
     private let banner = Object(gtk_revealer_get_type())
     private let chips: FilterChips
@@ -97,8 +99,6 @@ final class ListPane {
             translated("Add a link, or drop one here.")
         )
         empty.set("child", .object(buttons))
-        let spinner = Object(gtk_spinner_get_type(), ["spinning": true, "width-request": 32])
-            .named(translated("Loading"))
         spinner.set("halign", 3)
         let pages: [(String, Object)] = [
             ("loading", spinner), ("empty", empty), ("failed", failure),
@@ -182,6 +182,8 @@ final class ListPane {
             }
         if case .failed(let text) = feed.phase { failure.set("description", .text(text.escaped)) }
         gtk_stack_set_visible_child_name(stack.opaque, page)
+        // It would turn on where nobody sees it.
+        spinner.set("spinning", .flag(page == "loading"))
         gtk_revealer_set_reveal_child(banner.opaque, feed.isAlone ? 1 : 0)
         titles.box.set("visible", .flag(page == "list"))
         chips.box.set("visible", .flag(page == "list" || page == "none"))

@@ -161,6 +161,10 @@ final class MainWindow {
             self?.pane.redraw(ids)
             self?.details.renew(ids)
         }
+        feed.stopped = { [weak self] task in
+            guard let self else { return }
+            Announcement.make("\(RowText(task).name): \(task.state.title)", from: self.object)
+        }
         model.selectionChanged = { [weak self] in self?.selectionChanged() }
         tasks.window = { [weak self] in self?.object }
         tasks.notesChanged = { [weak self] ids in self?.feed.mark(ids.map(String.init)) }

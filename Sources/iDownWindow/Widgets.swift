@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import CGtk
+import Glibc
 import iDownView
 
 // What the views are made of. A label names a widget for who does not see it, unless it has a text
@@ -161,6 +162,20 @@ extension Object {
         if gtk_widget_get_realized(widget) == 0 {
             set("accessible-role", .number(Int(role.rawValue)))
         }
+    }
+}
+
+/// Tells who does not see the window what has happened: gtk_accessible_announce.
+enum Announcement {
+    private typealias Function = @convention(c) (OpaquePointer, UnsafePointer<CChar>, CInt) -> Void
+    /// GTK has it since 4.14; nil in older ones.
+    private static let function = dlsym(nil, "gtk_accessible_announce")
+        .map { unsafeBitCast($0, to: Function.self) }
+    /// GTK_ACCESSIBLE_ANNOUNCEMENT_PRIORITY_MEDIUM: after what is being said.
+    private static let priority: CInt = 1
+
+    static func make(_ text: String, from widget: Object) {
+        function?(widget.opaque, text, priority)
     }
 }
 

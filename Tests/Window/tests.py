@@ -6,6 +6,7 @@ import os
 import pathlib
 import re
 import subprocess
+import threading
 import time
 import unittest
 
@@ -437,6 +438,24 @@ class Looking(Case):
         (self.desktop.downloads / "verify.bin").write_bytes(bytes(5000))
         self.window.row("verify.bin").act("row.verify")
         self.window.find("The file is not what it should be")
+
+
+class Resting(Case):
+    def test_a_window_in_which_nothing_moves_does_not_wake_up(self):
+        self.add("still.bin")
+        self.window.row("still.bin", "Completed")
+
+        def wakeups():
+            threads = pathlib.Path(f"/proc/{self.window.process.pid}/task").glob("*/status")
+            return sum(int(re.search(r"voluntary_ctxt_switches:\s*(\d+)", path.read_text())[1])
+                       for path in threads)
+
+        def is_quiet():
+            before = wakeups()
+            # What is measured is that nothing happens: there is nothing to wait for.
+            threading.Event().wait(5)
+            return wakeups() - before <= 2
+        wait(is_quiet, "five seconds without a wake-up", 30)
 
 
 class Changing(Case):

@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: Apache-2.0
+"""figures.py [COUNT...]: measures the window with lists of so many downloads.
+
+Run it with release programs on a quiet machine: Tests/Window/run PROGRAMS figures 10000 100000."""
+
+import os
+import pathlib
+import sys
+import time
+
+from desktop import Desktop
+from session import wait
+from website import MIB, File, Site
+from window import Bus, Node, Role, Window
+
+REGISTRY = ("org.a11y.atspi.Registry", "/org/a11y/atspi/accessible/root")
+desktop = Desktop(pathlib.Path(os.environ["IDOWN_WORK"]), "x11")
+site = Site()
+bus = Bus()
+
+
+def fill(count):
+    have = len(desktop.tasks())
+    path = desktop.work / "urls"
+    path.write_text("".join(f"{site.url(f'/{n}.bin')}\n" for n in range(have, count)))
+    desktop.command("add", "--paused", "-i", str(path))
+
+
+def start():
+    """Milliseconds from exec to the frame, and to the first row."""
+    begin = time.monotonic()
+    process = desktop.start([os.environ["IDOWN_WINDOW_PROGRAM"]], "window")
+    frame = first = None
+    registry = Node(bus, REGISTRY)
+    while not first:
+        for application in registry.children:
+            for node in application.children:
+                if node.name != "idown" or not node.is_showing:
+                    continue
+                frame = frame or time.monotonic()
+                window = Window.__new__(Window)
+                window.application, window.bus = application, bus
+                if window.rows:
+                    first = time.monotonic()
+                    node.act("window.close")
+                    break
+    process.wait(10)
+    desktop.children.remove(process)
+    return round(1000 * (frame - begin)), round(1000 * (first - begin))
+
+
+def memory(pid):
+    text = pathlib.Path(f"/proc/{pid}/status").read_text()
+    return round(int(text.split("RssAnon:")[1].split()[0]) / 1024, 1)
+
+
+def wakeups(pid):
+    return sum(int(path.read_text().split("voluntary_ctxt_switches:")[1].split()[0])
+               for path in pathlib.Path(f"/proc/{pid}/task").glob("*/status"))
+
+
+def ticks(pid):
+    fields = pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
+    return int(fields[11]) + int(fields[12])
+
+
+def main():
+    for count in map(int, sys.argv[1:] or ("10000",)):
+        fill(count)
+        best = min((start() for _ in range(5)), key=sum)
+        window = Window(desktop)
+        wait(lambda: window.rows, "the rows")
+        time.sleep(3)
+        pid, before = window.process.pid, wakeups(window.process.pid)
+        time.sleep(5)
+        print(f"{count} downloads: frame {best[0]} ms, first row {best[1]} ms, "
+              f"{memory(pid)} MB RssAnon, {wakeups(pid) - before} wake-ups in 5 s", flush=True)
+        window.close()
+    for number in range(8):
+        name = f"run{number}.bin"
+        site.files[f"/{name}"] = File(name=name, size=600 * MIB, rate=MIB // 2, seed=number)
+        desktop.command("add", "--priority", "9", site.url(f"/{name}"))
+    desktop.command("config", "max-concurrent-downloads", "8")
+    window = Window(desktop)
+    time.sleep(5)
+    before = ticks(window.process.pid)
+    time.sleep(10)
+    used = (ticks(window.process.pid) - before) / os.sysconf("SC_CLK_TCK") / 10
+    print(f"8 running downloads: {100 * used:.1f} % of a core, {memory(window.process.pid)} MB RssAnon")
+    window.close()
+
+
+try:
+    main()
+finally:
+    desktop.close()
+    site.close()
