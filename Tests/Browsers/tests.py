@@ -12,7 +12,7 @@ import time
 import unittest
 
 from browsers import Chromium, Firefox
-from session import EXTENSION, Session, kill, wait
+from session import EXTENSION, Session, arguments, kill, wait
 from website import MIB, File, Site
 
 KILLS = int(os.environ.get("KILLS") or 6)
@@ -214,11 +214,51 @@ class Cases(Steps):
         path = f"/page{self.name[1:]}"
         self.site.cookies[path] = [f"sid={secret}; HttpOnly; Path=/; SameSite=None; Secure; Partitioned",
                                    f"own={secret}; HttpOnly; Path=/"]
+        log = self.work / "said.log"
+        log.unlink(missing_ok=True)
+        monitor = self.session.start(
+            ["dbus-monitor", "--session", "type=signal", "type=method_return", "type=error"], "said")
+        wait(lambda: log.stat().st_size, "what is said on the bus")
         self.click_file()
         self.expect_idown(file)
+        programs = self.session.service() + self.session.hosts()
+        self.assertFalse([pid for pid in programs if secret.encode() in arguments(pid)])
+        monitor.terminate()
+        monitor.wait()
+        self.session.children.remove(monitor)
+        logs = [path for path in self.work.glob("*.log") if path.name != "browser.log"]
+        self.assertEqual([path for path in logs if secret.encode() in path.read_bytes()], [])
+        state = self.session.home / ".local"
+        # The browser's own files lie elsewhere. A minute after the end no file of the list has it.
+        wait(lambda: not [path for path in state.rglob("*") if path.is_file()
+                          and secret.encode() in path.read_bytes()], "no file with the cookie", 75)
         (theirs,), (ours, *_) = (self.site.asked(self.name, browser=who) for who in (True, False))
         self.assertIn(f"own={secret}", theirs.headers["Cookie"])
         self.assertEqual(ours.headers["Cookie"], theirs.headers["Cookie"])
+
+    def test_a_page_that_imitates_a_file_of_another_site_changes_nothing(self):
+        file = self.serve(size=8 * MIB, rate=MIB)
+        page = self.site.url(f"/page{self.name[1:]}")
+        id = self.session.command("add", self.site.url(self.name), "--referer", page).strip()
+
+        def theirs():
+            return next(task for task in self.session.tasks() if str(task["Id"]) == id)
+        wait(lambda: int(theirs()["DownloadedBytes"]) > 0, "some bytes")
+        self.session.command("pause", id)
+        before = wait(lambda: theirs() if theirs()["State"] == "paused" else None, "a paused task")
+        path = f"/other{self.name[1:]}"
+        other = self.serve(path, size=file.size)
+        other.name = file.name
+        self.site.page(f"/page{self.name[1:]}", f"<a id=a href={path}>the file</a>")
+        self.browser.open(page.replace("127.0.0.1", "localhost"))
+        self.browser.click("#a")
+        task = self.session.task(path)
+        self.assertTrue(other.equals(pathlib.Path(task["Path"])))
+        after = theirs()
+        for key in ("URL", "State", "DownloadedBytes", "FileName", "Referrer"):
+            self.assertEqual(after[key], before[key])
+        self.session.command("resume", id)
+        self.assertTrue(file.equals(pathlib.Path(self.session.task(self.name)["Path"])))
 
     # Left
 
