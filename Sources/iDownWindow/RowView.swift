@@ -27,6 +27,8 @@ final class RowView {
     private let actions = Actions(map: Object(g_simple_action_group_new()))
     private var shown: (text: RowText, icon: String, note: String?)?
     private var width: Width?
+    private var verbs: [RowVerb] = []
+    private let carryOut: (RowVerb, UInt64) -> Void
 
     /// How much a row can show.
     enum Width: Int, Comparable {
@@ -56,11 +58,7 @@ final class RowView {
         name.set("width-chars", 8)
         box = .box(spacing: 12, [icon, name, source, stack]).adding(["download"])
         box.nameParts()
-        for verb in RowVerb.allCases {
-            actions.add(verb.rawValue) { [weak self] in
-                if let id = self?.id { carryOut(verb, id) }
-            }
-        }
+        self.carryOut = carryOut
     }
 
     /// Shows a download.
@@ -98,13 +96,25 @@ final class RowView {
             box.setClass(name, note == nil && task.state == state)
         }
         box.setClass("leaving", note != nil)
-        for verb in RowVerb.allCases { actions.enable(verb.rawValue, verbs.contains(verb)) }
+        offer(verbs)
         // The parent is what GTK puts the row into, and what others see.
         guard let parent = gtk_widget_get_parent(box.widget) else { return }
         let row = Object(parent)
         row.named(text.name)
         row.described(note ?? text.description)
         gtk_widget_insert_action_group(parent, "row", actions.map.opaque)
+    }
+
+    /// Has these actions and no others: GTK keeps two hundred rows, and most have few.
+    private func offer(_ verbs: [RowVerb]) {
+        guard verbs != self.verbs else { return }
+        for verb in self.verbs where !verbs.contains(verb) { actions.remove(verb.rawValue) }
+        for verb in verbs where !self.verbs.contains(verb) {
+            actions.add(verb.rawValue) { [weak self] in
+                if let self, let id = self.id { self.carryOut(verb, id) }
+            }
+        }
+        self.verbs = verbs
     }
 
     /// Leaves out what does not fit.

@@ -260,6 +260,8 @@ struct Actions {
         return action
     }
 
+    func remove(_ name: String) { g_action_map_remove_action(map.opaque, name) }
+
     /// Whether an action can be called.
     func enable(_ name: String, _ isEnabled: Bool) {
         guard let action = g_action_map_lookup_action(map.opaque, name) else { return }

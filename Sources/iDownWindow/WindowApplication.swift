@@ -16,9 +16,16 @@ package enum WindowApplication {
     /// - Returns: The exit code.
     package static func run() -> CInt {
         Translations.adopt()
+        leaveGLOut()
         return ByteCount.$decimalSign.withValue(Translations.decimalSign) {
             Wording.$current.withValue(Translations.wording) { runLoop() }
         }
+    }
+
+    /// Keeps GTK from loading the drivers of GL, 8 MB of them, where it is told to draw without.
+    private static func leaveGLOut() {
+        guard let renderer = getenv("GSK_RENDERER"), strcmp(renderer, "cairo") == 0 else { return }
+        setenv("GDK_DEBUG", "gl-disable", 0)
     }
 
     private static func runLoop() -> CInt {

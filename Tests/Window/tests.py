@@ -28,6 +28,8 @@ def setUpModule():
     import window
     shared["module"] = window
     desktop.command("config", "max-concurrent-downloads", "20")
+    # So that the rate of a file is that of its download.
+    desktop.command("config", "max-connections-per-download", "1")
     shared["window"] = window.Window(desktop)
     unittest.addModuleCleanup(lambda: shared["window"].close())
 
@@ -48,6 +50,9 @@ class Case(unittest.TestCase):
                 frame.act("window.close")
         self.desktop.empty()
         wait(lambda: not self.window.rows, "an empty list")
+        # Its counts come last, and with them what can be done: actions are known by their places.
+        wait(lambda: not {"win.clear", "win.start-all", "win.pause-all"}.intersection(
+            self.window.frame.actions), "nothing to be done with the list")
 
     def open_again(self, **environment):
         shared["window"] = shared["module"].Window(self.desktop, **environment)

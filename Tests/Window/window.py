@@ -248,9 +248,16 @@ class Window:
             found.select(place)
 
     def close(self):
-        if self.process.poll() is None:
+        def has_ended():
+            # An action has a place in a list, which may change between asking and using it. One
+            # that has closed and does not end has no such action.
             self.frame.act("window.close")
-            self.process.wait(15)
+            try:
+                return self.process.wait(5) is not None
+            except subprocess.TimeoutExpired:
+                return False
+        if self.process.poll() is None:
+            wait(has_ended, "the window's end", 15)
         self.desktop.children.remove(self.process)
 
     # What only a screen with a mouse has
