@@ -101,10 +101,14 @@ class Node:
         return bool(words[state // 32] >> (state % 32) & 1)
 
     def act(self, name):
-        names = self.actions
-        if name not in names:
-            raise AssertionError(f"{self} has no action {name}: {names}")
-        self.ask("Action", "DoAction", "i", names.index(name))
+        """Carries an action out once there is one."""
+        def place():
+            names = self.actions
+            return 1 + names.index(name) if name in names else 0
+        try:
+            self.ask("Action", "DoAction", "i", wait(place, f"the action {name}", 5) - 1)
+        except AssertionError as error:
+            raise AssertionError(f"{error}; {self} has {self.actions}") from None
 
     def click(self):
         self.act("click")
