@@ -44,10 +44,8 @@ final class BrowsersDialog {
 
     /// The command beside this program, else the one in `PATH`.
     private static var program: String {
-        guard let own = realpath("/proc/self/exe", nil) else { return "idown" }
-        defer { free(own) }
-        let path = String(cString: own).split(separator: "/").dropLast().map { "/" + $0 }.joined()
-        return access(path + "/idown", X_OK) == 0 ? path + "/idown" : "idown"
+        guard let folder = Translations.programFolder else { return "idown" }
+        return access(folder + "/idown", X_OK) == 0 ? folder + "/idown" : "idown"
     }
 }
 

@@ -11,18 +11,20 @@ enum Translations {
     /// The sign before decimals.
     private(set) static var decimalSign = "."
 
+    /// The folder of this program.
+    static var programFolder: String? {
+        guard let program = realpath("/proc/self/exe", nil) else { return nil }
+        defer { free(program) }
+        return String(cString: dirname(program))
+    }
+
     /// Applies the user's locale; the translations lie in `share/locale` beside the program's folder.
     static func adopt() {
         _ = setlocale(LC_ALL, "")
         if let sign = localeconv()?.pointee.decimal_point, sign.pointee != 0 {
             decimalSign = String(cString: sign)
         }
-        if let program = realpath("/proc/self/exe", nil) {
-            let path = String(cString: program)
-            free(program)
-            let folder = path.split(separator: "/").dropLast(2).map { "/" + $0 }.joined()
-            bindtextdomain(domain, folder + "/share/locale")
-        }
+        if let folder = programFolder { bindtextdomain(domain, folder + "/../share/locale") }
         bind_textdomain_codeset(domain, "UTF-8")
     }
 
