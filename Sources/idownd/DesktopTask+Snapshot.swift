@@ -15,7 +15,7 @@ extension DesktopTask {
             directory: record.request.directory,
             url: record.request.isPrivate
                 ? "" : Self.withoutQuery(record.request.urlWithoutLogin),
-            host: record.request.isPrivate ? "" : record.request.origin?.host ?? "",
+            host: record.request.isPrivate ? "" : Self.site(of: record.request),
             path: record.path,
             failure: record.failure?.message ?? "",
             whenDone: record.request.whenDone.map(WhenDone.init),
@@ -27,6 +27,11 @@ extension DesktopTask {
 }
 
 extension DesktopTask {
+    /// The host of the page that had the link, else of the link itself.
+    fileprivate static func site(of request: TaskRequest) -> String {
+        (request.referrer.flatMap { Origin(url: $0) } ?? request.origin)?.host ?? ""
+    }
+
     /// Removes the query and the fragment; compares scalars, because a combining mark after `?`
     /// would make another character of it.
     fileprivate static func withoutQuery(_ url: String) -> String {

@@ -208,6 +208,7 @@ import iDownTesting
                 func handOver(_ token: String) async throws {
                     var options = HandOverOptions(token: token)
                     options.status = 200
+                    options.download.referrer = "http://page.example:8080/list"
                     _ = try await service.client.handOver(
                         host.url("/\(token)"),
                         options: options
@@ -238,7 +239,7 @@ import iDownTesting
                 try await mock.emit("ActionInvoked", "us", click)
                 try await soon("the host to be left to the browsers") {
                     try await service.client.value(of: .browserLeaveHosts)
-                        == .words(["127.0.0.1"])
+                        == .words(["page.example"])
                 }
             }
         }
