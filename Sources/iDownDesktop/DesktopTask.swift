@@ -21,7 +21,7 @@ package struct DesktopTask: Hashable, Sendable {
     /// The URL without user, password, query and fragment.
     package var url: String
     /// The host of the page that had the link, else of the URL; empty if it is nobody's business.
-    package var host: String
+    package var site: String
     /// The path of the finished file; nil before it is finished.
     package var path: String?
     /// The failure's message; empty where the task has not failed.
@@ -38,7 +38,7 @@ package struct DesktopTask: Hashable, Sendable {
         name: String,
         directory: String,
         url: String,
-        host: String = "",
+        site: String = "",
         path: String? = nil,
         failure: String = "",
         whenDone: WhenDone? = nil,
@@ -50,7 +50,7 @@ package struct DesktopTask: Hashable, Sendable {
         self.state = state
         self.name = name
         self.directory = directory
-        self.host = host
+        self.site = site
         self.url = url
         self.path = path
         self.failure = failure

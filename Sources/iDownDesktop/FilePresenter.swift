@@ -74,10 +74,9 @@ struct FilePresenter: Sendable {
     /// Whether there is a terminal in which ``showList(folder:token:)`` can show the list.
     var canShowList: Bool { !Self.listCommands().isEmpty }
 
-    /// Shows the list of downloads in the window, else (`idown watch`) in a terminal; where no
-    /// terminal starts, opens the folder.
+    /// Shows the list of downloads (`idown watch`) in a terminal; where no terminal starts, opens
+    /// the folder.
     func showList(folder: String, token: String = "") async {
-        if await showWindow(token: token) { return }
         for command in Self.listCommands() {
             do {
                 try await programs.start(command, named: "list")

@@ -324,7 +324,7 @@ actor Notifier {
             await host.carryOut(.retry, on: tasks.map(\.id))
         case (.introduced, "leave-site"):
             self.shown[kind] = nil
-            if let site = tasks.first?.host { await host.leaveToBrowsers(site) }
+            if let site = tasks.first?.site { await host.leaveToBrowsers(site) }
         case (.introduced, "leave-all"):
             self.shown[kind] = nil
             await host.leaveToBrowsers(nil)

@@ -34,7 +34,11 @@ extension ManagerService {
             guard let host else { return try await change(.browserHandOver, to: .flag(false)) }
             guard case .words(let hosts) = settings[.browserLeaveHosts], !hosts.contains(host)
             else { return }
-            try await change(.browserLeaveHosts, to: .words(hosts + [host]))
+            let content = Setting.Content.words(hosts + [host])
+            guard Setting.browserLeaveHosts.allows(content) else {
+                return log.warning("no setting can name the site that was to be left")
+            }
+            try await change(.browserLeaveHosts, to: content)
         } catch {
             log.warning("browsers still hand downloads over: \(error)")
         }

@@ -32,7 +32,7 @@ final class OptionsForm {
         let more = Object(
             adw_expander_row_get_type(),
             ["title": .text(translated("More Options"))]
-        )
+        ).named(translated("More Options"))
         for row in [connections, priority, referrer, userAgent, mirrors] {
             adw_expander_row_add_row(more.to(), row.widget)
         }

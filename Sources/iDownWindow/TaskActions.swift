@@ -12,6 +12,8 @@ final class TaskActions {
     private let messages: Messages
     /// What is done when the message that offers to undo it is over.
     private var pending: Pending?
+    /// What is being done now; the window waits for it when it closes.
+    private var ending: Task<Void, Never>?
 
     /// Downloads that are about to go look different.
     var notesChanged: ([UInt64]) -> Void = { _ in }
@@ -203,7 +205,11 @@ final class TaskActions {
             self.pending = nil
             return notesChanged(Array(pending.ids))
         }
-        Task { await end(pending) }
+        let before = ending
+        ending = Task {
+            await before?.value
+            await end(pending)
+        }
     }
 
     private func end(_ pending: Pending) async {
@@ -214,6 +220,7 @@ final class TaskActions {
 
     /// Does at once what waits for its message; for when the window closes.
     func endPending() async {
+        await ending?.value
         guard let pending, !pending.isUndone else { return }
         pending.isUndone = true
         await end(pending)

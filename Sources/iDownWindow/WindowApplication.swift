@@ -10,6 +10,7 @@ import iDownView
 package enum WindowApplication {
     static let id = "org.idown.Window"
     private static var window: MainWindow?
+    private static var hasClosed = false
 
     /// Runs until the window is closed.
     ///
@@ -41,11 +42,17 @@ package enum WindowApplication {
         }
         application.on("activate") { _ in
             if let window { return window.present() }
+            // One that has closed ends the program.
+            guard !hasClosed else { return }
             g_application_hold(application.to())
             Task {
                 do throws(BusError) {
                     let window = MainWindow(application, try await open(connection))
                     self.window = window
+                    window.object.on("destroy") { _ in
+                        self.window = nil
+                        hasClosed = true
+                    }
                     window.present()
                 } catch {
                     complain("there is no session bus here: \(error.message)")

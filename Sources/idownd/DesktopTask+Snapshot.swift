@@ -15,7 +15,7 @@ extension DesktopTask {
             directory: record.request.directory,
             url: record.request.isPrivate
                 ? "" : Self.withoutQuery(record.request.urlWithoutLogin),
-            host: record.request.isPrivate ? "" : Self.site(of: record.request),
+            site: record.request.isPrivate ? "" : Self.site(of: record.request),
             path: record.path,
             failure: record.failure?.message ?? "",
             whenDone: record.request.whenDone.map(WhenDone.init),

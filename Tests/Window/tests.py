@@ -272,7 +272,7 @@ class Moving(Case):
         for name in names:
             self.window.row(name, "Paused")
 
-    def test_a_cancel_can_be_undone_and_is_done_after_the_toast(self):
+    def test_a_cancel_can_be_undone_and_is_done_after_the_message(self):
         self.add("cancel.bin", "paused")
         self.window.row("cancel.bin", "Paused").act("row.cancel")
         self.window.row("cancel.bin", "Will be cancelled")
@@ -282,7 +282,7 @@ class Moving(Case):
         self.window.row("cancel.bin").act("row.cancel")
         self.wait_state("cancel.bin", "cancelled")
 
-    def test_a_removal_can_be_undone_and_is_done_after_the_toast(self):
+    def test_a_removal_can_be_undone_and_is_done_after_the_message(self):
         self.add("remove.bin")
         self.window.row("remove.bin", "Completed").act("row.remove")
         self.window.row("remove.bin", "Will be removed")
@@ -345,7 +345,7 @@ class Moving(Case):
 
 
 class Closing(Case):
-    def test_what_waits_for_its_toast_is_done_when_the_window_closes(self):
+    def test_what_waits_for_its_message_is_done_when_the_window_closes(self):
         self.add("closing.bin")
         self.window.row("closing.bin", "Completed").act("row.remove")
         self.window.row("closing.bin", "Will be removed")
@@ -353,7 +353,8 @@ class Closing(Case):
         self.window.close()
         took, task = time.monotonic() - start, self.task("closing.bin")
         self.open_again()
-        self.assertLess(took, 3)
+        # Before its message is over.
+        self.assertLess(took, 7)
         self.assertIsNone(task)
 
     def test_closing_changes_nothing_else(self):
@@ -510,7 +511,7 @@ class Access(Case):
         wrong = []
         for node in self.window.nodes(within, rows=True):
             name, is_control = node.name, node.role in shared["module"].CONTROLS
-            if not name and is_control and node.is_showing:
+            if not name and is_control and node.is_seen:
                 wrong.append(("no name", node))
             elif re.match(r"_|(Gtk|Adw)[A-Z]", name) and is_control:
                 wrong.append(("a class's name", node))
@@ -660,7 +661,7 @@ class Narrow(InLanguage):
         self.assertLessEqual(width(), 360)
         for node in self.window.nodes(rows=True):
             left, _, wide, _ = node.extents() or (0, 0, 0, 0)
-            if node.is_showing and node.role == self.Role.LIST_ITEM:
+            if node.role == self.Role.LIST_ITEM:
                 self.assertLessEqual(left + wide, 360, node)
 
 

@@ -92,6 +92,8 @@ class Node:
     actions = property(lambda self: [
         action[0].lower() for action in self.ask("Action", "GetActions", other=[])])
     is_showing = property(lambda self: self.has(SHOWING))
+    # GTK 4.8 tells "showing" of frames alone.
+    is_seen = property(lambda self: min((self.extents() or (0, 0, 0, 0))[2:]) > 1)
     is_sensitive = property(lambda self: self.has(SENSITIVE))
     is_text = property(lambda self: "org.a11y.atspi.EditableText" in self.ask(
         "Accessible", "GetInterfaces", other=[]))

@@ -83,7 +83,7 @@ extension DesktopTask {
             name: path.map { String($0.split(separator: "/").last ?? "") } ?? name,
             directory: "/home/me/Downloads",
             url: "https://example.org/file.iso",
-            host: "example.org",
+            site: "example.org",
             path: path,
             failure: failure,
             whenDone: whenDone,
