@@ -358,8 +358,8 @@ extension NotificationKind {
         case .added: "transfer"
         case .completed: "transfer.complete"
         case .failed: "transfer.error"
-        // Not one of a transfer: it is to be read.
-        case .introduced: "presence"
+        // The specification has none for a question: it lets programs name their own.
+        case .introduced: "x-idown.question"
         }
     }
 }
