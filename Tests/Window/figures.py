@@ -11,7 +11,7 @@ import time
 from desktop import Desktop
 from session import wait
 from website import MIB, File, Site
-from window import Bus, Node, Role, Window
+from window import Bus, Node, Role, Window, activate
 
 REGISTRY = ("org.a11y.atspi.Registry", "/org/a11y/atspi/accessible/root")
 desktop = Desktop(pathlib.Path(os.environ["IDOWN_WORK"]), "x11")
@@ -42,7 +42,7 @@ def start():
                 window.application, window.bus = application, bus
                 if window.rows:
                     first = time.monotonic()
-                    node.act("window.close")
+                    activate("app.quit")
                     break
     process.wait(10)
     desktop.children.remove(process)

@@ -10,7 +10,7 @@ from gi.repository import Gio, GLib
 
 from desktop import Desktop
 from session import INSTALLED, wait
-from window import Bus, Node, Role
+from window import Bus, Node, Role, activate
 
 ICON = "/usr/share/applications/org.idown.Manager1.desktop"
 SERVER = """<node><interface name="org.freedesktop.Notifications"><method name="Notify">
@@ -36,13 +36,14 @@ class WithPackage(First):
             return [frame for application in registry.children for frame in application.children
                     if frame.name == "idown" and frame.role == Role.FRAME and frame.is_showing]
         self.click_icon()
-        frame = wait(frames, "the window", 30)[0]
+        wait(frames, "the window", 30)
         self.click_icon()
         self.assertEqual(len(frames()), 1)
-        frame.act("window.close")
+        activate("app.quit")
         wait(lambda: not frames(), "the window's end")
         self.click_icon()
-        wait(frames, "the window again", 30)[0].act("window.close")
+        wait(frames, "the window again", 30)
+        activate("app.quit")
 
 
 class WithoutPackage(First):

@@ -42,6 +42,37 @@ CONTROLS = set(Role) - {Role.LABEL}
 SENSITIVE, SHOWING = 24, 25
 
 
+def activate(name):
+    """Carries out an action of the application or its window ("app.quit", "win.add") by its name.
+
+    GTK tells them on the session bus. The tree has only places in a list, which move whenever
+    another action can be carried out or not."""
+    session = Gio.bus_get_sync(Gio.BusType.SESSION)
+    map, _, action = name.partition(".")
+
+    def call(path, interface, method, arguments=None):
+        return session.call_sync("org.idown.Window", path, f"org.{interface}", method, arguments,
+                                 None, Gio.DBusCallFlags.NO_AUTO_START, 5000, None).unpack()
+
+    def path():
+        path = "/org/idown/Window"
+        if map == "win":
+            path += "/window"
+            xml = call(path, "freedesktop.DBus.Introspectable", "Introspect")[0]
+            path += "/" + Gio.DBusNodeInfo.new_for_xml(xml).nodes[0].path
+        return path
+
+    def place():
+        try:
+            found = path()
+            is_enabled = call(found, "gtk.Actions", "Describe", GLib.Variant("(s)", (action,)))[0][0]
+            return found if is_enabled else None
+        except (GLib.Error, IndexError):
+            return None
+    arguments = GLib.Variant("(sava{sv})", (action, [], {}))
+    call(wait(place, f"the action {name}"), "gtk.Actions", "Activate", arguments)
+
+
 class Bus:
     """The bus of assistive technology."""
 
@@ -103,7 +134,7 @@ class Node:
         return bool(words[state // 32] >> (state % 32) & 1)
 
     def act(self, name):
-        """Carries an action out once there is one."""
+        """Carries an action out once there is one; only for those of a widget whose actions stay."""
         def place():
             names = self.actions
             return 1 + names.index(name) if name in names else 0
@@ -243,7 +274,7 @@ class Window:
         wait(lambda: name not in self.names, f"the end of the row {name}", seconds)
 
     def act(self, name):
-        self.frame.act(f"win.{name}")
+        activate(f"win.{name}")
 
     def choose(self, *names):
         """Selects exactly these rows."""
@@ -254,16 +285,9 @@ class Window:
             found.select(place)
 
     def close(self):
-        def has_ended():
-            # An action has a place in a list, which may change between asking and using it. One
-            # that has closed and does not end has no such action.
-            self.frame.act("window.close")
-            try:
-                return self.process.wait(5) is not None
-            except subprocess.TimeoutExpired:
-                return False
         if self.process.poll() is None:
-            wait(has_ended, "the window's end", 15)
+            activate("app.quit")
+            self.process.wait(15)
         self.desktop.children.remove(self.process)
 
     # What only a screen with a mouse has
