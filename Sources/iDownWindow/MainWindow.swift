@@ -31,6 +31,7 @@ final class MainWindow {
     /// The width of the window.
     private var width = MainWindow.usualWidth
     private var areDetailsShown = false
+    private var hasAppeared = false
     /// The buttons that the menu has, too.
     private var wideButtons: [Object] = []
     private var sortAction: Object?
@@ -64,11 +65,27 @@ final class MainWindow {
     }
 
     private static let usualWidth = 1080
+    private static let longestWait: Duration = .milliseconds(200)
     /// Below this width the header bar has no room for all buttons.
     private static let narrowWidth = 480
 
+    /// Shows the window once it has rows, so that its first frame is drawn once and is whole; a
+    /// service that takes longer than ``longestWait`` is shown as loading.
+    func appear() {
+        Task { [weak self] in
+            try? await Task.sleep(for: Self.longestWait)
+            self?.presentFirst()
+        }
+    }
+
+    private func presentFirst() {
+        guard !hasAppeared else { return }
+        present()
+    }
+
     /// Shows the window, in front of others.
     func present() {
+        hasAppeared = true
         gtk_window_present(object.to())
         // The rows, not a text field, whose cursor would wake the program up.
         pane.focus()
@@ -211,6 +228,7 @@ final class MainWindow {
 
     private func listChanged() {
         pane.update()
+        presentFirst()
         let speed = feed.counts[.downloading] ?? 0
         let text =
             speed > 0

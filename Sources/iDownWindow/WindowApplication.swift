@@ -53,7 +53,7 @@ package enum WindowApplication {
                         self.window = nil
                         hasClosed = true
                     }
-                    window.present()
+                    window.appear()
                 } catch {
                     complain("there is no session bus here: \(error.message)")
                     g_application_quit(application.to())
