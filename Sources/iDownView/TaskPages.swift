@@ -35,7 +35,7 @@ package struct TaskPages: Sendable {
     package struct Question: Hashable, Sendable {
         fileprivate let generation: Int
         /// Whether the answer takes the place of all that is known.
-        fileprivate let isAnew: Bool
+        package let isAnew: Bool
         fileprivate let first: Int
         /// What to ask.
         package let query: TaskQuery
@@ -77,9 +77,15 @@ package struct TaskPages: Sendable {
     private var generation = 0
     /// The pages under way.
     private var asked: Set<Int> = []
+    /// When each page was used last, as a number that grows.
+    private var uses: [Int: Int] = [:]
+    private var lastUse = 0
 
     /// Rows of a page: more than a screen has.
     package static let pageLength = 128
+
+    /// The most pages that are known at once, so that a walk through a long list fills no memory.
+    static let mostPages = 8
 
     package init() {}
 
@@ -145,6 +151,7 @@ package struct TaskPages: Sendable {
             asked.remove(question.first / Self.pageLength)
             guard total == count else { return (nil, [], true) }
             for (place, task) in answer.enumerated() { put(task, question.first + place) }
+            use(question.first)
             let rows = Splice(
                 position: question.first,
                 removed: answer.count,
@@ -153,16 +160,33 @@ package struct TaskPages: Sendable {
             return (answer.isEmpty ? nil : rows, changed, false)
         }
         let (oldIDs, oldTasks, oldCount) = (ids, tasks, isLoaded ? count : 0)
-        (ids, tasks, count, isLoaded) = ([:], [:], total, true)
+        (ids, tasks, count, isLoaded, uses) = ([:], [:], total, true, [:])
         for (place, task) in answer.enumerated() {
             put(oldTasks[task.id].map { newer($0, task) } ?? task, question.first + place)
         }
+        let end = question.first + answer.count
+        for row in stride(from: question.first, to: end, by: Self.pageLength) { use(row) }
         return (Self.splice(from: oldIDs, oldCount, to: ids, total), changed, false)
     }
 
     private mutating func put(_ task: TaskProperties, _ row: Int) {
         ids[row] = task.id
         tasks[task.id] = tasks[task.id].map { newer($0, task) } ?? task
+    }
+
+    /// Takes note that a row is looked at; where too many pages are known, those that were not used for
+    /// the longest time are forgotten, and are asked for again when they are looked at.
+    package mutating func use(_ row: Int) {
+        lastUse += 1
+        uses[row / Self.pageLength] = lastUse
+        while uses.count > Self.mostPages,
+            let oldest = uses.min(by: { $0.value < $1.value })?.key
+        {
+            uses[oldest] = nil
+            for row in oldest * Self.pageLength..<(oldest + 1) * Self.pageLength {
+                if let id = ids.removeValue(forKey: row) { tasks[id] = nil }
+            }
+        }
     }
 
     /// Of two statements about a task the one with the higher serial is true.

@@ -29,6 +29,9 @@ final class RowModel {
     /// The rows that GTK has asked for and that are not known.
     private var missing: Set<Int> = []
     private var isAskingSoon = false
+    /// Rows that are known by now, and that GTK has not been told of.
+    private var untold: [Range<Int>] = []
+    private var isTelling = false
 
     /// Asks the service for rows.
     var ask: ([TaskPages.Question]) -> Void = { _ in }
@@ -136,6 +139,7 @@ final class RowModel {
             askSoon()
             return Object(Self.rowType)
         }
+        pages.use(place)
         let item =
             items[id]
             ?? {
@@ -169,6 +173,8 @@ final class RowModel {
         total: Int,
         for question: TaskPages.Question
     ) -> (changed: [String], isOld: Bool) {
+        // The answer to this question says where the rows differ from what was known.
+        if question.isAnew { tell(.max) }
         let result = pages.take(tasks, total: total, for: question)
         let known = Set(pages.known.compactMap { UInt64($0) })
         for (id, item) in items where !known.contains(id) {
@@ -176,14 +182,62 @@ final class RowModel {
             item.drop()
         }
         if let splice = result.splice {
-            g_list_model_items_changed(
-                object.opaque,
-                guint(splice.position),
-                guint(splice.removed),
-                guint(splice.added)
-            )
+            if question.isAnew {
+                change(splice)
+            } else {
+                tellSoon(splice.position..<(splice.position + splice.added))
+            }
         }
         return (result.changed, result.isOld)
+    }
+
+    /// The most rows that GTK is told of in one turn of its loop: it shows them all in that turn, and
+    /// frames have to come in between.
+    private static let piece = 4
+
+    /// Tells GTK of rows that it knows as still to come, some in each turn of the loop.
+    private func tellSoon(_ rows: Range<Int>) {
+        untold.append(rows)
+        guard !isTelling else { return }
+        isTelling = true
+        g_idle_add(
+            { _ in
+                RowModel.shared.tell(RowModel.piece)
+                RowModel.shared.isTelling = !RowModel.shared.untold.isEmpty
+                return RowModel.shared.isTelling ? 1 : 0
+            },
+            nil
+        )
+    }
+
+    /// Tells GTK of this many rows at most.
+    private func tell(_ count: Int) {
+        var left = count
+        while left > 0, let rows = untold.first {
+            let told = rows.prefix(left)
+            left -= told.count
+            if told.count == rows.count {
+                untold.removeFirst()
+            } else {
+                untold[0] = told.upperBound..<rows.upperBound
+            }
+            change(
+                TaskPages.Splice(
+                    position: told.lowerBound,
+                    removed: told.count,
+                    added: told.count
+                )
+            )
+        }
+    }
+
+    private func change(_ rows: TaskPages.Splice) {
+        g_list_model_items_changed(
+            object.opaque,
+            guint(rows.position),
+            guint(rows.removed),
+            guint(rows.added)
+        )
     }
 
     func apply(_ news: ListNews) -> TaskPages.Effect {

@@ -28,6 +28,8 @@ final class RowView {
     private var shown: (text: RowText, icon: String, note: String?)?
     private var width: Width?
     private var verbs: [RowVerb] = []
+    private var style: String?
+    private var parent: Object?
     private let carryOut: (RowVerb, UInt64) -> Void
 
     /// How much a row can show.
@@ -69,13 +71,7 @@ final class RowView {
     ///   - note: What is said in place of the numbers, for a row that is about to go.
     func show(_ task: TaskProperties?, id: UInt64?, note: String? = nil) {
         self.id = id
-        guard let task else {
-            shown = nil
-            name.set("label", "…")
-            for label in [source, bytes, speed, timeLeft] { label.set("label", "") }
-            gtk_stack_set_visible_child_name(stack.opaque, "figures")
-            return
-        }
+        guard let task else { return showNothing() }
         let text = RowText(task)
         let verbs = RowVerb.verbs(for: task)
         let icon = Self.icon(of: task)
@@ -92,17 +88,38 @@ final class RowView {
         gtk_stack_set_visible_child_name(stack.opaque, words == nil ? "figures" : "reason")
         // A bar that never moves is better than one that lies.
         gtk_progress_bar_set_fraction(bar.opaque, text.fraction ?? 0)
-        for (state, name) in Self.classes {
-            box.setClass(name, note == nil && task.state == state)
-        }
-        box.setClass("leaving", note != nil)
+        wear(note == nil ? Self.classes[task.state] : "leaving")
         offer(verbs)
-        // The parent is what GTK puts the row into, and what others see.
-        guard let parent = gtk_widget_get_parent(box.widget) else { return }
-        let row = Object(parent)
+        gtk_widget_set_opacity(box.widget, 1)
+        guard let row = outside else { return }
         row.named(text.name)
         row.described(note ?? text.description)
+    }
+
+    /// Shows that the download is still to come.
+    ///
+    /// GTK asks for two hundred such rows at once where somebody drags the list to its end.
+    private func showNothing() {
+        guard shown != nil || outside == nil else { return }
+        shown = nil
+        gtk_widget_set_opacity(box.widget, 0)
+        outside?.named("…")
+    }
+
+    /// What GTK puts the row into, and what others see; nil before it is there.
+    private var outside: Object? {
+        if let known = parent { return known }
+        guard let parent = gtk_widget_get_parent(box.widget) else { return nil }
         gtk_widget_insert_action_group(parent, "row", actions.map.opaque)
+        self.parent = Object(parent)
+        return self.parent
+    }
+
+    private func wear(_ style: String?) {
+        guard style != self.style else { return }
+        if let old = self.style { box.setClass(old, false) }
+        if let style { box.setClass(style, true) }
+        self.style = style
     }
 
     /// Has these actions and no others: GTK keeps two hundred rows, and most have few.
@@ -133,9 +150,9 @@ final class RowView {
         gtk_label_set_label(label.opaque, text)
     }
 
-    private static let classes: [(TaskProperties.State, String)] = [
-        (.downloading, "running"), (.paused, "paused"), (.failed, "failed"), (.waiting, "waiting"),
-        (.completed, "completed"), (.cancelled, "cancelled"),
+    private static let classes: [TaskProperties.State: String] = [
+        .downloading: "running", .paused: "paused", .failed: "failed", .waiting: "waiting",
+        .completed: "completed", .cancelled: "cancelled",
     ]
 
     // MARK: Icons

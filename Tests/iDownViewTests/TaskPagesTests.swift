@@ -55,6 +55,26 @@ struct TaskPagesTests {
     }
 
     @Test
+    func `of a long list the pages that were used last are known`() throws {
+        var pages = loaded(100_000)
+        for page in 1...20 {
+            let row = page * TaskPages.pageLength
+            let question = try #require(pages.questions(for: [row]).first)
+            _ = pages.take(
+                (row..<(row + TaskPages.pageLength)).map { task(100_000 - $0) },
+                total: 100_000,
+                for: question
+            )
+            pages.use(0)
+        }
+        #expect(pages.known.count == 8 * TaskPages.pageLength)
+        #expect(pages[0] != nil)
+        #expect(pages[TaskPages.pageLength] == nil)
+        #expect(pages[20 * TaskPages.pageLength]?.id == "97440")
+        #expect(pages.questions(for: [TaskPages.pageLength]).count == 1)
+    }
+
+    @Test
     func `a page of a list that has grown meanwhile is not shown`() throws {
         var pages = loaded(1_000)
         let question = try #require(pages.questions(for: [300]).first)
