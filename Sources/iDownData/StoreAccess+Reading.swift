@@ -53,6 +53,27 @@ extension StoreAccess {
         }
     }
 
+    /// Calls `body` with each task in a state, in order of ids, but for those with the intent to remove
+    /// and those that cannot be read.
+    ///
+    /// - Parameters:
+    ///   - kind: the state.
+    ///   - body: receives each task; changes no task; returns whether to go on.
+    /// - Throws: `StoreFailure.database`.
+    package func forEachTask(
+        in kind: TaskState.Kind,
+        _ body: (TaskRecord) -> Bool
+    ) throws(StoreFailure) {
+        try translatingErrors {
+            let statement = try database.cachedStatement(sql: TaskColumn.selectInState)
+            let ids = try Int64.fetchCursor(statement, arguments: [kind.rawValue])
+            while try ids.next() != nil {
+                guard let record = try? TaskRow(of: statement).record() else { continue }
+                guard body(record) else { return }
+            }
+        }
+    }
+
     /// Calls `body` with each of these tasks, in the order of the ids, without those with the intent to
     /// remove.
     ///

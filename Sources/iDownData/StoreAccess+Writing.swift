@@ -36,12 +36,43 @@ extension StoreAccess where Right == ReadWrite {
     ) throws(StoreFailure) {
         guard let (sql, arguments) = TaskColumn.update(record, from: before) else { return }
         try execute(sql, arguments)
-        guard
-            before.file?.name != record.file?.name
-                || before.request.fileName != record.request.fileName
-                || before.request.url != record.request.url
-        else { return }
+        guard record.text != before.text else { return }
         try execute(Query.updateText.rawValue, texts(of: record))
+    }
+
+    /// Stores the changed fields of many tasks, of which most have changed alike.
+    ///
+    /// - Parameter tasks: each task as it should be, and as it was read in this transaction.
+    /// - Throws: `StoreFailure.database`.
+    package func update(
+        _ tasks: some Sequence<(record: TaskRecord, before: TaskRecord)>
+    ) throws(StoreFailure) {
+        var alike: [(difference: Difference, ids: [Int64])] = []
+        for (record, before) in tasks {
+            guard let difference = Difference(record, from: before) else { continue }
+            if let place = alike.lastIndex(where: { $0.difference == difference }) {
+                alike[place].ids.append(record.id.rawValue)
+            } else {
+                alike.append((difference, [record.id.rawValue]))
+            }
+            // Tasks that have each changed in their own way are not compared with all others.
+            if alike.count > Self.mostAlike { try update(alike: [alike.removeFirst()]) }
+            guard record.text != before.text else { continue }
+            try execute(Query.updateText.rawValue, texts(of: record))
+        }
+        try update(alike: alike)
+    }
+
+    private static var mostAlike: Int { 8 }
+
+    private func update(
+        alike tasks: [(difference: Difference, ids: [Int64])]
+    ) throws(StoreFailure) {
+        for (difference, ids) in tasks {
+            let list = "[\(ids.map(String.init).joined(separator: ","))]"
+            let (sql, arguments) = TaskColumn.update(difference, of: list)
+            try execute(sql, arguments)
+        }
     }
 
     private func texts(of record: TaskRecord) -> StatementArguments {
@@ -107,4 +138,9 @@ extension StoreAccess {
             return value.flatMap(Int64.fromDatabaseValue)
         }
     }
+}
+
+extension TaskRecord {
+    /// What a task is found by; stored folded, in a table of its own.
+    fileprivate var text: [String?] { [file?.name, request.fileName, request.url] }
 }

@@ -2,6 +2,7 @@
 
 import FoundationEssentials
 import GRDB
+import Synchronization
 import iDownState
 
 /// The columns of the table `task`, and what of a record stands in each.
@@ -126,7 +127,7 @@ enum TaskColumn: Int, CaseIterable {
         }
     }
 
-    private func stored(_ record: TaskRecord) -> DatabaseValue {
+    fileprivate func stored(_ record: TaskRecord) -> DatabaseValue {
         value(of: record)?.databaseValue ?? .null
     }
 
@@ -158,6 +159,7 @@ enum TaskColumn: Int, CaseIterable {
     static let selectChangedAfter =
         select + " WHERE serial > ? AND intent IS NOT 'remove' ORDER BY serial, id"
     static let selectInOrder = select + " WHERE id > ? ORDER BY id"
+    static let selectInState = select + " WHERE state = ? AND intent IS NOT 'remove' ORDER BY id"
 
     /// The statement that stores a new record, and its arguments.
     ///
@@ -200,10 +202,50 @@ enum TaskColumn: Int, CaseIterable {
         _ record: TaskRecord,
         from before: TaskRecord
     ) -> (sql: String, StatementArguments)? {
-        var columns: [TaskColumn] = []
-        // Values of their protocol, since GRDB takes those without looking up what they are.
-        var values: [(any DatabaseValueConvertible)?] = []
-        for part in parts where !part.isEqual(record, before) {
+        guard let difference = Difference(record, from: before) else { return nil }
+        return (
+            updateStatement(difference.columns, " WHERE id = ?"),
+            StatementArguments(difference.values + [record.id.rawValue.databaseValue])
+        )
+    }
+
+    /// The statement that makes the same difference in several tasks, whose ids are a JSON array.
+    static func update(
+        _ difference: Difference,
+        of ids: String
+    ) -> (sql: String, StatementArguments) {
+        (
+            updateStatement(
+                difference.columns,
+                " WHERE id IN (SELECT value FROM json_each(?))"
+            ),
+            StatementArguments(difference.values + [ids.databaseValue])
+        )
+    }
+
+    /// Makes the statement that sets some columns; each is made once.
+    private static func updateStatement(_ columns: [TaskColumn], _ condition: String) -> String {
+        updateStatements.withLock { known in
+            if let sql = known[columns] { return sql + condition }
+            let sql =
+                "UPDATE OR FAIL task SET "
+                + columns.map { "\($0.name) = ?" }.joined(separator: ", ")
+            known[columns] = sql
+            return sql + condition
+        }
+    }
+
+    private static let updateStatements = Mutex<[[TaskColumn]: String]>([:])
+}
+
+/// The columns in which a record differs from what it was, with their new values.
+struct Difference: Equatable {
+    private(set) var columns: [TaskColumn] = []
+    private(set) var values: [DatabaseValue] = []
+
+    /// Compares two states of a record; nil where they are equal.
+    init?(_ record: TaskRecord, from before: TaskRecord) {
+        for part in TaskColumn.parts where !part.isEqual(record, before) {
             for column in part.columns {
                 let value = column.stored(record)
                 guard value != column.stored(before) else { continue }
@@ -212,23 +254,18 @@ enum TaskColumn: Int, CaseIterable {
             }
         }
         guard !columns.isEmpty else { return nil }
-        let sql = """
-            UPDATE OR FAIL task SET \(columns.map { "\($0.name) = ?" }.joined(separator: ", "))
-            WHERE id = ?
-            """
-        return (sql, StatementArguments(values + [record.id.rawValue]))
     }
 }
 
 // What need not be compared column by column.
 extension TaskColumn {
     /// Columns that stay as they are where a part of the record does.
-    private struct Part: Sendable {
+    fileprivate struct Part: Sendable {
         let columns: [TaskColumn]
         let isEqual: @Sendable (TaskRecord, TaskRecord) -> Bool
     }
 
-    private static let parts: [Part] = {
+    fileprivate static let parts: [Part] = {
         var parts = [
             Part(columns: [.state, .hold, .retryAt]) { $0.state == $1.state },
             Part(columns: [.intent, .intentName]) { $0.intent == $1.intent },

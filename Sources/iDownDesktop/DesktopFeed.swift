@@ -29,6 +29,11 @@ package final class DesktopFeed: Sendable {
         (wakeUps, wakeUp) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
     }
 
+    /// Whether the desktop shows a task that downloads, or did.
+    package func knows(_ id: String) -> Bool {
+        state.withLock { $0.active[id] != nil || $0.inactive[id] != nil }
+    }
+
     /// Records a task's new state, or a change of what is shown of it.
     package func changed(_ task: DesktopTask) {
         let isNews = state.withLock { news in

@@ -36,15 +36,19 @@ extension Announcing {
 
 /// A task as it is seen from outside: what is recorded, and what is under way.
 package struct TaskSnapshot: Sendable {
-    package let record: TaskRecord
+    package let sharedRecord: Shared<TaskRecord>
     package let live: LiveState?
     /// Whether the finished file is being read again.
     package var isVerifying = false
 
-    package init(record: TaskRecord, live: LiveState?) {
-        self.record = record
+    package var record: TaskRecord { sharedRecord.value }
+
+    package init(_ record: Shared<TaskRecord>, live: LiveState?) {
+        sharedRecord = record
         self.live = live
     }
+
+    package init(record: TaskRecord, live: LiveState?) { self.init(Shared(record), live: live) }
 }
 
 /// What a running transfer adds to the record.

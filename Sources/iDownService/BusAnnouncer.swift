@@ -78,7 +78,7 @@ package actor BusAnnouncer: Announcing {
 
     package func taskChanged(from before: TaskSnapshot, to after: TaskSnapshot) {
         let id = after.record.id
-        var known = TaskSnapshot(record: before.record, live: told[id])
+        var known = TaskSnapshot(before.sharedRecord, live: told[id])
         known.isVerifying = before.isVerifying
         put(id, from: known, to: after)
     }
@@ -91,8 +91,8 @@ package actor BusAnnouncer: Announcing {
         let (groups, others) = await ManyChanged.grouped(news, serial: serial)
         for (many, places) in groups { await put(many, places.map { news[$0] }) }
         for place in others {
-            let (id, before) = (news[place].id, news[place].told?.record)
-            let known = before.map { TaskSnapshot(record: $0, live: told[id]) }
+            let (id, before) = (news[place].id, news[place].told?.sharedRecord)
+            let known = before.map { TaskSnapshot($0, live: told[id]) }
             put(id, from: known, to: news[place].now)
         }
     }

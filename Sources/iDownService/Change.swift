@@ -6,16 +6,26 @@ package import iDownState
 /// What a decision did to one record, and what is left to do once it is committed.
 struct Change: Sendable {
     /// Nil for a task that is new.
-    let before: TaskRecord?
-    let after: TaskRecord
+    let sharedBefore: Shared<TaskRecord>?
+    let sharedAfter: Shared<TaskRecord>
     let effects: [Effect]
+
+    init(before: TaskRecord?, after: TaskRecord, effects: [Effect]) {
+        sharedBefore = before.map(Shared.init)
+        sharedAfter = Shared(after)
+        self.effects = effects
+    }
+
+    var before: TaskRecord? { sharedBefore?.value }
+    var after: TaskRecord { sharedAfter.value }
 
     /// Whether a transfer begins.
     var starts: Bool { effects.contains(.startTransfer(after.attempt)) }
 
     /// Whether the number of tasks in some state is another now.
     var changesCounts: Bool {
-        before?.state.kind != after.state.kind || effects.contains(.announceRemoved)
+        sharedBefore?.value.state.kind != after.state.kind
+            || effects.contains(.announceRemoved)
     }
 }
 
@@ -47,17 +57,67 @@ extension Transaction {
         var after = before
         let effects = try decide(&after)
         if effects.contains(where: \.isNews) { after.serial = try makeSerial() }
+        if effects.contains(.persist) { try update(after, from: before) }
+        try takeOff(id, effects)
+        return Change(before: before, after: after, effects: effects)
+    }
+
+    /// Deletes a task, and notes its removal, where its effects say so.
+    private func takeOff(_ id: TaskID, _ effects: [Effect]) throws {
         for effect in effects {
             switch effect {
-            case .persist: try update(after, from: before)
             case .erase: try delete(id)
             case .announceRemoved: try noteRemoval(of: id)
-            case .announce, .announceLater, .startTransfer, .stopTransfer, .deletePartial,
-                .moveFile, .scheduleRetry, .limitSpeed, .limitConnections, .fillSlots:
+            case .persist, .announce, .announceLater, .startTransfer, .stopTransfer,
+                .deletePartial, .moveFile, .scheduleRetry, .limitSpeed, .limitConnections,
+                .fillSlots:
                 break
             }
         }
-        return Change(before: before, after: after, effects: effects)
+    }
+
+    /// Lets the state machine decide on all tasks in some states, and writes down what it says: most of
+    /// them change alike, which is stored at once.
+    ///
+    /// - Parameters:
+    ///   - states: The states; tasks that cannot be read are passed over.
+    ///   - refused: Hears of each task that `decide` has refused, which stays as it is.
+    ///   - decide: Decides on one.
+    /// - Returns: the changes in order of ids, without those that have no effect.
+    /// - Throws: `StoreFailure`, or what `decide` throws beside a `Refusal`.
+    func changeAll(
+        in states: Set<TaskState.Kind>,
+        refused: (TaskID, Refusal) -> Void,
+        _ decide: (inout TaskRecord) throws -> [Effect]
+    ) throws -> [Change] {
+        var changes: [Change] = []
+        var failure: (any Error)?
+        for state in states {
+            try forEachTask(in: state) { before in
+                do {
+                    var after = before
+                    let effects = try decide(&after)
+                    guard !effects.isEmpty else { return true }
+                    if effects.contains(where: \.isNews) { after.serial = try makeSerial() }
+                    changes.append(Change(before: before, after: after, effects: effects))
+                } catch let refusal as Refusal {
+                    refused(before.id, refusal)
+                } catch {
+                    failure = error
+                    return false
+                }
+                return true
+            }
+        }
+        if let failure { throw failure }
+        if states.count > 1 { changes.sort { $0.after.id < $1.after.id } }
+        try update(
+            changes.lazy.filter { $0.effects.contains(.persist) }.compactMap { change in
+                change.sharedBefore.map { (change.sharedAfter.value, $0.value) }
+            }
+        )
+        for change in changes { try takeOff(change.after.id, change.effects) }
+        return changes
     }
 
     /// The same for one of many: a record that cannot be read must not stop the others.

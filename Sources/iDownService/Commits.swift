@@ -31,7 +31,7 @@ final class Commits {
     /// Nil while there is nothing to tell.
     private var teller: Task<Void, Never>?
     /// What everybody knows of tasks that have changed since in what is told later.
-    private var known: [TaskID: TaskRecord] = [:]
+    private var known: [TaskID: Shared<TaskRecord>] = [:]
     /// Looks again after the store has failed.
     private var retry: Task<Void, Never>?
     private var isClosed = false
@@ -174,14 +174,14 @@ final class Commits {
         return change.effects.compactMap { effect in
             switch effect {
             case .announce:
-                let before = known.removeValue(forKey: id) ?? change.before
+                let before = known.removeValue(forKey: id) ?? change.sharedBefore
                 return TaskNews(
                     id,
                     from: before.map { coordinator.snapshot(of: $0) },
-                    to: coordinator.snapshot(of: change.after)
+                    to: coordinator.snapshot(of: change.sharedAfter)
                 )
             case .announceLater:
-                known[id] = known[id] ?? change.before
+                known[id] = known[id] ?? change.sharedBefore
                 return nil
             case .announceRemoved:
                 known[id] = nil

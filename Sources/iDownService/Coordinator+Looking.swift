@@ -15,13 +15,13 @@ extension Coordinator {
         guard let record, record.intent != .remove else {
             throw ServiceRefusal.noSuchTask(id.description)
         }
-        return snapshot(of: record)
+        return snapshot(of: Shared(record))
     }
 
     /// What a task looks like from outside at this moment.
-    func snapshot(of record: TaskRecord) -> TaskSnapshot {
+    func snapshot(of record: Shared<TaskRecord>) -> TaskSnapshot {
         var snapshot = slots.snapshot(of: record)
-        snapshot.isVerifying = verifications.isReading(record)
+        snapshot.isVerifying = verifications.isReading(record.value)
         return snapshot
     }
 

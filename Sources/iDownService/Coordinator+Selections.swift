@@ -16,17 +16,12 @@ extension Coordinator {
         try refuseWhileStopping()
         let (count, publishing) = try await commit(answering: .afterSignals) { transaction in
             var publishing: [TaskID] = []
-            let changes = try transaction.ids(in: states).flatMap { id in
-                do {
-                    return try transaction.changeIfReadable(id) { try $0.apply(command) }
-                } catch Refusal.publishing {
-                    publishing.append(id)
-                    return []
-                } catch is Refusal {
-                    // Being removed at this moment.
-                    return []
-                }
-            }.filter { !$0.effects.isEmpty }
+            let changes = try transaction.changeAll(in: states) { id, refusal in
+                // Any other is being removed at this moment.
+                if refusal == .publishing { publishing.append(id) }
+            } _: {
+                try $0.apply(command)
+            }
             return ((changes.count, publishing), changes)
         }
         return try await count + carryOutLater(command, on: publishing)

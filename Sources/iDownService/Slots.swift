@@ -221,13 +221,14 @@ final class Slots {
     var speed: UInt64 { meters.values.reduce(0) { $0 &+ $1.bytesPerSecond } }
 
     /// What a task looks like from outside at this moment.
-    func snapshot(of record: TaskRecord) -> TaskSnapshot {
+    func snapshot(of shared: Shared<TaskRecord>) -> TaskSnapshot {
+        let record = shared.value
         guard record.state == .downloading, let transfer = running[record.id],
             transfer.attempt == record.attempt
-        else { return TaskSnapshot(record: record, live: nil) }
+        else { return TaskSnapshot(shared, live: nil) }
         var live = live(transfer, record.id)
         live.segments = transfer.live.segments
-        return TaskSnapshot(record: record, live: live)
+        return TaskSnapshot(shared, live: live)
     }
 
     /// The same for all at once, without segments, for looking at records elsewhere.

@@ -118,7 +118,7 @@ final class Verifications {
         in coordinator: isolated Coordinator,
         _ change: (inout TaskSnapshot) -> Void
     ) async {
-        let after = coordinator.snapshot(of: record)
+        let after = coordinator.snapshot(of: Shared(record))
         var before = after
         change(&before)
         await coordinator.announcer?.taskChanged(from: before, to: after)

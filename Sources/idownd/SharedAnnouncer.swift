@@ -18,9 +18,17 @@ struct SharedAnnouncer: Announcing {
         // Notifications are kept by the desktop.
         if after.record.request.isPrivate, after.record.state == .completed { return }
         // For tasks that do not run, only a change of the state is news.
-        if isRunning || before.record.state.kind != after.record.state.kind {
-            desktop.changed(DesktopTask(after))
+        if isRunning || before.record.state.kind != after.record.state.kind { tellDesktop(after) }
+    }
+
+    private func tellDesktop(_ task: TaskSnapshot) {
+        switch task.record.state {
+        case .waiting, .paused, .cancelled:
+            // Of these the desktop shows only what was running; there may be 100,000.
+            guard desktop.knows(task.record.id.description) else { return }
+        case .downloading, .completed, .failed: break
         }
+        desktop.changed(DesktopTask(task))
     }
 
     func taskProgressed(_ id: TaskID, _ live: LiveState, of total: Int64?) async {
@@ -46,7 +54,7 @@ struct SharedAnnouncer: Announcing {
             switch (one.told, one.now) {
             case (_, nil): desktop.removed(one.id.description)
             case (let told?, let now?) where told.record.state.kind != now.record.state.kind:
-                desktop.changed(DesktopTask(now))
+                tellDesktop(now)
             default: break
             }
         }
