@@ -31,10 +31,7 @@ public struct ListSignals: AsyncSequence, Sendable {
         ) async throws(ManagerError) -> ListNews? {
             while true {
                 guard signals != nil else {
-                    let events = try await client.asking { () throws(BusError) in
-                        try await client.manager.events()
-                    }
-                    signals = events.makeAsyncIterator()
+                    signals = try await client.signalsAndOwners().makeAsyncIterator()
                     // The owner of this moment.
                     _ = try? await signals?.next()
                     return .anew

@@ -51,7 +51,9 @@ public struct LiveList: Sendable {
             isWhole = false
             isServed = true
             return []
-        case .page(let page): return page.compactMap { take($0) }
+        // It is up to date once what has changed meanwhile is told.
+        case .came: return []
+        case .page(let page), .added(let page): return page.compactMap { take($0) }
         case .event(.added(let task)): return [take(task)].compactMap(\.self)
         case .event(.changed(let id, let state, let changed)):
             return [change(id, state, changed)].compactMap(\.self)
@@ -121,6 +123,8 @@ public enum ListNews: Sendable {
     case anew
     /// Tasks as they are.
     case page([TaskProperties])
+    /// Tasks that were added while the news were heard, many at once.
+    case added([TaskProperties])
     /// One task.
     case event(ManagerEvent)
     /// Tasks that have the same state now, and the properties that changed and are the same in all.
@@ -132,38 +136,69 @@ public enum ListNews: Sendable {
     case whole(UInt64)
     /// The service has left the bus; what is known stays until it is back.
     case left
+    /// The service has come to the bus; what has changed meanwhile follows.
+    case came
 }
 
 /// The news of the list; one task may iterate over it.
 ///
-/// It begins with the whole list, page by page, and goes on with what changes. After a restart of the
-/// service, or where more signals came than were taken, it catches up by the serial, and begins anew
-/// where the service does not know the changes any more. It ends with the connection.
+/// It begins with the whole list, page by page, or with this moment, and goes on with what changes.
+/// After a restart of the service, or where more signals came than were taken, it catches up by the
+/// serial, and begins anew where the service does not know the changes any more. It ends with the
+/// connection.
 public struct ListNewsSequence: AsyncSequence, Sendable {
     /// The error that iterating can throw.
     public typealias Failure = ManagerError
 
     let client: ManagerClient
     let properties: [TaskProperty]
+    /// Where the news begin; nil for the whole list.
+    var start: Start?
+
+    /// A moment from which on the news are told.
+    struct Start: Sendable {
+        /// The signals, heard before the position was asked for.
+        let signals: SignalSequence<Proxy.Event>
+        /// Where the list stood; nil of services that have no serials.
+        let position: Position?
+    }
+
+    /// A place in the history of a list.
+    struct Position: Sendable {
+        let list: String
+        let serial: UInt64
+    }
 
     /// Creates an iterator.
-    public func makeAsyncIterator() -> Iterator { Iterator(client: client, properties: properties) }
+    public func makeAsyncIterator() -> Iterator {
+        Iterator(client: client, properties: properties, start: start)
+    }
 
     /// An iterator.
     public struct Iterator: AsyncIteratorProtocol {
         let client: ManagerClient
         let properties: [TaskProperty]
+        /// The moment to begin with; nil once it was used.
+        private var start: Start?
         private var signals: SignalSequence<Proxy.Event>.Iterator?
         private var rest: [ListNews] = []
         /// Where the last whole answer stands; nil before the first one.
-        private var position: (list: String, serial: UInt64)?
+        private var position: Position?
         private var isBehind = true
+        /// Whether the service that comes next gave the position: the question had started it.
+        private var isNextKnown = false
         /// The list whose pages are being read, and where the next one begins.
         private var reading: (list: String, query: ChangesQuery)?
+        /// The tasks that signals about many told of, and that are on no page yet.
+        private var announced: Set<String> = []
+        /// Whether the end of a service is news, and no failure.
+        private var hasBegun: Bool
 
-        init(client: ManagerClient, properties: [TaskProperty]) {
+        init(client: ManagerClient, properties: [TaskProperty], start: Start?) {
             self.client = client
             self.properties = properties
+            self.start = start
+            hasBegun = start != nil
         }
 
         /// The next news; nil at the end of the connection.
@@ -189,13 +224,15 @@ public struct ListNewsSequence: AsyncSequence, Sendable {
         }
 
         private mutating func listen() async throws(ManagerError) {
-            let events = try await client.asking { () throws(BusError) in
-                try await client.manager.events()
+            if let start {
+                (signals, position) = (start.signals.makeAsyncIterator(), start.position)
+            } else {
+                signals = try await client.signalsAndOwners().makeAsyncIterator()
             }
-            signals = events.makeAsyncIterator()
-            // The owner of this moment; a service that does not run is started by the first call.
-            _ = try? await signals?.next()
-            (reading, isBehind) = (nil, true)
+            (reading, isBehind) = (nil, start == nil)
+            // The owner of that moment; a service that does not run is started by the first call.
+            if case .owner(nil) = try? await signals?.next() { isNextKnown = start != nil }
+            start = nil
         }
 
         /// Takes one signal; false at the end.
@@ -211,15 +248,20 @@ public struct ListNewsSequence: AsyncSequence, Sendable {
             switch event {
             case nil: return false
             case .owner(nil): rest = [.left]
-            // Pages of the one before it mean nothing any more.
-            case .owner: (reading, isBehind) = (nil, true)
+            case .owner:
+                rest = [.came]
+                // Pages of the one before it mean nothing any more.
+                (reading, isBehind) = (nil, !isNextKnown)
+                isNextKnown = false
             case .signal(let signal):
                 switch ManagerNews(signal) {
                 case .one(let event): rest = [.event(event)]
                 case .changed(let ids, let state, let common): rest = [.changed(ids, state, common)]
                 case .removed(let ids): rest = [.removed(ids)]
                 // Their names and URLs are not in the signal.
-                case .added: isBehind = true
+                case .added(let ids, _):
+                    announced.formUnion(ids)
+                    isBehind = true
                 case nil: break
                 }
             }
@@ -233,6 +275,7 @@ public struct ListNewsSequence: AsyncSequence, Sendable {
                     let list = try await client.listID()
                     if position?.list != list {
                         position = nil
+                        announced = []
                         rest = [.anew]
                     }
                     var query = ChangesQuery()
@@ -242,16 +285,16 @@ public struct ListNewsSequence: AsyncSequence, Sendable {
                 }
                 guard let (list, query) = reading else { return }
                 let page = try await client.page(of: query, since: position?.serial ?? 0)
-                rest.append(.page(page.tasks))
+                append(page.tasks)
                 reading?.query.next = page.next
                 // The first page is short, so that it is there at once.
                 reading?.query.limit = .max
                 guard page.next.isEmpty else { return }
                 rest += [.removed(page.removed), .whole(page.serial)]
-                position = (list, page.serial)
-                (reading, isBehind) = (nil, false)
+                position = Position(list: list, serial: page.serial)
+                (reading, isBehind, announced) = (nil, false, [])
             } catch {
-                let hasBegun = position != nil || reading != nil
+                let hasBegun = hasBegun || position != nil || reading != nil
                 (reading, isBehind) = (nil, false)
                 switch error.code {
                 // Nobody knows what has changed: begin anew.
@@ -269,6 +312,12 @@ public struct ListNewsSequence: AsyncSequence, Sendable {
                 }
             }
         }
+
+        private mutating func append(_ page: [TaskProperties]) {
+            guard !announced.isEmpty else { return rest.append(.page(page)) }
+            let added = page.filter { announced.contains($0.id) }
+            rest += [.page(page.filter { !announced.contains($0.id) }), .added(added)]
+        }
     }
 }
 
@@ -280,5 +329,34 @@ extension ManagerClient {
     /// - Returns: The news, for one task to iterate over.
     public func listNews(properties: [TaskProperty] = []) -> ListNewsSequence {
         ListNewsSequence(client: self, properties: properties)
+    }
+
+    /// Tells what changes in the list from now on, without the list; asking starts the service.
+    ///
+    /// What the caller adds or reads after this call, it follows without missing a change.
+    ///
+    /// - Returns: The news, for one task to iterate over. They are kept until they are taken.
+    public func newsFromNow() async throws(ManagerError) -> ListNewsSequence {
+        let signals = try await signalsAndOwners()
+        let position: ListNewsSequence.Position?
+        do {
+            position = ListNewsSequence.Position(
+                list: try await listID(),
+                serial: try await serial()
+            )
+        } catch  where error.code == .unknownProperty {
+            // A service of version 1.
+            position = nil
+        }
+        return ListNewsSequence(
+            client: self,
+            properties: [],
+            start: ListNewsSequence.Start(signals: signals, position: position)
+        )
+    }
+
+    /// Returns the manager's signals and owners, beginning when this method returns.
+    func signalsAndOwners() async throws(ManagerError) -> SignalSequence<Proxy.Event> {
+        try await asking { () throws(BusError) in try await manager.events() }
     }
 }

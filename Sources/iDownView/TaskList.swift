@@ -76,7 +76,7 @@ extension TaskList {
         case .whole:
             phase = .loaded
             chosen.formIntersection(tasks.keys)
-        case .anew, .event, .changed, .removed, .left: break
+        case .anew, .added, .event, .changed, .removed, .left, .came: break
         }
     }
 

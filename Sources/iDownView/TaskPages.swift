@@ -229,8 +229,8 @@ extension TaskPages {
     /// Takes what the service told.
     package mutating func apply(_ news: ListNews) -> Effect {
         switch news {
-        case .anew, .whole, .page, .removed: Effect(movesRows: true, movesCounts: true)
-        case .left: Effect()
+        case .anew, .whole, .page, .added, .removed: Effect(movesRows: true, movesCounts: true)
+        case .left, .came: Effect()
         case .event(.added), .event(.removed): Effect(movesRows: true, movesCounts: true)
         case .event(.changed(let id, let state, let changed)):
             change([id], state, changed.keys) { $0.applying(changed) }

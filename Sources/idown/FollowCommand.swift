@@ -16,7 +16,8 @@ struct FollowCommand: AsyncParsableCommand {
             (the part from the ? on), except for listed ones. \
             Without IDs it runs until Ctrl-C; with IDs until these downloads have ended. An end \
             that happens while the service restarts is printed after the restart, with an empty \
-            Changed.
+            Changed; without IDs every download that changed meanwhile is printed, with the event \
+            listed.
 
             With --since it begins with what has changed since a serial, a number that the service \
             gives to every change: the event listed for each changed download, removed, and then \
@@ -53,70 +54,30 @@ struct FollowCommand: AsyncParsableCommand {
 
     func run() async throws {
         try await Service.use { client in
-            let events = try await client.events()
-            let presence = try await client.presence()
-            var open = Set(try plainIDs() ?? [])
-            let followsAll = open.isEmpty
-            // The first call starts the service.
-            let tasks =
-                followsAll
-                ? (list ? try await client.allTasks() : [])
-                : try await TaskSelection(ids).tasks(client)
+            // This starts the service.
+            let news = try await client.newsFromNow()
+            let ids = try plainIDs() ?? []
+            var log = EventLog(of: ids.isEmpty ? nil : Set(ids))
             if let since {
-                try await Self.catchUp(since, client)
-            } else if followsAll, !list {
-                _ = try await client.version()
+                try Self.printAll(log.begin(try await client.changes(since: since)))
+            } else if list || !ids.isEmpty {
+                let tasks =
+                    ids.isEmpty
+                    ? try await client.allTasks() : try await TaskSelection(self.ids).tasks(client)
+                let lines = log.begin(tasks)
+                if list { try Self.printAll(lines) }
             }
-            for task in tasks {
-                if list { try Output.jsonLine(EventJSON.listed(task)) }
-                if task.hasEnded { open.remove(task.id) }
-            }
-            guard followsAll || !open.isEmpty else { return }
-            for try await line in Self.lines(events, presence) {
-                switch line {
-                case .event(let event):
-                    guard followsAll || open.contains(event.id) else { continue }
-                    try Output.jsonLine(line)
-                    if event.isEnd { open.remove(event.id) }
-                case .service(let isRunning):
-                    try Output.jsonLine(line)
-                    guard isRunning else { continue }
-                    // If a task ended while the service restarted, its signal may be missing.
-                    for id in open.sorted() {
-                        guard let end = await Self.end(of: id, client) else { continue }
-                        try Output.jsonLine(EventJSON.event(end))
-                        open.remove(id)
-                    }
-                case .listed, .whole:
-                    try Output.jsonLine(line)
-                }
-                guard followsAll || !open.isEmpty else { return }
+            guard !log.isComplete else { return }
+            for try await item in news {
+                try Self.printAll(log.take(item))
+                guard !log.isComplete else { return }
             }
             throw ManagerError(.disconnected, "the session bus went away")
         }
     }
 
-    /// Prints what has changed since a serial, and the serial of now.
-    private static func catchUp(_ serial: UInt64, _ client: ManagerClient) async throws {
-        let changes = try await client.changes(since: serial)
-        for task in changes.tasks { try Output.jsonLine(EventJSON.listed(task)) }
-        for id in changes.removed { try Output.jsonLine(EventJSON.event(.removed(id: id))) }
-        try Output.jsonLine(EventJSON.whole(serial: changes.serial))
-    }
-
-    /// Returns the event for the end of a task; nil if the task has not ended.
-    ///
-    /// It also returns nil if the service has ended again; the next start is another chance.
-    private static func end(
-        of id: String,
-        _ client: ManagerClient
-    ) async -> ManagerEvent? {
-        do throws(ManagerError) {
-            let task = try await client.getTask(id)
-            return task.hasEnded ? .changed(id: id, state: task.state, changed: [:]) : nil
-        } catch {
-            return error.code == .noSuchTask ? .removed(id: id) : nil
-        }
+    private static func printAll(_ lines: [EventJSON]) throws {
+        for line in lines { try Output.jsonLine(line) }
     }
 
     private func plainIDs() throws -> [String]? {
@@ -124,47 +85,6 @@ struct FollowCommand: AsyncParsableCommand {
             return try TaskSelection(ids).plainIDs
         } catch {
             throw ValidationError(error.description)
-        }
-    }
-
-    /// Events and comings and goings as one sequence, which owns the tasks that feed it.
-    private static func lines(
-        _ events: ManagerEvents,
-        _ presence: ManagerPresence
-    ) -> AsyncThrowingStream<EventJSON, any Error> {
-        AsyncThrowingStream { continuation in
-            let sources = [
-                Task {
-                    do {
-                        for try await event in events { continuation.yield(.event(event)) }
-                        continuation.finish()
-                    } catch {
-                        continuation.finish(throwing: error)
-                    }
-                },
-                Task {
-                    do {
-                        for try await isThere in presence {
-                            continuation.yield(.service(isRunning: isThere))
-                        }
-                    } catch {
-                        continuation.finish(throwing: error)
-                    }
-                },
-            ]
-            continuation.onTermination = { _ in for source in sources { source.cancel() } }
-        }
-    }
-}
-
-extension ManagerEvent {
-    /// Whether the task goes on by itself no more.
-    fileprivate var isEnd: Bool {
-        switch self {
-        case .added: false
-        case .changed(_, let state, _):
-            state == .completed || state == .failed || state == .cancelled
-        case .removed: true
         }
     }
 }

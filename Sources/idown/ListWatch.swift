@@ -130,7 +130,7 @@ struct ListWatch {
                 case .whole where hasLost:
                     hasLost = false
                     screen.succeed("the service is back")
-                case .page([]), .removed([]), .whole: isVisible = false
+                case .page([]), .removed([]), .whole, .came: isVisible = false
                 default: break
                 }
                 if wasLoading, screen.list.content() != .loading {

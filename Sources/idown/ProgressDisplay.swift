@@ -23,17 +23,14 @@ struct ProgressDisplay {
         pace = DrawingPace(count: count)
     }
 
-    /// Shows a change of a download.
-    mutating func show(_ id: String, _ standing: TaskWatch.Standing) {
+    /// Shows a change of a download; nil for one that is no longer in the list.
+    mutating func show(_ id: String, _ task: TaskProperties?) {
         guard !isQuiet else { return }
-        switch standing {
-        case .task(let task): show(task)
-        case .removed:
-            bars.remove(id)
-            pace.remove(id)
-            // Without a terminal the command's final message tells about the removal.
-            if terminal.canMove { draw() }
-        }
+        if let task { return show(task) }
+        bars.remove(id)
+        pace.remove(id)
+        // Without a terminal the command's final message tells about the removal.
+        if terminal.canMove { draw() }
     }
 
     private mutating func show(_ task: TaskProperties) {

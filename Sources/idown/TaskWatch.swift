@@ -7,14 +7,6 @@ import iDownView
 ///
 /// A completed metalink gives its place to the tasks that it lists, which are followed in turn.
 struct TaskWatch {
-    /// The last known state of a task.
-    enum Standing {
-        /// The task as it is or, once it has ended, as it was at its end.
-        case task(TaskProperties)
-        /// The task is no longer in the list.
-        case removed
-    }
-
     /// How a watch ended.
     struct Result {
         /// The tasks in the order of the IDs, with a metalink replaced by the tasks that it lists.
@@ -26,11 +18,10 @@ struct TaskWatch {
     /// The IDs of the tasks in the order in which they were given, each once.
     let ids: [String]
     private let client: ManagerClient
-    private let events: ManagerEvents
-    private let presence: ManagerPresence
+    private let news: ListNewsSequence
     private let interrupts: Interrupts?
 
-    /// Subscribes to signals and then adds or reads the tasks, so that no change is missed.
+    /// Begins to hear the news and then adds or reads the tasks, so that no change is missed.
     ///
     /// - Parameters:
     ///   - client: The service.
@@ -43,8 +34,7 @@ struct TaskWatch {
         handlesInterrupts: Bool,
         adding: () async throws(ManagerError) -> [String]
     ) async throws(ManagerError) -> TaskWatch {
-        let events = try await client.events()
-        let presence = try await client.presence()
+        let news = try await client.newsFromNow()
         var ids: [String] = []
         var seen: Set<String> = []
         for id in try await adding() where seen.insert(id).inserted { ids.append(id) }
@@ -52,38 +42,37 @@ struct TaskWatch {
         return TaskWatch(
             ids: ids,
             client: client,
-            events: events,
-            presence: presence,
+            news: news,
             interrupts: handlesInterrupts ? await Interrupts.start() : nil
         )
     }
 
     /// Returns once all tasks have ended, or the user interrupts.
     ///
-    /// - Parameter show: Gets a task's ID and its last known state, whenever the state changes.
+    /// - Parameter show: Gets a task's ID and the task as it is known, whenever it changes; nil for
+    ///   a task that is no longer in the list.
     /// - Throws: An error that says that the service cannot be reached any more.
     /// - Returns: How the tasks ended.
     func run(
-        show: (String, Standing) -> Void
+        show: (String, TaskProperties?) -> Void
     ) async throws(ManagerError) -> Result {
-        let (news, continuation) = AsyncStream.makeStream(of: News.self)
+        let (items, continuation) = AsyncStream.makeStream(of: Item.self)
         let sources = [
-            Task { await report(to: continuation) },
-            Task { await reportAbsence(to: continuation) },
+            Task { await reportNews(to: continuation) },
             Task { await reportInterrupts(to: continuation) },
         ]
         defer { for source in sources { source.cancel() } }
         var ids = ids
-        var standings: [String: Standing] = [:]
+        var list = LiveList()
+        // The tasks as they are or, once they have ended, as they were at their ends; a task that
+        // was removed before its end is not in it.
+        var known: [String: TaskProperties] = [:]
         var open = Set(ids)
         func result(isInterrupted: Bool = false) -> Result {
-            let ends = ids.map { id in
-                guard case .task(let task) = standings[id] else {
-                    return TaskEnd(task: nil, id: id)
-                }
-                return TaskEnd(task: task, id: id)
-            }
-            return Result(ends: ends, isInterrupted: isInterrupted)
+            Result(
+                ends: ids.map { TaskEnd(task: known[$0], id: $0) },
+                isInterrupted: isInterrupted
+            )
         }
         func settle(_ id: String) async throws(ManagerError) {
             // The task is read again, because signals give its URL without the query, and because
@@ -92,20 +81,19 @@ struct TaskWatch {
             do throws(ManagerError) {
                 found = try await current(id)
             } catch {
-                // When the service has left, the watch asks it again, which restarts it.
+                // The next service tells what has changed.
                 guard error.code == .stopping else { throw error }
                 return
             }
             guard let task = found else {
                 // A task that was removed after its end counts with this end.
-                var last = Standing.removed
-                if case .task(let ended) = standings[id], ended.hasEnded { last = .task(ended) }
-                standings[id] = last
+                if known[id]?.hasEnded != true { known[id] = nil }
                 open.remove(id)
-                return show(id, last)
+                return show(id, known[id])
             }
-            standings[id] = .task(task)
-            show(id, .task(task))
+            list.apply(.page([task]))
+            known[id] = task
+            show(id, task)
             guard task.hasEnded else { return }
             open.remove(id)
             guard task.state == .completed, !task.listedTasks.isEmpty,
@@ -127,26 +115,31 @@ struct TaskWatch {
         }
         for id in self.ids { try await settle(id) }
         guard !open.isEmpty else { return result() }
-        for await item in news {
+        for await item in items {
             switch item {
-            case .event(let event):
-                guard open.contains(event.id) else { continue }
-                switch event {
-                case .added(let task): standings[task.id] = .task(task)
-                case .changed(let id, let state, let changed):
-                    guard case .task(var task) = standings[id] else { continue }
-                    task = task.applying(changed)
-                    task.state = state
-                    standings[id] = .task(task)
-                    if task.hasEnded { try await settle(id) } else { show(id, .task(task)) }
-                case .removed(let id):
-                    standings[id] = .removed
-                    open.remove(id)
-                    show(id, .removed)
+            case .news(let news):
+                for change in list.apply(news) {
+                    guard let id = (change.new ?? change.old)?.id, open.contains(id) else {
+                        continue
+                    }
+                    if let task = change.new { known[id] = task }
+                    if let task = change.new, !task.hasEnded {
+                        show(id, task)
+                    } else {
+                        try await settle(id)
+                    }
                 }
-            case .serviceLeft:
-                // A question restarts the service, and its answer is the newest state.
-                for id in ids where open.contains(id) { try await settle(id) }
+                switch news {
+                case .left:
+                    // A question starts the service again.
+                    if let id = ids.first(where: open.contains) { try await settle(id) }
+                case .whole:
+                    // Another list may not have them.
+                    for id in ids where open.contains(id) && list.tasks[id] == nil {
+                        try await settle(id)
+                    }
+                case .anew, .page, .added, .event, .changed, .removed, .came: break
+                }
             case .interrupted: return result(isInterrupted: true)
             case .lost(let error): throw error
             }
@@ -176,32 +169,23 @@ struct TaskWatch {
 }
 
 extension TaskWatch {
-    private enum News: Sendable {
-        case event(ManagerEvent)
-        case serviceLeft
+    private enum Item: Sendable {
+        case news(ListNews)
         case interrupted
         case lost(ManagerError)
     }
 
-    private func report(to news: AsyncStream<News>.Continuation) async {
+    private func reportNews(to items: AsyncStream<Item>.Continuation) async {
         do throws(ManagerError) {
-            for try await event in events { news.yield(.event(event)) }
-            news.finish()
+            for try await item in news { items.yield(.news(item)) }
+            items.finish()
         } catch {
-            news.yield(.lost(error))
+            items.yield(.lost(error))
         }
     }
 
-    private func reportAbsence(to news: AsyncStream<News>.Continuation) async {
-        do throws(ManagerError) {
-            for try await isThere in presence where !isThere { news.yield(.serviceLeft) }
-        } catch {
-            news.yield(.lost(error))
-        }
-    }
-
-    private func reportInterrupts(to news: AsyncStream<News>.Continuation) async {
+    private func reportInterrupts(to items: AsyncStream<Item>.Continuation) async {
         guard let interrupts else { return }
-        for await _ in interrupts { news.yield(.interrupted) }
+        for await _ in interrupts { items.yield(.interrupted) }
     }
 }
