@@ -21,32 +21,42 @@ package final class ServiceUnderTest: Sendable {
 
     /// The user's folders.
     package let home: ServiceHome
-    /// The session bus.
-    package let bus: PrivateBus
-    /// A client's connection to it.
-    package let connection: Connection
-    /// All signals of the manager object, those of `Properties` included.
-    package let signals: SignalLog
 
     private let program: BuiltProgram
-    /// Each time that the name gets an owner or loses it.
-    private let owners: SignalLog
+    private let session: Mutex<Session>
+    /// Buses that are gone; the folder of the first one has the socket of all.
+    private let earlierBuses = Mutex<[PrivateBus]>([])
     private let runs = Mutex<[ChildProcess]>([])
 
-    private init(
-        home: ServiceHome,
-        bus: PrivateBus,
-        connection: Connection,
-        signals: SignalLog,
-        owners: SignalLog,
-        program: BuiltProgram
-    ) {
+    /// A bus with a client's connection to it.
+    private struct Session {
+        let bus: PrivateBus
+        let connection: Connection
+        let signals: SignalLog
+        /// Each time that the name gets an owner or loses it.
+        let owners: SignalLog
+
+        /// Connects to a bus, and ends the bus where that fails.
+        init(_ bus: PrivateBus) async throws {
+            do {
+                self.bus = bus
+                connection = try await Connection.open(.address(bus.address))
+                signals = try await SignalLog(
+                    MatchRule(sender: busName, path: managerPath),
+                    on: connection
+                )
+                owners = try await SignalLog(.ownerChanges(of: busName), on: connection)
+            } catch {
+                await bus.stop()
+                throw error
+            }
+        }
+    }
+
+    private init(home: ServiceHome, program: BuiltProgram, session: Session) {
         self.home = home
-        self.bus = bus
-        self.connection = connection
-        self.signals = signals
-        self.owners = owners
         self.program = program
+        self.session = Mutex(session)
     }
 
     /// Brings up bus, home and client, not yet the service.
@@ -54,27 +64,16 @@ package final class ServiceUnderTest: Sendable {
         let program = try BuiltProgram("idownd")
         let home = ServiceHome(in: folder)
         let bus = try await PrivateBus.start(serviceFolders: [home.services])
-        do {
-            let connection = try await Connection.open(.address(bus.address))
-            return ServiceUnderTest(
-                home: home,
-                bus: bus,
-                connection: connection,
-                signals: try await SignalLog(
-                    MatchRule(sender: busName, path: managerPath),
-                    on: connection
-                ),
-                owners: try await SignalLog(
-                    .ownerChanges(of: busName),
-                    on: connection
-                ),
-                program: program
-            )
-        } catch {
-            await bus.stop()
-            throw error
-        }
+        return ServiceUnderTest(home: home, program: program, session: try await Session(bus))
     }
+
+    /// The session bus.
+    package var bus: PrivateBus { session.withLock(\.bus) }
+    /// A client's connection to it.
+    package var connection: Connection { session.withLock(\.connection) }
+    /// All signals of the manager object, those of `Properties` included.
+    package var signals: SignalLog { session.withLock(\.signals) }
+    private var owners: SignalLog { session.withLock(\.owners) }
 
     /// The variables of every program that belongs to this session.
     package var environment: [String: String] {
@@ -201,6 +200,24 @@ extension ServiceUnderTest {
         try await start()
     }
 
+    /// Ends the bus as a crash does, and starts another one in its place.
+    ///
+    /// Returns once the running service has its name there. The client has a new ``connection``.
+    package func replaceBus() async throws {
+        let last = bus
+        let socket = last.address.dropFirst("unix:path=".count).prefix { $0 != "," }
+        await last.kill()
+        await connection.close()
+        let next = try await Session(
+            PrivateBus.start(serviceFolders: [home.services], socket: String(socket))
+        )
+        earlierBuses.withLock { $0.append(last) }
+        session.withLock { $0 = next }
+        try await soon("the service to be on the new bus") {
+            (try? await next.connection.owner(of: Self.busName)) != nil
+        }
+    }
+
     private func end(_ send: (Int32) -> Void) async throws {
         let mark = owners.count
         send(try await processID())
@@ -229,6 +246,7 @@ extension ServiceUnderTest {
         }
         await connection.close()
         await bus.stop()
+        for bus in earlierBuses.withLock({ $0 }) { await bus.stop() }
     }
 }
 

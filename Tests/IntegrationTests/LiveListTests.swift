@@ -5,6 +5,7 @@ import Glibc
 import Synchronization
 import Testing
 import iDownBus
+import iDownSettings
 import iDownTesting
 
 /// A client that follows the list, one that lists it, and one that changes it.
@@ -62,66 +63,169 @@ struct LiveListTests {
         return compared
     }
 
-    /// Returns once the follower knows what the list says, which other things may change meanwhile.
-    private func agree(_ follower: Follower, _ client: ManagerClient, _ what: String) async throws {
-        try await within("the follower to agree \(what)") {
-            while true {
-                let known = follower.list
-                #expect(follower.failure == nil)
-                if known.isWhole, known.isServed {
-                    let listed = compared(try await client.allTasks())
-                    if compared(follower.list.tasks.values) == listed { return }
+    /// What the store says of each task, read beside the service.
+    private func stored(_ service: ServiceUnderTest) async throws -> Set<String> {
+        let look = try await ChildProcess.run(
+            "/usr/bin/python3",
+            [
+                "-c",
+                """
+                import sqlite3, sys
+                list = sqlite3.connect('file:' + sys.argv[1] + '?mode=ro', uri=True)
+                for row in list.execute(sys.argv[2]):
+                    print('|'.join(map(str, row)).split('?')[0])
+                """, service.home.store,
+                """
+                SELECT id, serial, state, priority, coalesce(speedLimit, 0), coalesce(userAgent, ''),
+                    url
+                FROM task WHERE intent IS NOT 'remove'
+                """,
+            ]
+        )
+        try #require(look.succeeded, "\(look.standardError)")
+        return Set(look.standardOutput.split(separator: "\n").map(String.init))
+    }
+
+    /// The same of a task as a client knows it.
+    private func row(of task: TaskProperties) -> String {
+        let words = [
+            task.id, "\(task.serial)", task.state.rawValue, "\(task.priority)",
+            "\(task.speedLimit)", task.userAgent, task.url,
+        ]
+        return String(words.joined(separator: "|").prefix { $0 != "?" })
+    }
+
+    /// Returns once the follower knows what the list and the store say, which other things may
+    /// change meanwhile.
+    private func agree(
+        _ follower: Follower,
+        _ service: ServiceUnderTest,
+        _ what: String
+    ) async throws {
+        let client = service.client
+        let end = ContinuousClock.now + .seconds(60)
+        while true {
+            #expect(follower.failure == nil)
+            var difference = "the list is not whole, or not served"
+            let known = follower.list
+            if known.isWhole, known.isServed {
+                let listed = compared(try await client.allTasks())
+                let followed = compared(follower.list.tasks.values)
+                let rows = Set(followed.values.map(row))
+                if followed != listed {
+                    difference = Self.difference(followed, listed)
+                } else {
+                    let stored = try await stored(service)
+                    if stored == rows { return }
+                    let others = stored.symmetricDifference(rows).sorted()
+                    difference = "store: \(others.prefix(4))"
                 }
-                try Task.checkCancellation()
-                await Task.yield()
             }
+            try #require(ContinuousClock.now < end, "no agreement \(what): \(difference)")
+            try await Task.sleep(for: .milliseconds(2))
         }
+    }
+
+    private static func difference(
+        _ followed: [String: TaskProperties],
+        _ listed: [String: TaskProperties]
+    ) -> String {
+        let ids = Set(followed.keys).union(listed.keys).filter { followed[$0] != listed[$0] }
+        guard let id = ids.min() else { return "" }
+        func text(_ task: TaskProperties?) -> String { task.map { "\($0)" } ?? "nothing" }
+        return "\(ids.count) tasks, \(id): followed \(text(followed[id])),"
+            + " listed \(text(listed[id]))"
     }
 
     private enum Operation: CaseIterable {
         case add, addPaused, addSome, addMany, pause, resume, retry, cancel, remove, removeSome
-        case priority, limit, startAll, pauseAll, clear, kill, restart
+        case priority, limit, edit, slots, startAll, pauseAll, clear, wait
+        case kill, restart, newBus, copy, restore
 
         /// How often it comes.
         var weight: Int {
             switch self {
-            case .add, .pause, .resume, .priority, .limit: 12
+            case .add, .pause, .resume, .priority, .limit, .edit: 12
             case .addPaused, .retry, .cancel, .remove: 8
-            case .addSome, .removeSome, .startAll, .pauseAll, .clear: 3
-            case .addMany, .kill, .restart: 1
+            case .addSome, .removeSome, .startAll, .pauseAll, .clear, .slots, .wait: 3
+            case .addMany, .kill, .restart, .newBus, .copy, .restore: 1
             }
         }
+
+        private static let weighted = allCases.flatMap {
+            Array(repeating: $0, count: $0.weight)
+        }
+
+        /// Each once, and then by their weights.
+        static func random(
+            _ count: Int,
+            using dice: inout SeededGenerator
+        ) -> [Operation] {
+            let all = allCases.shuffled(using: &dice)
+            return all.prefix(count)
+                + (0..<max(0, count - all.count)).map { _ in
+                    weighted.randomElement(using: &dice) ?? .add
+                }
+        }
+    }
+
+    /// The most tasks in the list, since each step lists them all.
+    private static let mostTasks = 4_000
+
+    private static func number(_ variable: String) -> Int? {
+        getenv(variable).flatMap { Int(String(cString: $0)) }
     }
 
     @Test func `a client that follows by serial agrees with one that lists, whatever happens`()
         async throws
     {
-        let count = getenv("LIST_OPERATIONS").flatMap { Int(String(cString: $0)) } ?? 120
-        let file = try ChangingHost(ServedFile(TestContent(seed: 5, count: 3000)))
+        let count = Self.number("LIST_OPERATIONS") ?? 120
+        var dice = SeededGenerator(seed: UInt64(Self.number("LIST_SEED") ?? 22))
+        let file = try ChangingHost(ServedFile(TestContent(seed: 5, count: 60_000)))
         defer { file.stop() }
         try await withService { service in
-            let follower = try await Follower(service.bus.address)
-            let client = service.client
-            var dice = SeededGenerator(seed: 22)
-            let weighted = Operation.allCases.flatMap { Array(repeating: $0, count: $0.weight) }
+            var follower = try await Follower(service.bus.address)
+            // Those that are added slowly run for half a minute, so that there is progress to tell.
+            var slow = AddOptions()
+            slow.speedLimit = 2_000
+            var paused = slow
+            paused.paused = true
+            var copy: [UInt8]?
             var number = 0
-            func urls(_ count: Int) -> [String] {
-                (0..<count).map { _ in
-                    number += 1
-                    return file.url("/\(number)?key=\(number)")
-                }
+            func url() -> String {
+                number += 1
+                return file.url("/\(number)?key=\(number)")
             }
-            for step in 0..<count {
-                let ids = Array(follower.list.tasks.keys).sorted()
+            func urls(_ count: Int) -> [String] { (0..<count).map { _ in url() } }
+            func edit() -> EditOptions {
+                var options = EditOptions()
+                number += 1
+                switch Int.random(in: 0...5, using: &dice) {
+                case 0: options.url = file.url("/fresh-\(number)?key=\(number)")
+                case 1: options.values.userAgent = "tests/\(number)"
+                case 2: options.values.filename = "name-\(number)"
+                case 3: options.values.mirrors = [file.url("/mirror-\(number)")]
+                case 4: options.values.directory = "\(service.home.downloads)/\(number % 7)"
+                default: options.cleared = [.userAgent, .mirrors]
+                }
+                return options
+            }
+            for (step, operation) in Operation.random(count, using: &dice).enumerated() {
+                let client = service.client
+                var ids = Array(follower.list.tasks.keys).sorted()
+                if ids.count > Self.mostTasks {
+                    let some = Array(ids.shuffled(using: &dice).dropFirst(Self.mostTasks / 4))
+                    _ = try await client.removeTasks(some)
+                    ids = Array(Set(ids).subtracting(some)).sorted()
+                }
                 let id = ids.randomElement(using: &dice) ?? "1"
-                let operation = weighted.randomElement(using: &dice) ?? .add
-                var paused = AddOptions()
-                paused.paused = true
                 do {
                     switch operation {
-                    case .add: _ = try await client.addURL(urls(1)[0])
-                    case .addPaused: _ = try await client.addURL(urls(1)[0], options: paused)
-                    case .addSome: _ = try await client.addURLs(urls(300), options: paused)
+                    case .add:
+                        let options = Bool.random(using: &dice) ? slow : AddOptions()
+                        _ = try await client.addURL(url(), options: options)
+                    case .addPaused: _ = try await client.addURL(url(), options: paused)
+                    case .addSome: _ = try await client.addURLs(urls(300), options: slow)
                     case .addMany: _ = try await client.addURLs(urls(3_000), options: paused)
                     case .pause: try await client.pause(id)
                     case .resume: try await client.resume(id)
@@ -129,26 +233,48 @@ struct LiveListTests {
                     case .cancel: try await client.cancel(id)
                     case .remove: try await client.remove(id)
                     case .removeSome:
-                        _ = try await client.removeTasks(
-                            Array(ids.shuffled(using: &dice).prefix(1_500))
-                        )
+                        let most = Int.random(in: 0...ids.count, using: &dice)
+                        let some = Array(ids.shuffled(using: &dice).prefix(most))
+                        _ = try await client.removeTasks(some)
                     case .priority:
                         try await client.setPriority(Int32.random(in: -5...5, using: &dice), of: id)
                     case .limit:
-                        let limit = UInt64.random(in: 0...1 << 30, using: &dice)
+                        let limit = UInt64.random(in: 0...100_000, using: &dice)
                         try await client.setSpeedLimit(limit, of: id)
+                    case .edit: try await client.setOptions(edit(), of: id)
+                    case .slots:
+                        let slots = UInt64.random(in: 1...12, using: &dice)
+                        try await client.set(.maxConcurrentDownloads, to: .number(slots))
                     case .startAll: _ = try await client.startAll()
                     case .pauseAll: _ = try await client.pauseAll()
                     case .clear: _ = try await client.clearCompleted()
+                    case .wait:
+                        let time = Int.random(in: 1...600, using: &dice)
+                        try await Task.sleep(for: .milliseconds(time))
                     case .kill: try await service.restartAfterKill()
                     case .restart: try await service.restart()
+                    case .newBus:
+                        await follower.stop()
+                        try await service.replaceBus()
+                        follower = try await Follower(service.bus.address)
+                    case .copy, .restore:
+                        _ = try await service.terminate()
+                        if operation == .restore, let copy {
+                            for name in ["-wal", "-shm"] { unlink(service.home.store + name) }
+                            try TestFile.write(copy, to: service.home.store)
+                        } else {
+                            copy = try TestFile.bytes(of: service.home.store)
+                        }
+                        try await service.start()
                     }
                 } catch let error as ManagerError {
                     // The task is in a state that takes no such verb, or was removed before.
-                    let codes: [ManagerError.Code] = [.invalidState, .noSuchTask]
+                    let codes: [ManagerError.Code] = [
+                        .invalidState, .noSuchTask, .invalidDestination,
+                    ]
                     #expect(codes.contains { $0 == error.code }, "\(operation): \(error)")
                 }
-                try await agree(follower, client, "after step \(step), \(operation)")
+                try await agree(follower, service, "after step \(step), \(operation)")
             }
             await follower.stop()
         }
@@ -169,7 +295,7 @@ struct LiveListTests {
             let follower = try await Follower(service.bus.address)
             let lost = try await client.addURL("http://127.0.0.1:9/lost", options: paused)
             try await client.remove(old)
-            try await agree(follower, client, "with what changed")
+            try await agree(follower, service, "with what changed")
             let list = try await client.listID()
             let serial = try await client.serial()
             _ = try await service.terminate()
@@ -178,7 +304,7 @@ struct LiveListTests {
             #expect(try await client.listID() != list)
             #expect(try await client.serial() > serial)
             #expect(await refusal { _ = try await client.changes(since: serial) } == .limitExceeded)
-            try await agree(follower, client, "with the copy")
+            try await agree(follower, service, "with the copy")
             #expect(Set(follower.list.tasks.keys) == [old])
             #expect(follower.list.tasks[lost] == nil)
             await follower.stop()
