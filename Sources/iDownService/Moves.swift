@@ -38,10 +38,18 @@ final class Moves {
     /// Goes on with what the last run of the service has left.
     func resume(in coordinator: isolated Coordinator) {
         Task {
-            let ids = try? await coordinator.store.read { snapshot throws(StoreFailure) in
-                try snapshot.movingTasks()
+            while !coordinator.isStopping {
+                do {
+                    let ids = try await coordinator.store.read { snapshot throws(StoreFailure) in
+                        try snapshot.movingTasks()
+                    }
+                    for id in ids { begin(id, in: coordinator) }
+                    return
+                } catch {
+                    coordinator.log.warning("the list of moving files cannot be read yet: \(error)")
+                }
+                try? await coordinator.time.sleep(for: Coordinator.storeRetryInterval)
             }
-            for id in ids ?? [] { begin(id, in: coordinator) }
         }
     }
 

@@ -119,6 +119,62 @@ extension StoreOpeningTests {
         }
     }
 
+    @Test(arguments: [false, true])
+    func `hand-overs are recovered, and what was withdrawn stays so`(hasSchema: Bool) async throws {
+        try await withTemporaryFolder { folder in
+            try await fill(folder, tasks: 300)
+            let path = folder + "/tasks.sqlite"
+            let store = try Store.open(folder: folder, now: .someTime).store
+            let (seven, other) = (
+                try #require(TaskID(rawValue: 7)), try #require(TaskID(rawValue: 8))
+            )
+            let confirmAt = WallTime(microseconds: 5)
+            let future = try await store.commit { transaction in
+                let record = TaskRecord(
+                    id: try transaction.makeID(),
+                    request: TaskRequest(url: "http://a/later", directory: "/d"),
+                    createdAt: .someTime
+                )
+                try transaction.keepProvisional(record, token: "p", confirmAt: confirmAt)
+                try transaction.settleHandOver("c", as: .confirmed(seven))
+                try transaction.settleHandOver("j", as: .joined(other))
+                for number in 1...50 {
+                    try transaction.settleHandOver("w\(number)", as: .withdrawn)
+                }
+                return record
+            }
+            try store.close()
+            if hasSchema {
+                try await tearARow(folder)
+            } else {
+                var content = try #require(try files.read(path, limit: 1 << 30))
+                content.replaceSubrange(0..<4_096, with: repeatElement(0xa5, count: 4_096))
+                try files.replace(path, with: content)
+            }
+            let (saved, report) = try Store.open(folder: folder, now: .someTime)
+            #expect(report.recovery != nil)
+            let (kept, next, known) = try await saved.commit { transaction in
+                let tokens = ["p", "c", "j"] + (1...50).map { "w\($0)" }
+                return (
+                    try transaction.provisionalTask("p"),
+                    try transaction.provisionalHandOvers(limit: 9),
+                    try tokens.map { try transaction.handOver($0) }
+                )
+            }
+            #expect(kept == future && next.map(\.token) == ["p"])
+            let first: [HandOver?] = [
+                .provisional(future.id, confirmAt: confirmAt), .confirmed(seven), .joined(other),
+            ]
+            #expect(known == first + Array(repeating: .withdrawn, count: 50))
+            // No task of the list has, or gets, the ID of the future one.
+            let (task, id) = try await saved.commit { transaction in
+                (try transaction.task(future.id), try transaction.makeID())
+            }
+            #expect(task == nil && id.rawValue > future.id.rawValue)
+            try saved.close()
+        }
+    }
+
     @Test func `a token with a wrong type is lost, and nothing else`() async throws {
         try await withTemporaryFolder { folder in
             try await fill(folder, tasks: 3)

@@ -3,11 +3,11 @@
 import Glibc
 import Testing
 import iDownBus
-import iDownData
 import iDownState
 import iDownTesting
 import iDownloader
 
+@testable import iDownData
 @testable import iDownService
 
 /// Files that get another place by SetOptions.
@@ -363,6 +363,39 @@ import iDownloader
                 #expect(record.failure?.code == .fileVanished && record.file != nil)
                 #expect(record.segments.byteCount == 1 << 20)
                 #expect(record.request.directory == drive)
+            }
+        }
+    }
+
+    @Test func `a list that cannot be read at the start is read again for the files that move`()
+        async throws
+    {
+        try await withLeftPartial { folder, id in
+            let edit = edit(directory: folder + "/files")
+            try await withHub(
+                in: folder,
+                begins: false,
+                prepare: { store, _ in
+                    try await store.commit { transaction in
+                        _ = try transaction.change(id) { try $0.edit(edit) }
+                    }
+                }
+            ) { hub in
+                func rename(_ column: String, _ name: String) async throws {
+                    try await hub.store.commit { transaction in
+                        _ = try transaction.texts(
+                            "ALTER TABLE task RENAME COLUMN \(column) TO \(name)"
+                        )
+                    }
+                }
+                try await rename("moveKind", "away")
+                await hub.coordinator.begin()
+                try await Task.sleep(for: .milliseconds(300))
+                #expect(hub.names == ["drive"])
+                try await rename("away", "moveKind")
+                try await waitForMove(hub, id)
+                #expect(try await hub.record(id)?.request.directory == hub.files)
+                #expect(hub.names == ["a.bin.part", "drive"])
             }
         }
     }
