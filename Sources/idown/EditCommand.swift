@@ -158,9 +158,10 @@ struct EditCommand: AsyncParsableCommand {
             let selection = try change.selected.selection()
             let tasks = try await selection.tasks(client)
             guard !change.dryRun else { return try change.preview(tasks, "changed") { _ in true } }
+            let edit = try await client.editor(of: options)
             for task in tasks {
                 do throws(ManagerError) {
-                    try await client.setOptions(options, of: task.id)
+                    try await edit(task.id)
                 } catch {
                     guard
                         selection.passesOver(error, of: task.id)

@@ -59,6 +59,7 @@ struct FollowCommand: AsyncParsableCommand {
             let ids = try plainIDs() ?? []
             var log = EventLog(of: ids.isEmpty ? nil : Set(ids))
             if let since {
+                try await client.require(.changes, to: "tell what has changed since then")
                 try Self.printAll(log.begin(try await client.changes(since: since)))
             } else if list || !ids.isEmpty {
                 let tasks =

@@ -102,6 +102,7 @@ struct GetCommand: AsyncParsableCommand {
         var files: [ProbedFile] = []
         var failure: ExitStatus?
         try await Service.use { client in
+            try await client.require(.probe, to: "ask servers about files")
             for argument in arguments {
                 guard case .url(let url) = argument else {
                     throw ValidationError("--probe asks servers: give URLs, and no local file")

@@ -57,6 +57,9 @@ struct ListCommand: AsyncParsableCommand {
 
     func run() async throws {
         try await Service.use(startsService: start.startsService) { client in
+            if addedBy != nil {
+                try await client.require(.addedBy, to: "tell which program added a download")
+            }
             var tasks = try await found(try selected.selection(), client)
             if let maxCount { tasks = Array(tasks.prefix(Int(maxCount))) }
             guard try !format.print(tasks) else { return }

@@ -26,6 +26,7 @@ struct VerifyCommand: AsyncParsableCommand {
 
     func run() async throws {
         try await Service.use { client in
+            try await client.require(.verify, to: "verify downloads")
             let selection = try selection.selection()
             let tasks = try await selection.tasks(client)
             let isNamed = selection.plainIDs != nil

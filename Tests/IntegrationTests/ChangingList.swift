@@ -5,7 +5,7 @@ import Synchronization
 import iDownBus
 import iDownTesting
 
-/// A service whose list changes after it was read once.
+/// A service of version 1 of the contract, whose list changes after it was read once.
 final class ChangingList: Sendable {
     private struct Record: Sendable {
         var tasks: [TaskProperties]
@@ -41,6 +41,10 @@ final class ChangingList: Sendable {
 
     /// Runs a command with this list on its bus, and returns its output and its end.
     func idown(_ arguments: String...) async throws -> ChildProcess.Completed {
+        try await idown(arguments)
+    }
+
+    func idown(_ arguments: [String]) async throws -> ChildProcess.Completed {
         try await withPrivateBus { bus in
             let connection = try await Connection.open(.address(bus.address))
             do {
@@ -80,9 +84,9 @@ final class ChangingList: Sendable {
                     (_: Call, id: String, _: Int32) async throws in
                     try self.note("edit", [id])
                 },
-                .method(Name.setOptions, in: ["id", "options"]) {
-                    (_: Call, id: String, _: [String: Value]) async throws in
-                    try self.note("edit", [id])
+                .method(Name.setURL, in: ["id", "url"]) {
+                    (_: Call, id: String, url: String) async throws in
+                    try self.note("link", [id])
                 },
                 .method(Name.explain, in: ["id"], out: ["reasons"]) {
                     (_: Call, id: String) async throws -> [String] in

@@ -37,6 +37,69 @@ struct LateNewsTests {
         }
     }
 
+    @Test func `wait goes on with the next service, which it starts`() async throws {
+        let host = try ChangingHost(.held(content, after: 100_000))
+        defer { host.stop() }
+        try await withService { service in
+            try service.installForActivation()
+            let id = try await service.addHeld(on: host)
+            let waiting = try await ChildProcess.start(
+                "sh",
+                [
+                    "-c", #"exec "$0" wait --progress "$1" 2>&1"#,
+                    try BuiltProgram("idown").path, id,
+                ],
+                environment: service.environment
+            )
+            let shown = try await within("wait to show a state") { await waiting.nextLine() }
+            #expect(shown != nil)
+            try await service.kill9()
+            host.letGo()
+            let status = try await within("wait to end") { await waiting.waitForExit() }
+            #expect(status == .exited(0))
+            #expect(try await service.state(of: id) == "completed")
+        }
+    }
+
+    @Test func `follow prints what changed while the service was away`() async throws {
+        try await withService { service in
+            var paused = AddOptions()
+            paused.paused = true
+            let urls = ["http://127.0.0.1:9/1", "http://127.0.0.1:9/2"]
+            let ids = try await service.client.addURLs(urls, options: paused)
+            let follower = try await ChildProcess.start(
+                try BuiltProgram("idown").path,
+                ["follow", "--list"],
+                environment: service.environment
+            )
+            _ = try await within("the list") {
+                [await follower.nextLine(), await follower.nextLine()]
+            }
+            try await service.client.setPriority(3, of: ids[0])
+            // The stopped command reads what comes now after the restart, all together.
+            follower.send(SIGSTOP)
+            try await service.kill9()
+            try await service.start()
+            try await service.client.setPriority(4, of: ids[1])
+            follower.send(SIGCONT)
+            try await service.client.remove(ids[0])
+            var told: [String] = []
+            while told.last != #"{"Event":"removed","Id":"1"}"#,
+                let line = try await within("a line", { await follower.nextLine() })
+            {
+                told.append(line)
+            }
+            #expect(await follower.stop() != .exited(0))
+            let events = try await evaluate(
+                "' '.join(e['Event'] for e in x)",
+                of: "[\(told.joined(separator: ","))]"
+            )
+            // The second change is told by the list and, if the removal comes later, by its signal.
+            let some = ["listed removed", "listed changed removed"]
+            #expect(some.map { "changed service service \($0)" }.contains(events), "\(events)")
+        }
+    }
+
     @Test func `follow prints an end that happened while the service was away`() async throws {
         try await withService { service in
             let id = try await service.add("http://127.0.0.1:9/") { $0.paused = true }
@@ -132,6 +195,33 @@ struct LateNewsTests {
         #expect(explained.standardOutput == "1\twhy 1\n3\twhy 3", "\(explained)")
         let named = try await list().idown("explain", "2", "all")
         #expect(named.status == .exited(3), "\(named)")
+    }
+
+    @Test func `edit uses the calls of an older service, and says what that one cannot change`()
+        async throws
+    {
+        let old = list { _ in }
+        let edited = try await old.idown("edit", "3", "--priority", "1", "--url", "http://a/b")
+        #expect(edited.status == .exited(0), "\(edited)")
+        #expect(old.asked == ["link 3", "edit 3"])
+        for options in [["--output", "x", "--priority", "1"], ["--checksum", ""]] {
+            let refused = try await old.idown(["edit", "1"] + options)
+            #expect(refused.status == .exited(1), "\(refused)")
+            #expect(refused.standardError.contains("older than this command"), "\(refused)")
+            #expect(refused.standardError.contains("idown service restart"), "\(refused)")
+        }
+        let file = try await old.idown("edit", "1", "--output", "x", "--directory", "/d")
+        #expect(file.standardError.contains("cannot change directory, filename;"), "\(file)")
+        for command in [
+            ["verify", "1"], ["follow", "--since", "0"], ["get", "--probe", "http://a/"],
+            ["explain", "--json", "1"], ["explain", "--history", "1"],
+            ["list", "--added-by", "idown"],
+        ] {
+            let refused = try await old.idown(command)
+            #expect(refused.status == .exited(1), "\(refused)")
+            #expect(refused.standardError.contains("older than this command"), "\(refused)")
+        }
+        #expect(old.asked.count == 2)
     }
 
     @Test func `retry does not repeat a download that completed meanwhile`() async throws {
