@@ -107,6 +107,17 @@ enum Query: String, CaseIterable {
         SELECT token, confirmAt FROM handOver WHERE state = 'provisional'
         ORDER BY confirmAt LIMIT ?
         """
+    /// The newest hand-overs only: the list keeps their tokens for ever.
+    case unfinishedHandOvers = """
+        SELECT late
+        FROM (SELECT token, state, task AS late FROM handOver ORDER BY rowid DESC LIMIT 10000)
+        WHERE state = 'confirmed' AND token >= ? AND token < ?
+        AND EXISTS (
+            SELECT 1 FROM task WHERE task.id = late AND task.referrer = ?
+            AND task.state IN ('waiting', 'downloading', 'paused', 'failed') AND task.intent IS NULL
+        )
+        ORDER BY late DESC LIMIT 100
+        """
     case insertHandOver = """
         INSERT OR REPLACE INTO handOver (token, state, task, confirmAt, record)
         VALUES (?, ?, ?, ?, ?)

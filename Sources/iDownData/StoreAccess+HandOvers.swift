@@ -46,6 +46,34 @@ extension StoreAccess {
         }
     }
 
+    /// Returns unfinished tasks that the same profile of a browser has handed over from a page, the
+    /// newest first; none where the token does not name a profile.
+    ///
+    /// - Parameters:
+    ///   - token: the token of a hand-over; those of a profile begin with its UUID and a hyphen.
+    ///   - page: the referrer of the tasks.
+    /// - Returns: the tasks.
+    /// - Throws: `StoreFailure`.
+    package func unfinishedHandOvers(
+        like token: String,
+        from page: String
+    ) throws(StoreFailure) -> [TaskRecord] {
+        let profile = String(token.prefix(36))
+        guard UUID(uuidString: profile) != nil, token.dropFirst(36).first == "-" else { return [] }
+        let ids = try translatingErrors {
+            var ids: [TaskID] = []
+            let words: StatementArguments = ["\(profile)-", "\(profile).", page]
+            let rows = try rows(Query.unfinishedHandOvers.rawValue, words)
+            while let row = try rows.next() {
+                if let id = TaskID(rawValue: integer(row, 0)) { ids.append(id) }
+            }
+            return ids
+        }
+        var records: [TaskRecord] = []
+        for id in ids { if let record = try task(id) { records.append(record) } }
+        return records
+    }
+
     /// Returns the provisional hand-overs that are confirmed next, with the times of that.
     package func provisionalHandOvers(
         limit: Int

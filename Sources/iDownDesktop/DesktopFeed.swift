@@ -103,6 +103,12 @@ package final class DesktopFeed: Sendable {
         wakeUp.yield()
     }
 
+    /// Records that the user is to be asked whether a task goes on with the link of a new download.
+    package func askToContinue(_ task: DesktopTask, with new: DesktopTask) {
+        state.withLock { $0.freshLink = (task, new) }
+        wakeUp.yield()
+    }
+
     /// Records that the user started idown without a URL, for example from the application menu.
     ///
     /// - Parameter token: The activation token of what was clicked; empty for none.
@@ -123,6 +129,7 @@ package final class DesktopFeed: Sendable {
                 news.moreFailed = 0
                 news.handedOver = []
                 news.introduced = nil
+                news.freshLink = nil
                 news.activation = nil
             }
             return news
@@ -157,6 +164,8 @@ struct DesktopNews: Sendable {
     var handedOver: [DesktopTask] = []
     /// The first task that a browser has handed over.
     var introduced: DesktopTask?
+    /// A task, and the new download whose link may be a fresh one for it.
+    var freshLink: (task: DesktopTask, new: DesktopTask)?
     /// The activation token with which the user started idown without a URL; nil if nobody did.
     var activation: String?
 }

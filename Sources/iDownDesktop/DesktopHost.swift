@@ -31,6 +31,8 @@ package protocol DesktopHost: Sendable {
     func carryOut(_ verb: DesktopVerb, on ids: [String]) async
     /// Pauses all waiting and downloading tasks, or resumes all paused and failed ones.
     func carryOutOnAll(_ verb: DesktopVerb) async
+    /// Continues a task with the link of a new download, which goes once the link has proven good.
+    func carryOn(_ task: String, with new: String) async
     /// Leaves downloads to the browsers from now on: those of one host, or all for nil.
     func leaveToBrowsers(_ host: String?) async
     /// Returns the numbers of unfinished tasks and the download folder.

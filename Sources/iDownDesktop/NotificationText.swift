@@ -5,6 +5,9 @@ enum NotificationKind: Hashable, CaseIterable, Sendable {
     case added, completed, failed
     /// The first download that a browser has handed over, whose buttons let the user refuse more.
     case introduced
+    /// Whether an unfinished task, the first of the group, goes on with the link of a new download,
+    /// the second.
+    case freshLink
 }
 
 /// The tasks that one notification reports.
@@ -61,7 +64,7 @@ struct NotificationText: Hashable, Sendable {
         _ group: NotificationGroup,
         capabilities: Set<String>
     ) {
-        let isOne = group.count == 1
+        let isOne = group.count == 1 || kind == .freshLink
         var lines = group.tasks.suffix(Self.maxNames).map { task in
             isOne && kind == .failed && !task.failure.isEmpty
                 ? "\(Self.line(task.title)): \(Self.line(task.failure))" : Self.line(task.title)
@@ -72,9 +75,16 @@ struct NotificationText: Hashable, Sendable {
             lines.append("To keep downloads in your browser: idown config browser-hand-over off")
         }
         summary = Self.summary(kind, count: group.count)
+        if kind == .freshLink, let task = group.tasks.first {
+            summary = "Continue \(Self.line(task.title)) with this link?"
+            lines = [
+                "Its download is unfinished, and the new one has the same name and size. Bytes are kept"
+                    + " only if the server proves that both are the same file."
+            ]
+        }
         body = lines.joined(separator: "\n")
         if !capabilities.contains("body") {
-            if isOne { summary += ": " + body }
+            if isOne, kind != .freshLink { summary += ": " + body }
             body = ""
         } else if capabilities.contains("body-markup") {
             body = Self.escape(body)
@@ -123,6 +133,7 @@ struct NotificationText: Hashable, Sendable {
         case .completed: "\(what) completed"
         case .failed: "\(what) failed"
         case .introduced: "\(what) taken over from your browser"
+        case .freshLink: "Continue with this link?"
         }
     }
 
@@ -134,6 +145,7 @@ struct NotificationText: Hashable, Sendable {
                 + ["reveal", "Show in Folder"]
         case .failed: ["retry", "Retry"]
         case .introduced: ["leave-site", "Not for This Site", "leave-all", "Turn Off"]
+        case .freshLink: ["continue", "Continue", "new", "New Download"]
         }
     }
 

@@ -92,6 +92,9 @@ actor Notifier {
             pending[.added, default: .init()].add(task)
         }
         if let task = news.introduced { pending[.introduced] = NotificationGroup([task]) }
+        if let (task, new) = news.freshLink {
+            pending[.freshLink] = NotificationGroup([task, new])
+        }
         for task in news.ended {
             pending[task.state == .completed ? .completed : .failed, default: .init()].add(task)
         }
@@ -195,14 +198,20 @@ actor Notifier {
                 // Nothing was shown: these tasks are notified together with newer ones.
                 var group = news
                 if let newer = pending[kind] { group.add(newer) }
-                pending[kind] = group
+                pending[kind] = kind == .freshLink ? pending[kind] ?? news : group
             }
             return await noteFailure(error, ownerChangesBefore: changesBefore)
         }
         do throws(BusError) {
             var group = news
             var replaced: UInt32 = 0
-            if let open = shown[kind] {
+            if kind == .freshLink {
+                // A question needs an answer, and one that is on its way must not meet another.
+                guard capabilities.contains("actions") else { return }
+                if let open = shown.removeValue(forKey: kind) {
+                    try await server.call("CloseNotification", open.number)
+                }
+            } else if let open = shown[kind] {
                 replaced = open.number
                 group = open.group
                 group.add(news)
@@ -231,10 +240,17 @@ actor Notifier {
         of kind: NotificationKind
     ) async throws(BusError) {
         let ids = Set(group.tasks.map(\.id))
-        for (other, open) in shown where other != kind && other != .introduced {
-            guard kind != .added, kind != .introduced,
-                ids.isSuperset(of: open.group.tasks.map(\.id))
-            else { continue }
+        for (other, open) in shown where other != kind {
+            let theirs = open.group.tasks.map(\.id)
+            let isOutdated =
+                switch (kind, other) {
+                case (.added, _), (.introduced, _), (.freshLink, _), (_, .introduced): false
+                // What is finished needs no fresh link.
+                case (.completed, .freshLink): !ids.isDisjoint(with: theirs)
+                case (_, .freshLink): false
+                case (.completed, _), (.failed, _): ids.isSuperset(of: theirs)
+                }
+            guard isOutdated else { continue }
             shown[other] = nil
             try await server.call("CloseNotification", open.number)
         }
@@ -328,7 +344,14 @@ actor Notifier {
         case (.introduced, "leave-all"):
             self.shown[kind] = nil
             await host.leaveToBrowsers(nil)
-        case (.added, _), (.completed, _), (.failed, _), (.introduced, _):
+        case (.freshLink, "continue"):
+            self.shown[kind] = nil
+            guard tasks.count == 2 else { return }
+            // Not awaited: it takes as long as a server may take to answer.
+            Task { [host] in await host.carryOn(tasks[0].id, with: tasks[1].id) }
+        case (.freshLink, "new"):
+            self.shown[kind] = nil
+        case (.added, _), (.completed, _), (.failed, _), (.introduced, _), (.freshLink, _):
             break
         }
     }
@@ -359,7 +382,7 @@ extension NotificationKind {
         case .completed: "transfer.complete"
         case .failed: "transfer.error"
         // The specification has none for a question: it lets programs name their own.
-        case .introduced: "x-idown.question"
+        case .introduced, .freshLink: "x-idown.question"
         }
     }
 }

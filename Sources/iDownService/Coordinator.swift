@@ -38,6 +38,7 @@ package actor Coordinator {
     let custody = LoginCustody()
     let erasure = SecretErasure()
     let handOvers = HandOvers()
+    let freshLinks = FreshLinks()
     let hosts = HostMemory()
     let endWaiters = EndWaiters()
     let verifications = Verifications()

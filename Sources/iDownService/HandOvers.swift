@@ -125,7 +125,7 @@ final class HandOvers {
         do {
             let rest = max(.zero, deadline - coordinator.time.now)
             let word = await words.wait(for: token, atMost: rest, in: coordinator)
-            try Self.judge(word, seen)
+            coordinator.freshLinks.keep(try Self.judge(word, seen), for: id)
             let record = TaskRecord(wish, id: id, at: coordinator.time.date)
             let confirmAt = coordinator.time.date.advanced(by: Self.term)
             // A Confirm that shares the commit takes it from there.
@@ -144,6 +144,7 @@ final class HandOvers {
             }
         } catch {
             held[id] = nil
+            coordinator.freshLinks.forget(id)
             start.drop()
             coordinator.engine.forgetFindings(on: id)
             throw error
@@ -184,10 +185,14 @@ final class HandOvers {
 
     private static let overdue = "The server has not answered in time."
 
-    private static func judge(_ word: Word?, _ seen: SeenAnswer) throws(ServiceRefusal) {
+    /// - Returns: the answer, if it is the one that the browser saw.
+    private static func judge(
+        _ word: Word?,
+        _ seen: SeenAnswer
+    ) throws(ServiceRefusal) -> OfferedFile {
         switch word {
         case .answered(let file):
-            guard let difference = seen.difference(from: file) else { return }
+            guard let difference = seen.difference(from: file) else { return file }
             throw .disagreed("The server's answer to idown has another \(difference).")
         case .failed(let failure):
             throw .disagreed(
@@ -274,6 +279,7 @@ final class HandOvers {
     /// Nothing of a provisional task is left but its text in the list's log.
     private func leave(_ id: TaskID, in coordinator: isolated Coordinator) {
         drop(id)
+        coordinator.freshLinks.forget(id)
         coordinator.engine.forgetFindings(on: id)
         coordinator.erasure.want(in: coordinator)
     }
@@ -322,7 +328,9 @@ final class HandOvers {
             // Nobody waits longer because the calendar was set back.
             let rest = min(time.since(coordinator.time.date), Self.term)
             if rest > .zero { try await coordinator.time.sleep(for: rest) }
-            _ = try await confirm(token, in: coordinator)
+            let id = try await confirm(token, in: coordinator)
+            // The user has left the page long ago.
+            coordinator.freshLinks.forget(id)
         } catch ServiceRefusal.noSuchHandOver {
             // The browser has had its word meanwhile.
         } catch StoreFailure.corruptRecord {

@@ -27,7 +27,9 @@ extension ManagerService {
             let id = try await coordinator.confirmHandOver(try Self.checked(token))
             // Not awaited: the browser holds its answer until this call has its own.
             Task { [coordinator, tookOver] in
-                if let task = try? await coordinator.task(id) { tookOver(task) }
+                guard let task = try? await coordinator.task(id) else { return }
+                let old = try? await coordinator.taskToContinue(with: id, token: token)
+                tookOver(task, old)
             }
             return id.description
         }

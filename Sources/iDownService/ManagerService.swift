@@ -23,7 +23,7 @@ package actor ManagerService {
     let callers: Callers
     let quitting: @Sendable () -> Void
     let handedOver: @Sendable (TaskSnapshot) -> Void
-    let tookOver: @Sendable (TaskSnapshot) -> Void
+    let tookOver: @Sendable (TaskSnapshot, TaskSnapshot?) -> Void
     let activated: @Sendable (_ token: String) -> Void
     let settingsChanged: @Sendable (Settings) -> Void
     /// The settings as they were last taken into force.
@@ -48,7 +48,8 @@ package actor ManagerService {
     ///   - log: where trouble is told.
     ///   - callers: knows who calls; nil makes one that asks the bus.
     ///   - handedOver: called with what the desktop handed over: nobody else shows it.
-    ///   - tookOver: called with what a browser has handed over for good.
+    ///   - tookOver: called with what a browser has handed over for good, and with the unfinished task
+    ///     to which that may be a fresh link.
     ///   - activated: called with the activation token where a person has started the program
     ///     and named nothing.
     ///   - settingsChanged: called with the settings each time that they are others.
@@ -62,7 +63,7 @@ package actor ManagerService {
         log: Logger,
         callers: Callers? = nil,
         handedOver: @escaping @Sendable (TaskSnapshot) -> Void = { _ in },
-        tookOver: @escaping @Sendable (TaskSnapshot) -> Void = { _ in },
+        tookOver: @escaping @Sendable (TaskSnapshot, TaskSnapshot?) -> Void = { _, _ in },
         activated: @escaping @Sendable (_ token: String) -> Void = { _ in },
         settingsChanged: @escaping @Sendable (Settings) -> Void = { _ in },
         quitting: @escaping @Sendable () -> Void

@@ -93,9 +93,10 @@ struct Daemon {
             folders: folders,
             log: log,
             handedOver: { feed.handedOver(DesktopTask($0)) },
-            tookOver: { [firstUse = FirstUse(of: "browser-told", folder: folders.state)] task in
-                guard !task.record.request.isPrivate, firstUse.begins() else { return }
-                feed.introduce(DesktopTask(task))
+            tookOver: { [first = FirstUse(of: "browser-told", folder: folders.state)] task, old in
+                guard !task.record.request.isPrivate else { return }
+                if let old { feed.askToContinue(DesktopTask(old), with: DesktopTask(task)) }
+                if first.begins() { feed.introduce(DesktopTask(task)) }
             },
             activated: { feed.activated(token: $0) },
             settingsChanged: { [threshold] settings in

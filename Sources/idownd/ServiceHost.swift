@@ -55,6 +55,12 @@ struct ServiceHost: DesktopHost {
         }
     }
 
+    func carryOn(_ task: String, with new: String) async {
+        guard let task = TaskID(task), let new = TaskID(new) else { return }
+        // Errors are ignored: either was removed or has ended in the meantime, and both stay.
+        try? await coordinator.carryOn(task, with: new)
+    }
+
     func leaveToBrowsers(_ host: String?) async { await manager.leaveToBrowsers(host) }
 
     func summary() async -> DesktopSummary {

@@ -22,8 +22,12 @@ import iDownState
             for step in plan {
                 // Scanning a partial index reads only the rows that the query selects; a list that
                 // is passed with the query is short.
-                let isAside = ["USE TEMP B-TREE", "LIST SUBQUERY", "SCAN json_each"]
-                    .contains { step.hasPrefix($0) }
+                let isAside = [
+                    "USE TEMP B-TREE", "LIST SUBQUERY", "SCAN json_each",
+                    // Of hand-overs the newest alone are read.
+                    "CO-ROUTINE", "MATERIALIZE", "SCAN handOver", "SCAN (subquery", "CORRELATED",
+                ]
+                .contains { step.hasPrefix($0) }
                 let reads =
                     step.hasPrefix("SEARCH task USING") || step.contains("INDEX task")
                     || step.hasPrefix("SEARCH pieceHashes USING")

@@ -32,6 +32,8 @@ final class RecordingHost: DesktopHost {
 
     func carryOutOnAll(_ verb: DesktopVerb) async { keep("\(verb.rawValue) all") }
 
+    func carryOn(_ task: String, with new: String) async { keep("continue \(task) with \(new)") }
+
     func leaveToBrowsers(_ host: String?) async { keep("leave \(host ?? "all")") }
 
     func summary() async -> DesktopSummary {

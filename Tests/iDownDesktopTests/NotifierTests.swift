@@ -95,6 +95,49 @@ import iDownTesting
         }
     }
 
+    @Test func `a fresh link is asked about, and goes on only by the user's word`() async throws {
+        try await withDesktop { scene in
+            try await scene.bus.withNotificationServer(scene.connection) { mock in
+                scene.feed.askToContinue(.sample("1", .paused), with: .sample("2", .downloading))
+                let call = try #require(try await mock.waitForCalls(of: "Notify").first)
+                #expect(call[3] == .string("Continue file.iso with this link?"))
+                #expect(
+                    try [String](busValue: call[5])
+                        == ["continue", "Continue", "new", "New Download"]
+                )
+                try await mock.emit("ActionInvoked", "us", [.uint32(1), .string("new")])
+                // Answered: a second answer is none.
+                try await mock.emit("ActionInvoked", "us", [.uint32(1), .string("continue")])
+                scene.feed.askToContinue(.sample("3", .paused), with: .sample("4", .downloading))
+                try await soon("a second question") {
+                    try await mock.calls(of: "Notify").count == 2
+                }
+                // A question never takes the place of another, whose answer may be on its way.
+                scene.feed.askToContinue(.sample("5", .paused), with: .sample("6", .downloading))
+                try await soon("a third question") { try await mock.calls(of: "Notify").count == 3 }
+                #expect(try await mock.calls(of: "Notify").allSatisfy { $0[1] == .uint32(0) })
+                try await mock.emit("ActionInvoked", "us", [.uint32(2), .string("continue")])
+                try await mock.emit("ActionInvoked", "us", [.uint32(3), .string("continue")])
+                try await scene.host.wait(for: "continue 5 with 6")
+                #expect(scene.host.all.filter { $0.hasPrefix("continue") } == ["continue 5 with 6"])
+            }
+        }
+    }
+
+    @Test func `a question is closed once one of both is finished`() async throws {
+        try await withDesktop { scene in
+            try await scene.bus.withNotificationServer(scene.connection) { mock in
+                scene.feed.askToContinue(.sample("1", .paused), with: .sample("2", .downloading))
+                try await mock.waitForCalls(of: "Notify")
+                scene.complete("2", "/d/file.iso")
+                try await soon("the question to be closed") {
+                    // The mock declares a signed number, the specification an unsigned one.
+                    try await mock.calls(of: "CloseNotification").first == [.int32(1)]
+                }
+            }
+        }
+    }
+
     @Test func `starting the program shows the window where there is one`() async throws {
         try await withDesktop { scene in
             let log = CallLog()
@@ -233,6 +276,21 @@ import iDownTesting
                 let call = try #require(try await mock.waitForCalls(of: "Notify").first)
                 #expect(call[4] == .string("<b>"))
                 #expect(call[5] == .array(of: "s", []))
+                // A question without buttons could not be answered.
+                scene.feed.askToContinue(.sample("2", .paused), with: .sample("3", .downloading))
+                scene.complete("4", "/d/c")
+                try await soon("the next file") {
+                    try await mock.calls(of: "Notify").last?[4] == .string("<b>\nc")
+                }
+                scene.complete("5", "/d/d")
+                try await soon("the last file") {
+                    try await mock.calls(of: "Notify").last?[4] == .string("<b>\nc\nd")
+                }
+                #expect(
+                    try await mock.calls(of: "Notify").allSatisfy {
+                        $0[3] != .string("Continue file.iso with this link?")
+                    }
+                )
             }
         }
     }

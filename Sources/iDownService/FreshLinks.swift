@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import iDownData
+package import iDownState
+import iDownloader
+
+/// Finds the unfinished task to which a browser's new download brings a fresh link, and gives the
+/// task that link when the user says so.
+///
+/// The new download is a task of its own from the start, and stays one unless the user wants
+/// otherwise: so the file is never lost, and a page changes no other task.
+final class FreshLinks {
+    /// What the user is asked: only the newest question counts.
+    private struct Question {
+        let task: TaskID
+        let new: TaskID
+        /// Whether a digest or the same strong validator ties the bytes on disk to the new link.
+        let isProven: Bool
+    }
+
+    /// A server has this long to answer the task's request for the new link.
+    private static let patience: Duration = .seconds(60)
+    /// Between two looks at the task.
+    private static let pause: Duration = .milliseconds(200)
+    /// More answers than downloads can be handed over at once are not kept.
+    private static let most = 64
+
+    /// The answers to downloads that were handed over lately.
+    private var offers: [TaskID: OfferedFile] = [:]
+    private var question: Question?
+
+    /// Keeps the answer that a hand-over got.
+    func keep(_ file: OfferedFile, for id: TaskID) {
+        if offers.count < Self.most { offers[id] = file }
+    }
+
+    func forget(_ id: TaskID) { offers[id] = nil }
+
+    /// Returns the unfinished task for which a confirmed hand-over may be a fresh link; nil for none.
+    ///
+    /// Only the first call for a hand-over finds one.
+    ///
+    /// - Throws: `StoreFailure`; `ServiceRefusal.noSuchTask`.
+    func task(
+        for new: TaskID,
+        token: String,
+        in coordinator: isolated Coordinator
+    ) async throws -> TaskSnapshot? {
+        guard let file = offers.removeValue(forKey: new) else { return nil }
+        let request = try await coordinator.task(new).record.request
+        guard let page = request.referrer else { return nil }
+        let records = try await coordinator.store.read { snapshot throws(StoreFailure) in
+            try snapshot.unfinishedHandOvers(like: token, from: page)
+        }
+        let record = records.first { $0.id != new && $0.mayContinue(with: request, bringing: file) }
+        guard let record else { return nil }
+        let isProven =
+            record.request.hasDigest(of: record.remote) || record.remote.isSame(as: file.version)
+        question = Question(task: record.id, new: new, isProven: isProven)
+        return coordinator.snapshot(of: Shared(record))
+    }
+
+    /// Continues a task with the link of a new download, as the user has answered.
+    ///
+    /// Where nothing proves that both links bring the same file, the task would begin from zero, as
+    /// the new download has done already: so that one stays, and the task goes.
+    ///
+    /// - Throws: `StoreFailure`; `ServiceRefusal`; `Refusal`.
+    func carryOn(
+        _ task: TaskID,
+        with new: TaskID,
+        in coordinator: isolated Coordinator
+    ) async throws {
+        guard let question, question.task == task, question.new == new else { return }
+        self.question = nil
+        let before = try await coordinator.task(task).record
+        let fresh = try await coordinator.task(new).record
+        // What is finished needs no link.
+        guard before.state.isUnfinished, fresh.state.isUnfinished else { return }
+        guard question.isProven else { return try await coordinator.carryOut(.remove, on: task) }
+        var edit = TaskEdit()
+        edit.url = fresh.request.url
+        edit.headers = fresh.request.headers
+        edit.userAgent = .some(fresh.request.userAgent)
+        edit.cookies = .some(fresh.request.cookies)
+        try await coordinator.edit(task, edit)
+        try await coordinator.carryOut(.resume, on: task)
+        try await settle(task, after: before.attempt, new, in: coordinator)
+    }
+
+    /// Removes the new download once the task has bytes by its link, which may work only once: else
+    /// the new download stays.
+    private func settle(
+        _ task: TaskID,
+        after attempt: AttemptNumber,
+        _ new: TaskID,
+        in coordinator: isolated Coordinator
+    ) async throws {
+        var isHeld = false
+        let end = coordinator.time.now + Self.patience
+        while coordinator.time.now < end {
+            try await coordinator.time.sleep(for: Self.pause)
+            guard let now = try? await coordinator.task(task) else { break }
+            let isNew = now.record.attempt != attempt
+            switch now.record.state {
+            case .downloading where isNew && now.live?.activity == "transferring", .completed:
+                guard try await coordinator.task(new).record.state.isUnfinished else { return }
+                return try await coordinator.carryOut(.remove, on: new)
+            case .waiting(.queue) where !isHeld:
+                // The new download may have the slot that the task needs.
+                try await coordinator.carryOut(.pause, on: new)
+                isHeld = true
+                continue
+            case .downloading, .waiting:
+                continue
+            case .paused, .failed, .cancelled:
+                break
+            }
+            break
+        }
+        if isHeld { try await coordinator.carryOut(.resume, on: new) }
+    }
+}
+
+extension Coordinator {
+    /// The unfinished task for which a hand-over that was just confirmed may be a fresh link.
+    func taskToContinue(with new: TaskID, token: String) async throws -> TaskSnapshot? {
+        try await freshLinks.task(for: new, token: token, in: self)
+    }
+
+    /// Continues a task with the link of a browser's new download, as the user wants; the new one
+    /// goes once the link has proven good.
+    package func carryOn(_ task: TaskID, with new: TaskID) async throws {
+        try await freshLinks.carryOn(task, with: new, in: self)
+    }
+}
