@@ -37,6 +37,23 @@ struct DoctorTests {
         }
     }
 
+    @Test func `doctor tells of each browser what it lacks to hand downloads over`() async throws {
+        try await withService { service in
+            func told() async throws -> String? {
+                let report = try await idown("doctor", "--json", in: service)
+                return try await evaluate(
+                    "[(f['Grade'], f['Text']) for f in x if 'LibreWolf' in f['Text']]",
+                    of: report.standardOutput
+                )
+            }
+            #expect(try await told() == "[]")
+            mkdir(service.home.path + "/.librewolf", 0o700)
+            #expect(try await told()?.contains("not set up; the package idown-browser") == true)
+            _ = try await idown("browser", "enable", in: service)
+            #expect(try await told()?.contains("the extension is missing") == true)
+        }
+    }
+
     @Test func `doctor reports a folder without write permission`() async throws {
         try await withService { service in
             try await service.client.set(.downloadDirectory, to: .text("\(service.home.path)/x"))
