@@ -22,6 +22,8 @@ package struct BrowserRequest: Hashable, Sendable {
         case withdraw(token: String)
         /// Leaves the downloads of a host to the browser from now on.
         case leave(host: String)
+        /// Takes the downloads of a host again that were left to the browser.
+        case take(host: String)
         /// Switches hand-over on or off.
         case turn(isOn: Bool)
         /// Shows the list.
@@ -69,12 +71,8 @@ package struct BrowserRequest: Hashable, Sendable {
         case "hand-over": action = try handOver(&fields)
         case "confirm": action = .confirm(token: try fields.text("token"))
         case "withdraw": action = .withdraw(token: try fields.text("token"))
-        case "leave":
-            let host = try fields.text("host").lowercased()
-            guard Setting.isHost(host) else {
-                throw ManagerError(.invalidOption, "“host” must be a host name in ASCII")
-            }
-            action = .leave(host: host)
+        case "leave": action = .leave(host: try fields.host("host"))
+        case "take": action = .take(host: try fields.host("host"))
         case "switch":
             guard let isOn = try fields.flag("on") else { throw Fields.wrong("on", "a flag") }
             action = .turn(isOn: isOn)
@@ -182,6 +180,12 @@ private struct Fields {
     mutating func text(_ key: String) throws(ManagerError) -> String {
         guard case .text(let text) = take(key) else { throw Self.wrong(key, "a text") }
         return text
+    }
+
+    mutating func host(_ key: String) throws(ManagerError) -> String {
+        let host = try text(key).lowercased()
+        guard Setting.isHost(host) else { throw Self.wrong(key, "a host name in ASCII") }
+        return host
     }
 
     /// A text that is not empty: that is how browsers say that there is none.

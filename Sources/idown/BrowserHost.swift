@@ -82,6 +82,15 @@ actor BrowserHost {
                 guard case .words(let hosts) = now, !hosts.contains(host) else { return }
                 try await client.set(.browserLeaveHosts, to: .words(hosts + [host]))
             }
+        case .take(let host):
+            await change(id) { (client) throws(ManagerError) in
+                let now = try await client.value(of: .browserLeaveHosts)
+                guard case .words(let hosts) = now else { return }
+                // A rule for a domain holds for the hosts below it, too.
+                let others = hosts.filter { !".\(host)".hasSuffix(".\($0.lowercased())") }
+                guard others != hosts else { return }
+                try await client.set(.browserLeaveHosts, to: .words(others))
+            }
         case .turn(let isOn):
             await change(id) { (client) throws(ManagerError) in
                 try await client.set(.browserHandOver, to: .flag(isOn))

@@ -129,6 +129,13 @@ struct BrowserHostTests {
                 let hosts = try await service.client.value(of: .browserLeaveHosts)
                 #expect(hosts == .words((0..<10).map { "h\($0).org" }))
                 #expect(try await service.client.value(of: .browserHandOver) == .flag(false))
+                for id in 21..<30 { host.ask(id, "take", #""host":"h\#(id % 10).org""#) }
+                for _ in 21..<30 { #expect(try await host.answer().contains(#""ok":true"#)) }
+                // A rule for a domain holds for what lies below it, and not for what ends alike.
+                host.ask(30, "take", #""host":"a.xh0.org""#)
+                #expect(try await host.answer().contains(#""leave-hosts":["h0.org"]"#))
+                host.ask(31, "take", #""host":"a.h0.org""#)
+                #expect(try await host.answer().contains(#""leave-hosts":[]"#))
             }
         }
     }

@@ -24,6 +24,7 @@ struct BrowserRequestTests {
             (#""do":"confirm","token":"t""#, .confirm(token: "t")),
             (#""do":"withdraw","token":"t""#, .withdraw(token: "t")),
             (#""do":"leave","host":"A.org""#, .leave(host: "a.org")),
+            (#""do":"take","host":"A.org""#, .take(host: "a.org")),
             (#""do":"switch","on":false"#, .turn(isOn: false)),
         ] as [(String, BrowserRequest.Action)]
     )
@@ -72,6 +73,7 @@ struct BrowserRequestTests {
             (#"{"version":1,"id":7,"do":"confirm","token":1}"#, "InvalidOption", "“token”"),
             (#"{"version":1,"id":7,"do":"switch","on":1}"#, "InvalidOption", "“on”"),
             (#"{"version":1,"id":7,"do":"leave","host":"a b"}"#, "InvalidOption", "“host”"),
+            (#"{"version":1,"id":7,"do":"take","host":""}"#, "InvalidOption", "“host”"),
             (
                 #"{"version":1,"id":7,"do":"hand-over","url":"u","token":"t","status":-1}"#,
                 "InvalidOption", "“status”"

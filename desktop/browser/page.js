@@ -21,9 +21,25 @@ async function show(request) {
   }
 }
 
+/** A button that leaves the downloads of a site to the browser, or takes them again. */
+function siteButton(button, host, isLeft) {
+  Object.assign(button, { hidden: false, textContent: text(isLeft ? 'takeAgain' : 'leave', host) });
+  button.onclick = () => show({ do: isLeft ? 'take' : 'leave', host });
+  return button;
+}
+
 function showRules(rules) {
-  if (element('switch')) Object.assign(element('switch'), { checked: rules.on, disabled: false });
-  const rows = ['least-size', 'types', 'leave-types', 'hosts', 'leave-hosts', 'private'].map((name) => {
+  if (site) siteButton(element('leave'), site, isLeft(rules, site));
+  if (!element('switch')) return;
+  Object.assign(element('switch'), { checked: rules.on, disabled: false });
+  element('sites').replaceChildren(
+    ...rules['leave-hosts'].map((host) => {
+      const row = document.createElement('li');
+      row.append(siteButton(document.createElement('button'), host, true));
+      return row;
+    }),
+  );
+  const rows = ['least-size', 'types', 'leave-types', 'hosts', 'private'].map((name) => {
     const row = document.createElement('tr');
     const value = rules[name];
     const list = Array.isArray(value) ? value.join(' ') || '–' : text(String(value)) || `${value / 1024} KiB`;
@@ -31,12 +47,7 @@ function showRules(rules) {
     [row.firstChild.textContent, row.lastChild.textContent] = [text(name.replace('-', '_')), list];
     return row;
   });
-  element('rules')?.replaceChildren(...rows);
-  if (element('leave') && site) {
-    element('leave').textContent = text(isLeft(rules, site) ? 'left' : 'leave', site);
-    element('leave').disabled = isLeft(rules, site);
-    element('leave').hidden = false;
-  }
+  element('rules').replaceChildren(...rows);
 }
 
 const [tab] = element('leave') ? await api.tabs.query({ active: true, currentWindow: true }) : [];
@@ -44,7 +55,12 @@ const site = /^https?:/.test(tab?.url ?? '') ? hostOf(tab.url) : undefined;
 
 element('test')?.addEventListener('click', () => show({ do: 'hello' }));
 element('switch')?.addEventListener('change', ({ target }) => show({ do: 'switch', on: target.checked }));
-element('leave')?.addEventListener('click', () => show({ do: 'leave', host: site }));
+element('add')?.addEventListener('submit', (event) => {
+  event.preventDefault();
+  // As browsers write it: small, in ASCII, and without what surrounds it.
+  const host = hostOf(element('site').value.trim().replace(/^(https?:\/\/)?/i, 'https://'));
+  if (host) show({ do: 'leave', host }).then(() => event.target.reset());
+});
 element('open')?.addEventListener('click', () => show({ do: 'open' }));
 element('options')?.addEventListener('click', () => api.runtime.openOptionsPage());
 await show({ do: 'hello' });
