@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Chromium by its debugging pipe, and Firefox by Marionette: both with the extension, in a window."""
 
+import contextlib
 import json
 import os
 import queue
@@ -27,6 +28,16 @@ class Browser:
             pass
         self.child.wait()
 
+    @contextlib.contextmanager
+    def extension_page(self, name):
+        """A page of the extension behind the page that is shown: gives a function that runs a script."""
+        page = self.open_behind(name)
+        try:
+            wait(lambda: self.run_in(page, "document.getElementById('state')?.textContent"), name)
+            yield lambda script: self.run_in(page, script)
+        finally:
+            self.close_behind(page)
+
     def saved(self):
         """The finished files that the browser has saved by itself."""
         return [path for path in self.session.saved.iterdir()
@@ -44,7 +55,7 @@ class Browser:
 class Chromium(Browser):
     name = "Chromium"
 
-    def __init__(self, session, extension=EXTENSION, prompt=False):
+    def __init__(self, session, extension=EXTENSION, prompt=False, private=False):
         self.session, self.profile = session, session.work / "chromium"
         preferences = self.profile / "Default/Preferences"
         if not preferences.exists():
@@ -56,6 +67,9 @@ class Chromium(Browser):
         # Several downloads of one page without asking.
         settings.setdefault("profile", {}).setdefault(
             "default_content_setting_values", {})["automatic_downloads"] = 1
+        settings.setdefault("savefile", {})["default_directory"] = str(session.saved)
+        settings.setdefault("extensions", {}).setdefault("settings", {}).setdefault(
+            CHROMIUM_ID, {})["incognito"] = private
         preferences.write_text(json.dumps(settings))
         to_browser, self.pipe = os.pipe()
         reading, from_browser = os.pipe()
@@ -140,7 +154,61 @@ class Chromium(Browser):
         wait(lambda: self.run(f"location.href == {json.dumps(url)} && document.readyState") ==
              "complete", f"the page {url}")
 
-    def click(self, selector, alt=False):
+    def open_behind(self, name):
+        url = f"chrome-extension://{CHROMIUM_ID}/{name}"
+        target = self.call("Target.createTarget", url=url, background=True)["targetId"]
+        return target, self.attach(target)
+
+    def run_in(self, page, script):
+        return self.evaluate(page[1], script)
+
+    def close_behind(self, page):
+        self.call("Target.closeTarget", targetId=page[0])
+
+    def badge(self):
+        return self.extension("chrome.action.getBadgeText({})")
+
+    @contextlib.contextmanager
+    def private_window(self, url):
+        """Shows a page in a private window."""
+        # The browser that runs does it.
+        subprocess.run(["chromium", f"--user-data-dir={self.profile}", "--incognito", url],
+                       env=self.session.environment, capture_output=True, timeout=20)
+        target, = wait(lambda: [target for target in self.targets("page") if target["url"] == url],
+                       "the private page")
+        page, self.page = self.page, self.attach(target["targetId"])
+        try:
+            wait(lambda: self.run(f"location.href == {json.dumps(url)} && document.readyState") ==
+                 "complete", "the private page")
+            yield
+        finally:
+            self.page = page
+            self.call("Target.closeTarget", targetId=target["targetId"])
+
+    def xdotool(self, *words):
+        return subprocess.run(["xdotool", *words], env=self.session.environment, capture_output=True,
+                              text=True).stdout
+
+    def save_private(self):
+        """Answers the dialog that Chromium shows for each file of a private window."""
+        wait(lambda: "Save File" in self.xdotool("getwindowfocus", "getwindowname"), "the dialog")
+
+        def press():
+            self.xdotool("key", "alt+s")
+            time.sleep(0.3)
+            return "Save File" not in self.xdotool("getwindowfocus", "getwindowname")
+        wait(press, "the end of the dialog")
+
+    def menu(self, selector):
+        """Chooses idown's item in the menu of an element.
+
+        The menu is no part of the page: the item's letter is a key of the keyboard.
+        """
+        self.click(selector, button="right")
+        time.sleep(0.5)
+        self.xdotool("key", "d")
+
+    def click(self, selector, alt=False, button="left"):
         """A click of the user's mouse on an element.
 
         Chromium drops what comes before a page's first frame is on the screen, so that the page
@@ -151,13 +219,14 @@ class Chromium(Browser):
             f" const element = ({selector!r}).split('>>').reduce("
             "(d, s) => d.querySelector(s).contentDocument ?? d.querySelector(s), document);"
             " globalThis.clicks = 0; const note = () => globalThis.clicks++;"
-            " element.ownerDocument.addEventListener('mouseup', note, { capture: true, once: true });"
+            " for (const kind of ['mouseup', 'contextmenu'])"
+            " element.ownerDocument.addEventListener(kind, note, { capture: true, once: true });"
             " return element.getBoundingClientRect().toJSON(); })")
         x, y = place["x"] + place["width"] / 2, place["y"] + place["height"] / 2
 
         def press():
             for kind in ("mousePressed", "mouseReleased"):
-                self.call("Input.dispatchMouseEvent", self.page, type=kind, x=x, y=y, button="left",
+                self.call("Input.dispatchMouseEvent", self.page, type=kind, x=x, y=y, button=button,
                           clickCount=1, modifiers=1 if alt else 0)
             deadline = time.monotonic() + 1
             while time.monotonic() < deadline:
@@ -189,7 +258,7 @@ class Chromium(Browser):
 class Firefox(Browser):
     name = "Firefox"
 
-    def __init__(self, session, extension=EXTENSION, prompt=False):
+    def __init__(self, session, extension=EXTENSION, prompt=False, private=False):
         self.session, self.profile = session, session.work / "firefox"
         self.profile.mkdir(exist_ok=True)
         with socket.socket() as free:
@@ -222,7 +291,7 @@ class Firefox(Browser):
         self.read()
         self.call("WebDriver:NewSession", capabilities={"alwaysMatch": {"pageLoadStrategy": "none"}})
         if not INSTALLED:
-            self.call("Addon:Install", path=str(extension), temporary=True)
+            self.call("Addon:Install", path=str(extension), temporary=True, allowPrivateBrowsing=private)
 
     def read(self):
         while b":" not in self.rest:
@@ -261,7 +330,65 @@ class Firefox(Browser):
         wait(lambda: self.run("[location.href, document.readyState]") == [url, "complete"],
              f"the page {url}")
 
-    def click(self, selector, alt=False):
+    def open_behind(self, name):
+        before = self.call("WebDriver:GetWindowHandles")
+        self.chrome("gBrowser.addTab(WebExtensionPolicy.getByID('browser@idown.org').extension"
+                    f".baseURI.resolve('{name}'), {{ triggeringPrincipal: "
+                    "Services.scriptSecurityManager.getSystemPrincipal() }) && 1")
+        return wait(lambda: set(self.call("WebDriver:GetWindowHandles")) - set(before), name).pop()
+
+    @contextlib.contextmanager
+    def in_window(self, handle):
+        here = self.call("WebDriver:GetWindowHandle")
+        self.call("WebDriver:SwitchToWindow", handle=handle, focus=False)
+        try:
+            yield
+        finally:
+            self.call("WebDriver:SwitchToWindow", handle=here, focus=False)
+
+    def run_in(self, page, script):
+        with self.in_window(page):
+            return self.run(script)
+
+    def close_behind(self, page):
+        here = self.call("WebDriver:GetWindowHandle")
+        self.call("WebDriver:SwitchToWindow", handle=page, focus=False)
+        self.call("WebDriver:CloseWindow")
+        self.call("WebDriver:SwitchToWindow", handle=here, focus=False)
+
+    def badge(self):
+        return self.chrome(
+            "ChromeUtils.importESModule('resource://gre/modules/ExtensionParent.sys.mjs').ExtensionParent"
+            ".apiManager.global.browserActionFor(WebExtensionPolicy.getByID('browser@idown.org').extension)"
+            ".action.getContextData(null).badgeText")
+
+    @contextlib.contextmanager
+    def private_window(self, url):
+        """Shows a page in a private window."""
+        here = self.call("WebDriver:GetWindowHandle")
+        window = self.call("WebDriver:NewWindow", type="window", private=True)["handle"]
+        self.call("WebDriver:SwitchToWindow", handle=window)
+        try:
+            self.open(url)
+            yield
+        finally:
+            self.call("WebDriver:CloseWindow")
+            self.call("WebDriver:SwitchToWindow", handle=here)
+
+    def save_private(self):
+        """Firefox asks nothing."""
+
+    def menu(self, selector):
+        """Chooses idown's item in the menu of an element."""
+        self.click(selector, button=2)
+        self.chrome(
+            "(async () => { const menu = document.getElementById('contentAreaContextMenu');"
+            " const find = () => [...menu.querySelectorAll('menuitem')].find("
+            "(item) => item.label === 'Download with idown' && !item.hidden);"
+            " while (menu.state !== 'open' || !find()) await new Promise((done) => setTimeout(done, 50));"
+            " menu.activateItem(find()); })()")
+
+    def click(self, selector, alt=False, button=0):
         *frames, selector = selector.split(">>")
         for frame in frames:
             element = self.call("WebDriver:FindElement", using="css selector", value=frame)
@@ -272,7 +399,7 @@ class Firefox(Browser):
             {"type": "keyUp", "value": "\ue00a"}]}
         mouse = {"type": "pointer", "id": "mouse", "parameters": {"pointerType": "mouse"}, "actions": [
             {"type": "pointerMove", "origin": element, "x": 0, "y": 0},
-            {"type": "pointerDown", "button": 0}, {"type": "pointerUp", "button": 0}]}
+            {"type": "pointerDown", "button": button}, {"type": "pointerUp", "button": button}]}
         self.call("WebDriver:PerformActions", actions=[keys, mouse] if alt else [mouse])
         if frames:
             self.call("WebDriver:SwitchToFrame", id=None)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A home with a private bus, a screen, and idown's service, which the bus starts."""
 
+import contextlib
 import json
 import os
 import pathlib
@@ -80,9 +81,9 @@ class Session:
         with os.fdopen(reading) as pipe:
             return f":{pipe.readline().strip()}"
 
-    def start(self, words, log, **options):
+    def start(self, words, log, give=subprocess.DEVNULL, **options):
         with open(self.work / f"{log}.log", "ab") as file:
-            child = subprocess.Popen(words, env=self.environment, stdin=subprocess.DEVNULL,
+            child = subprocess.Popen(words, env=self.environment, stdin=give,
                                      stdout=file, stderr=file, **options)
         self.children.append(child)
         return child
@@ -93,7 +94,7 @@ class Session:
         manifest = {"name": HOST, "description": "idown", "type": "stdio"}
         # The program by its own name: a link would hide which one it is.
         wrapper = self.work / "host"
-        wrapper.write_text(f'#!/bin/sh\nexec {program or self.idown} browser-host "$@"\n')
+        wrapper.write_text(program or f'#!/bin/sh\nexec {self.idown} browser-host "$@"\n')
         wrapper.chmod(0o755)
         manifest["path"] = str(wrapper)
         origin = {"allowed_origins": ["chrome-extension://dofnlljjpebfojmpiecjbnkaemhcdfpm/"]}
@@ -118,8 +119,15 @@ class Session:
 
     def command(self, *words):
         """What a command of idown prints."""
-        return subprocess.run([self.idown, *words], env=self.environment, check=True, timeout=30,
-                              capture_output=True, text=True).stdout
+        result = subprocess.run([self.idown, *words], env=self.environment, timeout=30,
+                                capture_output=True, text=True)
+        # A service that is killed while it is asked answers nothing.
+        if result.returncode == 69 and words[0] == "list":
+            print(f"asked again: {result.stderr.strip()}")
+            return self.command(*words)
+        if result.returncode:
+            raise RuntimeError(f"idown {words}: {result.returncode} {result.stderr}")
+        return result.stdout
 
     def tasks(self):
         return [json.loads(line) for line in self.lines()]
@@ -152,6 +160,28 @@ class Session:
         for folder in (self.downloads, self.saved):
             for path in folder.iterdir():
                 path.unlink()
+
+    @contextlib.contextmanager
+    def notifications(self):
+        """Shows notifications: gives a function that returns those so far, and one that clicks."""
+        server = self.start(["/usr/bin/python3", ROOT / "Tests/Browsers/notifications.py"],
+                            "notifications", give=subprocess.PIPE)
+        log = self.work / "notifications.log"
+        start = log.stat().st_size
+
+        def shown():
+            lines = log.read_bytes()[start:].decode().splitlines()
+            return [json.loads(line) for line in lines if line.startswith("[")]
+
+        def click(number, key):
+            server.stdin.write(f"{number} {key}\n".encode())
+            server.stdin.flush()
+        try:
+            yield shown, click
+        finally:
+            server.stdin.close()
+            server.wait(5)
+            self.children.remove(server)
 
     def close(self):
         self.kill_service()

@@ -163,10 +163,12 @@ class Cases(Steps):
         self.expect_idown(file)
 
     def test_a_large_file_of_which_little_comes_twice(self):
-        file = self.serve(size=1024 * MIB, late=1)
+        # At 1 Gbit/s: Chromium tells of a download some 20 ms after it has begun to read.
+        file = self.serve(size=1024 * MIB, late=1, rate=125_000_000)
         self.click_file()
         task = wait(self.session.tasks, "a task")[0]
         request = self.site.asked(self.name, browser=True)[0]
+        file.rate = 0
         print(f"\n{self.browser.name}: of 1 GiB with an answer after 1 s,"
               f" {request.sent / MIB:.1f} MiB came twice")
         self.assertLess(request.sent, self.most_twice * MIB)
@@ -260,6 +262,199 @@ class Cases(Steps):
         self.session.command("resume", id)
         self.assertTrue(file.equals(pathlib.Path(self.session.task(self.name)["Path"])))
 
+    # What the user gives to idown, and what the rules say
+
+    def test_the_menu_takes_a_link(self):
+        file = self.serve(size=300, kind="text/plain")
+        self.open(f"<a id=a href={self.name}>the file</a>")
+        self.browser.menu("#a")
+        self.expect_idown(file, requests=0)
+
+    def test_the_menu_takes_all_links_of_a_selection(self):
+        names = [f"{self.name}-{number}" for number in range(3)]
+        files = [self.serve(name, size=300 + len(name)) for name in names]
+        links = " ".join(f"<a href={name}>a file</a>" for name in names)
+        self.open(f"<div id=d><p id=a>All files:</p>{links}</div><a href=/other>another</a>")
+        self.browser.run("getSelection().selectAllChildren(document.getElementById('d'))")
+        self.browser.menu("#a")
+        for name, file in zip(names, files):
+            self.assertTrue(file.equals(pathlib.Path(self.session.task(name)["Path"])))
+        self.assertEqual(len(self.session.tasks()), 3)
+        self.assertEqual(self.browser.saved(), [])
+
+    def left_sites(self):
+        return self.session.command("config", "browser-leave-hosts").strip()
+
+    def test_the_popup_counts_and_leaves_a_site_and_takes_it_again(self):
+        file = self.serve(size=32 * MIB, rate=MIB // 2)
+        self.click_file()
+        wait(self.session.tasks, "a task")
+        wait(lambda: self.browser.badge() == "1", "the number on the button")
+        # The popup is about the page that is shown.
+        with self.browser.extension_page("popup.html") as run:
+            self.assertIn("1", run("document.getElementById('state').textContent"))
+            self.assertIn("127.0.0.1", run("document.getElementById('leave').textContent"))
+            run("document.getElementById('leave').click()")
+            wait(lambda: "127.0.0.1" in self.left_sites(), "the site left")
+        self.session.clear()
+        type(self).last += 1
+        self.name = f"/f{self.last}"
+        file = self.serve()
+        self.click_file()
+        self.expect_browser(file)
+        self.session.clear()
+        self.browser.forget()
+        with self.browser.extension_page("popup.html") as run:
+            self.assertIn("again", run("document.getElementById('leave').textContent"))
+            run("document.getElementById('leave').click()")
+            wait(lambda: "127.0.0.1" not in self.left_sites(), "the site taken again")
+        type(self).last += 1
+        self.name = f"/f{self.last}"
+        file = self.serve()
+        self.click_file()
+        self.expect_idown(file)
+
+    def test_the_options_change_the_rules_and_test_the_connection(self):
+        with self.browser.extension_page("options.html") as run:
+            self.assertEqual(run("document.getElementById('rules').rows.length"), 5)
+            for value in ("off", "on"):
+                run("document.getElementById('switch').click()")
+                wait(lambda: self.session.command("config", "browser-hand-over").strip() == value,
+                     f"the switch {value}")
+            sites = "document.getElementById('sites').textContent"
+            run("document.getElementById('site').value = ' https://Example.org/x'")
+            run("document.getElementById('add').requestSubmit()")
+            wait(lambda: "example.org" in run(sites), "the site in the list")
+            self.assertIn("example.org", self.left_sites())
+            run("document.querySelector('#sites button').click()")
+            wait(lambda: run(sites) == "", "the site gone")
+            self.assertNotIn("example.org", self.left_sites())
+            state = "document.getElementById('state').textContent"
+            self.assertIn("idown answers", run(state))
+            self.session.remove_host()
+            self.session.kill_hosts()
+            try:
+                time.sleep(0.2)
+                run("document.getElementById('test').click()")
+                wait(lambda: "not set up" in run(state), "that the host is missing")
+            finally:
+                self.session.install_host()
+            run("document.getElementById('test').click()")
+            wait(lambda: "idown answers" in run(state), "an answer again")
+
+    @contextlib.contextmanager
+    def private_click(self):
+        page = self.site.page(f"/page{self.name[1:]}", f"<a id=a href={self.name}>the file</a>")
+        with self.browser.private_window(page):
+            self.browser.click("#a")
+            yield
+
+    def test_private_windows_stay_with_the_browser(self):
+        file = self.serve()
+        with self.private_click():
+            self.browser.save_private()
+            self.expect_browser(file)
+
+    def test_private_windows_stay_with_the_browser_where_only_the_browser_allows_them(self):
+        self.again(private=True)
+        try:
+            file = self.serve()
+            with self.private_click():
+                self.browser.save_private()
+                self.expect_browser(file)
+        finally:
+            self.again()
+
+    def test_nothing_is_kept_of_a_private_window(self):
+        self.session.command("config", "browser-private", "on")
+        self.again(private=True)
+        try:
+            self.name = f"/geheim{self.last}"
+            file = self.serve()
+            with self.private_click():
+                path = self.session.downloads / file.name
+                wait(lambda: path.exists() and not self.session.tasks(), "the file, and no task", 30)
+            self.assertTrue(file.equals(path))
+            self.assertEqual(self.browser.saved(), [])
+            self.assertEqual(self.session.command("list", "--json", "--search", "geheim").strip() or "[]", "[]")
+            kept = [path for path in self.work.glob("*.log")] + [
+                path for path in (self.session.home / ".local/share").rglob("*") if path.is_file()]
+            self.assertEqual([path for path in kept if b"geheim" in path.read_bytes()], [])
+        finally:
+            self.session.command("config", "browser-private", "off")
+            self.again()
+
+    # Clicked again
+
+    def unfinished(self, *, is_expired):
+        """A file whose first link has brought a part of it to idown, and the page's next link."""
+        file = self.serve(size=24 * MIB, rate=MIB)
+        self.click_file("<a id=a href={}?s=1>the file</a>")
+        task = wait(self.session.tasks, "a task")[0]
+        wait(lambda: int(self.session.tasks()[0]["DownloadedBytes"]) > MIB, "some bytes")
+        if is_expired:
+            # idown tries some more times before it gives the link up.
+            file.expired.add("s=1")
+            wait(lambda: self.session.tasks()[0]["ErrorCode"] == "Server.Forbidden", "a refusal")
+        else:
+            self.session.command("pause", task["Id"])
+            wait(lambda: self.session.tasks()[0]["State"] == "paused", "a paused task")
+        self.site.page(f"/page{self.name[1:]}", f"<a id=a href={self.name}?s=2>the file</a>")
+        return file, task["Id"]
+
+    def click_again(self, shown):
+        self.browser.open(self.site.url(f"/page{self.name[1:]}"))
+        self.browser.click("#a")
+
+        def question():
+            return [note for note in shown() if note[1].startswith("Continue ")]
+        note = wait(question, "a question")[-1]
+        self.assertEqual(note[3], ["continue", "Continue", "new", "New Download"])
+        self.assertEqual(note[1], f"Continue {self.name[1:]}.bin with this link?")
+        return note[0]
+
+    def test_clicking_again_continues_a_download_whose_link_has_expired(self):
+        with self.session.notifications() as (shown, click):
+            file, id = self.unfinished(is_expired=True)
+            number = self.click_again(shown)
+            # Nothing happens without an answer.
+            time.sleep(0.5)
+            tasks = {str(task["Id"]): task for task in self.session.tasks()}
+            self.assertEqual(tasks[str(id)]["ErrorCode"], "Server.Forbidden")
+            self.assertIn("s=1", tasks[str(id)]["URL"])
+            self.assertEqual(len(tasks), 2)
+            click(number, "continue")
+            task = wait(lambda: [t for t in self.session.tasks() if t["State"] == "completed"],
+                        "the file", 30)[0]
+            self.assertEqual(task["Id"], id)
+            self.assertIn("s=2", task["URL"])
+            wait(lambda: len(self.session.tasks()) == 1, "the new download gone")
+            self.assertTrue(file.equals(pathlib.Path(task["Path"])))
+            ranges = [request.headers["Range"] for request in self.site.asked(self.name, browser=False)]
+            self.assertTrue([text for text in ranges if text and not text.startswith("bytes=0-")])
+
+    def test_clicking_again_is_a_new_download_where_the_user_wants_one(self):
+        with self.session.notifications() as (shown, click):
+            file, id = self.unfinished(is_expired=False)
+            before = next(task for task in self.session.tasks() if task["Id"] == id)
+            click(self.click_again(shown), "new")
+            task = wait(lambda: [t for t in self.session.tasks() if t["State"] == "completed"],
+                        "the file", 30)[0]
+            self.assertNotEqual(task["Id"], id)
+            self.assertTrue(file.equals(pathlib.Path(task["Path"])))
+            after = next(task for task in self.session.tasks() if task["Id"] == id)
+            for key in ("URL", "State", "DownloadedBytes", "Serial"):
+                self.assertEqual(after[key], before[key])
+
+    def test_clicking_again_is_a_new_download_where_nobody_can_be_asked(self):
+        file, id = self.unfinished(is_expired=False)
+        self.browser.open(self.site.url(f"/page{self.name[1:]}"))
+        self.browser.click("#a")
+        task = wait(lambda: [t for t in self.session.tasks() if t["State"] == "completed"],
+                    "the file", 30)[0]
+        self.assertNotEqual(task["Id"], id)
+        self.assertTrue(file.equals(pathlib.Path(task["Path"])))
+
     # Left
 
     def test_a_small_file_stays_with_the_browser(self):
@@ -334,6 +529,65 @@ class Cases(Steps):
         wait(lambda: not set(stopped) & set(self.session.hosts()), "the end of that host")
         self.assertEqual(self.session.tasks(), [])
 
+    def refused(self, error):
+        """A click where the host answers each hand-over so; gives what the extension says to it."""
+        log = self.work / f"asked{self.last}"
+        self.session.kill_hosts()
+        self.session.install_host(f'''#!/usr/bin/env python3
+import json, struct, sys
+rules = {{"on": True, "least-size": 0, "types": [], "leave-types": [], "hosts": [], "leave-hosts": [],
+         "private": False}}
+while header := sys.stdin.buffer.read(4):
+    request = json.loads(sys.stdin.buffer.read(*struct.unpack("=I", header)))
+    print(request["do"], file=open({str(log)!r}, "a"))
+    answer = {{"id": request["id"], "ok": True, "rules": rules, "running": 0}}
+    if request["do"] == "hand-over":
+        answer = {{"id": request["id"], "ok": False, "error": {error!r}, "message": ""}}
+    data = json.dumps(answer).encode()
+    sys.stdout.buffer.write(struct.pack("=I", len(data)) + data)
+    sys.stdout.buffer.flush()
+''')
+        try:
+            file = self.serve()
+            self.click_file()
+            self.expect_browser(file)
+            wait(lambda: "withdraw" in log.read_text().split(), "a withdrawal")
+            return log.read_text().split()
+        finally:
+            self.session.install_host()
+            self.again()
+
+    def test_a_url_that_idown_refuses(self):
+        self.assertEqual(self.refused("InvalidURL"), ["hello", "hand-over", "withdraw"])
+
+    def test_a_service_that_is_stopping(self):
+        self.assertEqual(self.refused("Stopping"), ["hello", "hand-over", "withdraw"])
+
+    def test_the_eleventh_of_a_minute_without_a_click_stays_with_the_browser(self):
+        # The count is kept as long as the browser runs.
+        self.again()
+        names = [f"{self.name}-{number}" for number in range(11)]
+        for name in names:
+            self.serve(name)
+        frames = "".join(
+            f"setTimeout(() => document.body.append(Object.assign(document.createElement('iframe'),"
+            f" {{ src: '{name}' }})), {number * 300});" for number, name in enumerate(names))
+        self.open(f"<script>onload = () => {{ {frames} }}</script>")
+        wait(lambda: len(self.session.tasks()) + len(self.browser.saved()) == 11, "all files", 40)
+        self.assertEqual(len(self.session.tasks()), 10)
+        self.assertEqual([path.name for path in self.browser.saved()], [f"{names[-1][1:]}.bin"])
+        self.again()
+
+    def test_little_comes_twice_on_a_link_of_10_mbit(self):
+        # The rest of 0.3 s is the way to idown's request and back.
+        file = self.serve(size=4 * MIB, rate=1_250_000, late=0.2)
+        self.click_file()
+        self.expect_idown(file, requests=1)
+        sent = self.site.asked(self.name, browser=True)[0].sent
+        print(f"\n{self.browser.name}: with 10 Mbit/s and an answer after 0.2 s,"
+              f" {sent / 1024:.0f} KiB came twice")
+        self.assertLessEqual(sent, 512 * 1024)
+
     def test_rules_that_leave_a_site(self):
         self.session.command("config", "browser-leave-hosts", "127.0.0.1")
         try:
@@ -406,18 +660,21 @@ class Cases(Steps):
         {"host": self.session.kill_hosts, "service": self.session.kill_service,
          "browser": self.browser.kill}[victim]()
 
+        def own():
+            # What an earlier end of the browser has left is confirmed after a minute.
+            return [task for task in self.session.tasks() if task["URL"].endswith(self.name)]
+
         def whole():
-            tasks = [task for task in self.session.tasks() if task["State"] == "completed"]
-            paths = [pathlib.Path(task["Path"]) for task in tasks] + self.browser.saved()
-            return [path for path in paths if file.equals(path)]
+            paths = [pathlib.Path(task["Path"]) for task in own() if task["State"] == "completed"]
+            return [path for path in paths + self.browser.saved() if file.equals(path)]
         if victim == "browser":
             # It may have ended before its request, and what idown has not answered is its own.
             time.sleep(1)
             self.begin()
-        if victim != "browser" or self.session.tasks():
+        if victim != "browser" or own():
             wait(whole, f"the file after the end of the {victim} at {moment:.3f} s", 75)
         time.sleep(0.5)
-        self.assertLessEqual(len(self.session.tasks()), 1)
+        self.assertLessEqual(len(own()), 1)
         # Twice only where the service could not be reached.
         if victim == "host":
             self.assertEqual(len(whole()), 1)
@@ -440,8 +697,7 @@ class Cases(Steps):
 
 
 class ChromiumTests(Cases, unittest.TestCase):
-    # Over loopback 3 to 9 MiB come before the first event can pause it.
-    Browser, most_twice = Chromium, 16
+    Browser, most_twice = Chromium, 8
 
 
 class FirefoxTests(Cases, unittest.TestCase):

@@ -21,6 +21,8 @@ class File:
         self.size, self.seed, self.name, self.kind = size, seed, name, kind
         self.rate, self.has_length, self.once, self.late = rate, has_length, once, late
         self.html_for_idown, self.headers = html_for_idown, headers
+        # Links, by their queries, that have expired.
+        self.expired = set()
 
     def piece(self, first, count):
         start = (self.seed + first) % len(BLOCK)
@@ -113,6 +115,8 @@ class Site:
             return self.reply(handler, 404)
         if file.once and len(self.asked(path)) > 1:
             return self.reply(handler, 403)
+        if urlsplit(request.path).query in file.expired:
+            return self.reply(handler, 403)
         if file.html_for_idown and not request.is_browser:
             return self.reply(handler, 200, [("Content-Type", "text/html")], b"<p>Log in first.")
         if not request.is_browser:
@@ -140,13 +144,18 @@ class Site:
             handler.send_header("Connection", "close")
             handler.close_connection = True
         handler.end_headers()
+        start = time.monotonic()
         while first <= last:
-            count = min(16384 if file.rate else 262_144, last + 1 - first)
+            if urlsplit(request.path).query in file.expired:
+                handler.close_connection = True
+                return
+            # At a rate, 1,000 pieces a second at most.
+            count = min(max(16384, file.rate // 1000) if file.rate else 262_144, last + 1 - first)
             handler.wfile.write(file.piece(first, count))
             request.sent += count
             first += count
             if file.rate:
-                time.sleep(count / file.rate)
+                time.sleep(max(0, start + request.sent / file.rate - time.monotonic()))
 
     def close(self):
         self.server.shutdown()

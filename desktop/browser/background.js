@@ -38,12 +38,9 @@ api.tabs.onRemoved.addListener((id) => setTimeout(() => openers.delete(id), PATI
 /** Whether one more may be taken: 10 a minute by themselves, further ones with a click each. */
 async function mayTake(tab) {
   const times = await taken;
-  const isFull = () => {
-    while (times[0] <= Date.now() - MINUTE) times.shift();
-    return times.length >= MOST_UNASKED;
-  };
-  const wasClicked = async (tab) => (await tell(tab, { do: 'clicked' })) === true;
-  if (isFull()) {
+  while (times[0] <= Date.now() - MINUTE) times.shift();
+  if (times.length >= MOST_UNASKED) {
+    const wasClicked = async (tab) => (await tell(tab, { do: 'clicked' })) === true;
     // Chromium does not tell the tab of every download.
     const [active] = tab >= 0 ? [] : await api.tabs.query({ active: true, lastFocusedWindow: true });
     return (await wasClicked(active?.id ?? tab)) || (await wasClicked(openers.get(tab)));
@@ -54,24 +51,18 @@ async function mayTake(tab) {
 }
 
 /** The answer of a tab's page; undefined where nobody answers. */
-async function tell(tab, message, options = {}) {
-  if (!(tab >= 0)) return undefined;
-  return Promise.race([api.tabs.sendMessage(tab, message, options).catch(() => undefined), sleep(PAGE)]);
-}
+const tell = async (tab, message, options = {}) =>
+  tab >= 0 ? Promise.race([api.tabs.sendMessage(tab, message, options).catch(() => {}), sleep(PAGE)]) : undefined;
 
 /** Requests by their ids: `hops` (URLs and request headers, one a redirect), and the response. */
 const requests = new Map();
-const joining = new Set(); // Called when a request has its response.
-
 function remember(details) {
   let request = requests.get(details.requestId);
   if (!request) {
-    for (const [id, { time }] of requests) {
-      if (time > Date.now() - REMEMBERED && requests.size < MOST_REQUESTS) break;
-      requests.delete(id);
-    }
-    request = { hops: [], time: Date.now(), start: Math.round(details.timeStamp) };
+    if (requests.size >= MOST_REQUESTS) requests.delete(requests.keys().next().value);
+    request = { hops: [], start: Math.round(details.timeStamp) };
     requests.set(details.requestId, request);
+    setTimeout(() => requests.delete(details.requestId), REMEMBERED);
   }
   const { method, tabId: tab, frameId: frame, cookieStoreId: store } = details;
   const page = details.documentUrl ?? details.originUrl ?? details.initiator;
@@ -98,7 +89,6 @@ function noteResponse(details) {
     'last-modified': told('last-modified'),
     mime: told('content-type'),
   };
-  for (const look of joining) look();
   return request;
 }
 
@@ -106,14 +96,9 @@ function noteResponse(details) {
 async function requestOf(item) {
   const url = withoutFragment(item.finalUrl);
   const fits = ({ seen, isJoined, hops }) => seen && !isJoined && withoutFragment(hops.at(-1).url) === url;
-  const find = () => [...requests.values()].filter(fits);
-  if (find().length === 0) {
-    let look;
-    const found = new Promise((done) => joining.add((look = () => find().length > 0 && done())));
-    await Promise.race([found, sleep(JOINING)]);
-    joining.delete(look);
-  }
-  const all = find();
+  const deadline = Date.now() + JOINING;
+  let all = [];
+  while ((all = [...requests.values()].filter(fits)).length === 0 && Date.now() < deadline) await sleep(10);
   const request = all.at(-1);
   if (request) request.isJoined = true;
   // Where one of them is a POST, nobody can say which became this download.
@@ -128,13 +113,10 @@ async function requestOf(item) {
 async function cookies(url, { page, tab, frame, store }) {
   const partition = await api.cookies.getPartitionKey?.({ tabId: tab, frameId: frame }).catch(() => undefined);
   const partitionKey = partition?.partitionKey;
-  const filter = { url, storeId: store };
-  const all = await api.cookies.getAll(filter).catch(() => []);
-  if (partitionKey?.topLevelSite) {
-    all.push(...(await api.cookies.getAll({ ...filter, partitionKey }).catch(() => [])));
-  }
+  const filters = partitionKey?.topLevelSite ? [{}, { partitionKey }] : [{}];
+  const some = (filter) => api.cookies.getAll({ url, storeId: store, ...filter }).catch(() => []);
   const isSame = hostOf(url) === hostOf(page);
-  const sent = all.filter((cookie) => isSame || cookie.sameSite !== 'strict');
+  const sent = (await Promise.all(filters.map(some))).flat().filter((cookie) => isSame || cookie.sameSite !== 'strict');
   sent.sort((one, other) => other.path.length - one.path.length);
   return sent.map(({ name, value }) => (name ? `${name}=${value}` : value)).join('; ');
 }
@@ -210,12 +192,23 @@ async function save(url, isPrivate) {
 
 // MARK: Chromium
 
+/** Downloads that this script has paused, with the ends of that, and those whose names it was asked for. */
+const [paused, asked] = [new Map(), new Set()];
+
+/** Pauses a download as soon as it is known: waiting with its name alone would not hold the bytes. */
+function pause({ id }) {
+  if (!paused.has(id)) paused.set(id, api.downloads.pause(id).catch(() => {}));
+  return paused.get(id);
+}
+
+const mayHold = ({ id, finalUrl, byExtensionId, danger, state, ...item }) =>
+  isWeb(finalUrl) && !byExtensionId && danger === 'safe' && state === 'in_progress' && (!item.paused || paused.has(id));
+
 async function hold(item) {
   const { incognito: isPrivate, filename: name, referrer } = item;
   let isTaken = false;
   try {
-    // At once: waiting with the name alone would not hold the bytes.
-    await api.downloads.pause(item.id);
+    await pause(item);
     const token = `${await profile}-${item.id}-${Date.parse(item.startTime)}`;
     const request = await requestOf(item);
     if (request?.seen.status !== 200) return;
@@ -251,16 +244,19 @@ async function giveUp({ id }) {
   return true;
 }
 
-const urls = ['http://*/*', 'https://*/*'];
 if (isChromium) {
-  const filter = { urls, types: ['main_frame', 'sub_frame', 'other'] };
-  api.webRequest.onSendHeaders.addListener(noteRequest, filter, ['requestHeaders', 'extraHeaders']);
-  const note = (details) => void noteResponse(details);
-  api.webRequest.onHeadersReceived.addListener(note, filter, ['responseHeaders', 'extraHeaders']);
+  api.downloads.onCreated.addListener((item) => {
+    if (asked.has(item.id) || !mayHold(item)) return;
+    pause(item);
+    // Nobody is asked for a name that the user gives.
+    setTimeout(() => asked.has(item.id) || release(item), JOINING);
+  });
   api.downloads.onDeterminingFilename.addListener((item, suggest) => {
-    if (!isWeb(item.finalUrl) || item.byExtensionId || item.danger !== 'safe' || item.paused) return false;
-    hold(item).then(() => suggest());
-    return true;
+    asked.add(item.id);
+    const isHeld = mayHold(item);
+    if (isHeld) hold(item).then(() => suggest());
+    else if (paused.has(item.id)) setTimeout(() => release(item), 0);
+    return isHeld;
   });
 }
 
@@ -273,20 +269,18 @@ async function holdResponse(details) {
   const isMain = details.type === 'main_frame';
   const isFile = isDownload(request.seen.mime, request.disposition);
   const isOffered = isFile && details.method === 'GET' && details.statusCode === 200;
-  if (isOffered && (await hand(details, request))) {
-    if (isMain && openers.has(details.tabId)) closeEmpty(details.tabId);
-    return { cancel: true };
-  }
-  if (isMain) openers.delete(details.tabId);
-  return {};
+  const isTaken = isOffered && (await hand(details, request));
+  if (isMain && isTaken && openers.has(details.tabId)) closeEmpty(details.tabId);
+  else if (isMain) openers.delete(details.tabId);
+  return { cancel: isTaken };
 }
 
 async function hand({ requestId, incognito: isPrivate }, request) {
   const token = `${await profile}-${requestId}-${request.start}`;
-  if (!(await offer(request, { token, isPrivate, source: request }).catch(() => false))) return false;
+  const isTaken = await offer(request, { token, isPrivate, source: request }).catch(() => false);
   // The response is cancelled once this function has returned.
-  setTimeout(() => confirm(token, request.hops[0].url, isPrivate), 0);
-  return true;
+  if (isTaken) setTimeout(() => confirm(token, request.hops[0].url, isPrivate), 0);
+  return isTaken;
 }
 
 /** Closes a tab that was opened for a download alone; the last one stays, or Firefox would end. */
@@ -296,11 +290,12 @@ async function closeEmpty(id) {
   if (isEmpty && tabs.length > 1) api.tabs.remove(id).catch(() => {});
 }
 
-if (!isChromium) {
-  const filter = { urls, types: ['main_frame', 'sub_frame'] };
-  api.webRequest.onSendHeaders.addListener(noteRequest, filter, ['requestHeaders']);
-  api.webRequest.onHeadersReceived.addListener(holdResponse, filter, ['blocking', 'responseHeaders']);
-}
+const filter = { urls: ['http://*/*', 'https://*/*'], types: ['main_frame', 'sub_frame'] };
+const extra = isChromium ? ['extraHeaders'] : [];
+if (isChromium) filter.types.push('other');
+api.webRequest.onSendHeaders.addListener(noteRequest, filter, ['requestHeaders', ...extra]);
+const answer = isChromium ? (details) => void noteResponse(details) : holdResponse;
+api.webRequest.onHeadersReceived.addListener(answer, filter, ['responseHeaders', extra[0] ?? 'blocking']);
 
 // MARK: Links that the user gives to idown
 
@@ -344,17 +339,14 @@ api.runtime.onMessage.addListener((message, sender) => {
 });
 
 let isWatching = false;
-
 /** Shows on the button how many downloads run, until there are none. */
 async function watch() {
   if (isWatching) return;
   isWatching = true;
-  let running = 0;
-  do {
+  for (let running = 1; running > 0; running > 0 && (await sleep(2000))) {
     running = await ask({ do: 'hello' }).then((answer) => answer.running, () => 0);
     api.action.setBadgeText({ text: running > 0 ? String(running) : '' });
-    await sleep(2000);
-  } while (running > 0);
+  }
   isWatching = false;
 }
 

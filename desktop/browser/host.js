@@ -9,14 +9,12 @@ const LONGEST = 64 * 1024; // The most that the host reads in one message, in by
 const IDLE = 10_000; // The host ends when it was not asked for this long, in milliseconds.
 const AGAIN = 100; // Before a host or a service that was lost is asked again, in milliseconds.
 
-let port;
+let port, idle;
 let lastId = 0;
-let idle;
 const waiting = new Map();
 
 /** What the host refused, by the name of the contract, or why there was no answer. */
 const failure = (code, message) => Object.assign(new Error(message), { code });
-
 export const sleep = (time) => new Promise((done) => setTimeout(done, time));
 
 function connect() {
@@ -42,37 +40,33 @@ function drop(own, code, text) {
   for (const request of waiting.values()) if (request.port === own) request.reject(failure(code, text));
 }
 
+function end(own) {
+  own.disconnect();
+  drop(own, 'Lost', 'no answer');
+}
+
 async function once(request, deadline) {
   const message = { version: VERSION, id: ++lastId, ...request };
   if (new TextEncoder().encode(JSON.stringify(message)).length > LONGEST) {
     throw failure('LimitExceeded', 'too long');
   }
   clearTimeout(idle);
+  const [own, start] = [connect(), Date.now()];
   let timer;
   try {
     return await new Promise((resolve, reject) => {
-      const own = connect();
       waiting.set(message.id, { port: own, resolve, reject });
-      const rest = Math.max(0, deadline - Date.now());
-      const start = Date.now();
       timer = setTimeout(() => {
         reject(failure('Silent', 'no answer'));
         // A host that says nothing at all may hang: the next request starts another one.
-        if (own.heard >= start) return;
-        own.disconnect();
-        drop(own, 'Lost', 'no answer');
-      }, rest);
+        if (own.heard < start) end(own);
+      }, Math.max(0, deadline - start));
       own.postMessage(message);
     });
   } finally {
     clearTimeout(timer);
     waiting.delete(message.id);
-    if (waiting.size === 0) {
-      idle = setTimeout(() => {
-        port?.disconnect();
-        port = undefined;
-      }, IDLE);
-    }
+    if (waiting.size === 0) idle = setTimeout(() => port && end(port), IDLE);
   }
 }
 

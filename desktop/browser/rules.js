@@ -13,7 +13,7 @@ const isBelow = (host, parent) => host === parent || host.endsWith(`.${parent}`)
 export const hostOf = (url) =>
   (URL.canParse(url ?? '') && new URL(url).hostname.replace(/\.$/, '')) || undefined;
 
-export const bare = (mime) => (mime ?? '').split(';')[0].trim().toLowerCase();
+const bare = (mime) => (mime ?? '').split(';')[0].trim().toLowerCase();
 
 /** Whether Firefox would save a response with these headers in place of showing it. */
 export function isDownload(mime, disposition) {
@@ -30,10 +30,8 @@ function fits(rule, mime, path) {
 }
 
 /** Whether hand-over is off for a page of this host. */
-export function isLeft(rules, host) {
-  const hosts = rules['leave-hosts'];
-  return host !== undefined && hosts.some((rule) => isBelow(host, rule));
-}
+export const isLeft = (rules, host) =>
+  host !== undefined && rules['leave-hosts'].some((rule) => isBelow(host, rule));
 
 /**
  * Whether the rules give a download to idown.
