@@ -68,8 +68,10 @@ class Chromium(Browser):
         settings.setdefault("profile", {}).setdefault(
             "default_content_setting_values", {})["automatic_downloads"] = 1
         settings.setdefault("savefile", {})["default_directory"] = str(session.saved)
-        settings.setdefault("extensions", {}).setdefault("settings", {}).setdefault(
-            CHROMIUM_ID, {})["incognito"] = private
+        # A fresh profile knows nothing of the extension, as a user's.
+        if private or "extensions" in settings:
+            settings.setdefault("extensions", {}).setdefault("settings", {}).setdefault(
+                CHROMIUM_ID, {})["incognito"] = private
         preferences.write_text(json.dumps(settings))
         to_browser, self.pipe = os.pipe()
         reading, from_browser = os.pipe()
@@ -189,8 +191,8 @@ class Chromium(Browser):
         return subprocess.run(["xdotool", *words], env=self.session.environment, capture_output=True,
                               text=True).stdout
 
-    def save_private(self):
-        """Answers the dialog that Chromium shows for each file of a private window."""
+    def save_by_dialog(self):
+        """Answers the dialog that Chromium shows, also for each file of a private window."""
         wait(lambda: "Save File" in self.xdotool("getwindowfocus", "getwindowname"), "the dialog")
 
         def press():
@@ -199,14 +201,14 @@ class Chromium(Browser):
             return "Save File" not in self.xdotool("getwindowfocus", "getwindowname")
         wait(press, "the end of the dialog")
 
-    def menu(self, selector):
-        """Chooses idown's item in the menu of an element.
+    def menu(self, selector, letter="d"):
+        """Chooses an item in the menu of an element, idown's unless another is named.
 
         The menu is no part of the page: the item's letter is a key of the keyboard.
         """
         self.click(selector, button="right")
         time.sleep(0.5)
-        self.xdotool("key", "d")
+        self.xdotool("key", letter)
 
     def click(self, selector, alt=False, button="left"):
         """A click of the user's mouse on an element.
@@ -375,7 +377,7 @@ class Firefox(Browser):
             self.call("WebDriver:CloseWindow")
             self.call("WebDriver:SwitchToWindow", handle=here)
 
-    def save_private(self):
+    def save_by_dialog(self):
         """Firefox asks nothing."""
 
     def menu(self, selector):
@@ -403,6 +405,10 @@ class Firefox(Browser):
         self.call("WebDriver:PerformActions", actions=[keys, mouse] if alt else [mouse])
         if frames:
             self.call("WebDriver:SwitchToFrame", id=None)
+
+    def kill(self):
+        super().kill()
+        self.socket.close()
 
     def end(self):
         self.call("Marionette:Quit", flags=["eAttemptQuit"])

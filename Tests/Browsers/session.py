@@ -154,8 +154,6 @@ class Session:
     def clear(self):
         """Empties the list and both folders."""
         for task in self.tasks():
-            self.command("cancel", task["Id"], "-y") if task["State"] not in (
-                "completed", "cancelled") else None
             self.command("remove", task["Id"], "-y")
         for folder in (self.downloads, self.saved):
             for path in folder.iterdir():

@@ -352,7 +352,7 @@ class Cases(Steps):
     def test_private_windows_stay_with_the_browser(self):
         file = self.serve()
         with self.private_click():
-            self.browser.save_private()
+            self.browser.save_by_dialog()
             self.expect_browser(file)
 
     def test_private_windows_stay_with_the_browser_where_only_the_browser_allows_them(self):
@@ -360,7 +360,7 @@ class Cases(Steps):
         try:
             file = self.serve()
             with self.private_click():
-                self.browser.save_private()
+                self.browser.save_by_dialog()
                 self.expect_browser(file)
         finally:
             self.again()
@@ -698,6 +698,12 @@ while header := sys.stdin.buffer.read(4):
 
 class ChromiumTests(Cases, unittest.TestCase):
     Browser, most_twice = Chromium, 8
+
+    def test_save_link_as_is_taken_since_chromium_does_not_tell_it_from_a_click(self):
+        file = self.serve()
+        self.open(f"<a id=a href={self.name}>the file</a>")
+        self.browser.menu("#a", letter="k")
+        self.expect_idown(file, requests=1)
 
 
 class FirefoxTests(Cases, unittest.TestCase):

@@ -41,6 +41,46 @@ import iDownState
         }
     }
 
+    @Test
+    func `unfinished tasks are found by the profile that has handed them over and their page`()
+        async throws
+    {
+        let profile = "0d4a1f6e-93ab-4a7a-8b1d-0a3c5f1e2d3c"
+        let page = "http://a/page"
+        try await withStore { store in
+            let found = try await store.commit { transaction in
+                func add(
+                    _ token: String,
+                    _ state: TaskState = .paused,
+                    from page: String = page,
+                    as settle: (TaskID) -> HandOver = { .confirmed($0) }
+                ) throws -> TaskID {
+                    let record = try transaction.addTask("http://a/\(token)") { record in
+                        record.state = state
+                        record.request.referrer = page
+                    }
+                    try transaction.settleHandOver(token, as: settle(record.id))
+                    return record.id
+                }
+                let first = try add("\(profile)-1")
+                let second = try add("\(profile)-2", .failed)
+                _ = try add("\(profile)-3", .completed)
+                _ = try add("\(profile)-4", from: "http://a/other")
+                _ = try add("\(profile)-5") { .joined($0) }
+                _ = try add("\(profile)-6") { _ in .withdrawn }
+                _ = try add("1d4a1f6e-93ab-4a7a-8b1d-0a3c5f1e2d3c-1")
+                _ = try add("\(profile)")
+                _ = try add("someone-1")
+                func ids(_ token: String) throws -> [TaskID] {
+                    try transaction.unfinishedHandOvers(like: token, from: page).map(\.id)
+                }
+                #expect(try ids("\(profile)-7") == [second, first])
+                return try [profile, "someone-2", "", "\(profile)x-1"].flatMap(ids)
+            }
+            #expect(found.isEmpty)
+        }
+    }
+
     @Test func `a settled hand-over keeps its token and nothing else`() async throws {
         try await withStore { store in
             try await store.commit { transaction in
