@@ -85,7 +85,12 @@ struct ConfigCommand: AsyncParsableCommand {
         let setting = try name.map { try self.setting($0) }
         if let setting, let value {
             let content = try content(value, of: setting)
-            return try await Service.use { try await $0.set(setting, to: content) }
+            return try await Service.use { client in
+                if setting.place == .settings {
+                    try await client.require(.settings, to: "change \(SettingName.text(setting))")
+                }
+                try await client.set(setting, to: content)
+            }
         }
         let all = try await settings()
         guard let setting else { return try show(all) }

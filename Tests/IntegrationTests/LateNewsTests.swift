@@ -215,7 +215,7 @@ struct LateNewsTests {
         for command in [
             ["verify", "1"], ["follow", "--since", "0"], ["get", "--probe", "http://a/"],
             ["explain", "--json", "1"], ["explain", "--history", "1"],
-            ["list", "--added-by", "idown"],
+            ["list", "--added-by", "idown"], ["config", "proxy", "http://proxy:3128"],
         ] {
             let refused = try await old.idown(command)
             #expect(refused.status == .exited(1), "\(refused)")

@@ -127,6 +127,58 @@ struct PeerTests {
         }
     }
 
+    // MARK: Monitors
+
+    @Test(arguments: [
+        ["gdbus", "monitor", "--session", "--dest", name], ["dbus-monitor", "--session"],
+    ])
+    func `a monitor hears of tasks always, and of their objects once somebody has asked`(
+        command: [String]
+    ) async throws {
+        try await withService { service in
+            let monitor = try await ChildProcess.start(
+                command[0],
+                Array(command.dropFirst()),
+                environment: service.environment
+            )
+            /// The lines up to one of these words.
+            func lines(until words: String...) async throws -> [String] {
+                try await within("\(words) from \(command[0])") {
+                    var lines: [String] = []
+                    while let line = await monitor.nextLine() {
+                        lines.append(line)
+                        if words.contains(where: line.contains) { return lines }
+                    }
+                    return lines
+                }
+            }
+            // From now on it hears everything.
+            _ = try await lines(until: "is owned by", "NameLost")
+            let client = service.client
+            func change() async throws -> String {
+                let id = try await service.add("http://127.0.0.1:9/x?token=1") { $0.paused = true }
+                try await client.setPriority(1, of: id)
+                try await client.remove(id)
+                return "\(Self.manager)/task/\(id)"
+            }
+            let object = try await change()
+            let first = try await lines(until: "TaskRemoved")
+            for signal in ["TaskAdded", "TaskChanged", "TaskRemoved"] {
+                #expect(first.contains { $0.contains(signal) }, "\(first)")
+            }
+            #expect(!first.contains { $0.contains(object) }, "\(first)")
+            try await client.subscribe()
+            let next = try await change()
+            let second = try await lines(until: "InterfacesRemoved")
+            #expect(second.contains { $0.contains("InterfacesAdded") }, "\(second)")
+            #expect(
+                second.contains { $0.contains(next) && $0.contains("PropertiesChanged") },
+                "\(second)"
+            )
+            await monitor.stop()
+        }
+    }
+
     // MARK: Libraries
 
     /// Each adds the URL of its first argument, prints the states that it is told of, pauses at the
