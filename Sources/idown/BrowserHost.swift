@@ -3,6 +3,7 @@
 import DBus
 import Dispatch
 import Glibc
+import Synchronization
 import iDownBrowser
 import iDownBus
 import iDownSettings
@@ -25,8 +26,9 @@ actor BrowserHost {
 
     private let streams = NativeStreams()
     private var connection: Connection?
-    /// Tokens of hand-overs whose answers have not been written.
-    private var unanswered: Set<String> = []
+    /// Tokens of hand-overs whose answers have not been written; the thread that writes takes them
+    /// out, so that none is withdrawn whose answer the browser may have.
+    private let unanswered = Mutex<Set<String>>([])
     private var isEnding = false
     /// The last change of a rule: the next one begins with what it has left.
     private var lastChange: Task<BrowserAnswer, Never>?
@@ -55,7 +57,7 @@ actor BrowserHost {
         // Answers that are being written count as written: this one comes behind them.
         _ = await streams.write([])
         await withTaskGroup(of: Void.self) { withdrawals in
-            for token in unanswered {
+            for token in unanswered.withLock(\.self) {
                 withdrawals.addTask { await self.takeBack(token, within: Self.endPatience) }
             }
         }
@@ -120,7 +122,7 @@ actor BrowserHost {
 
     private func handOver(_ id: Int64, _ url: String, _ options: HandOverOptions) async {
         let token = options.download.token ?? ""
-        unanswered.insert(token)
+        unanswered.withLock { _ = $0.insert(token) }
         do throws(ManagerError) {
             let task = try await asking(within: Self.handOverPatience) {
                 (client) throws(ManagerError) in
@@ -128,16 +130,20 @@ actor BrowserHost {
             }
             // The browser has ended, and the hand-over is being withdrawn.
             guard !isEnding else { return }
-            if await streams.write(BrowserAnswer.task(id, task).bytes) { unanswered.remove(token) }
+            _ = await streams.write(BrowserAnswer.task(id, task).bytes) { self.settle(token) }
         } catch {
-            if !error.isUnreachable { unanswered.remove(token) }
+            if !error.isUnreachable { settle(token) }
             guard !isEnding else { return }
             _ = await streams.write(BrowserAnswer.refused(BrowserRefusal(id, error)).bytes)
             guard error.isUnreachable else { return }
             // The browser goes on by itself, whatever the service makes of the call later.
             await takeBack(token, within: Self.patience)
-            unanswered.remove(token)
+            settle(token)
         }
+    }
+
+    private nonisolated func settle(_ token: String) {
+        unanswered.withLock { _ = $0.remove(token) }
     }
 
     private func takeBack(_ token: String, within limit: Duration) async {
@@ -261,12 +267,25 @@ private struct NativeStreams: Sendable {
         }
     }
 
-    /// Writes a message whole: write(2).
+    /// Writes a message whole, behind those of earlier calls of the same actor: write(2).
     ///
+    /// - Parameters:
+    ///   - bytes: The message.
+    ///   - isolation: The caller's, so that the order of calls is that of the messages.
+    ///   - written: Called before the next message is written, if the browser's pipe has taken this
+    ///     one.
     /// - Returns: Whether the browser's pipe has taken it.
-    func write(_ bytes: [UInt8]) async -> Bool {
+    func write(
+        _ bytes: [UInt8],
+        isolation: isolated (any Actor)? = #isolation,
+        written: @escaping @Sendable () -> Void = {}
+    ) async -> Bool {
         await withCheckedContinuation { continuation in
-            output.async { continuation.resume(returning: Self.writeAll(bytes)) }
+            output.async {
+                let isWritten = Self.writeAll(bytes)
+                if isWritten { written() }
+                continuation.resume(returning: isWritten)
+            }
         }
     }
 
