@@ -63,7 +63,7 @@ struct WatchTests {
     ) async throws {
         try await withList { service, host in
             try await withTerminal(service, width: width, height: height) { terminal in
-                let screen = try await terminal.wait(for: "moving.bin")
+                let screen = try await terminal.wait(for: "given-up.bin")
                 #expect(screen.contains("↓ moving.bin"), "\(screen)")
                 #expect(screen.contains("= resting.bin"), "\(screen)")
                 #expect(screen.contains("- given-up.bin"), "\(screen)")
