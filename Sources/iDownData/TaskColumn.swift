@@ -49,7 +49,14 @@ enum TaskColumn: Int, CaseIterable {
     ///
     /// Times and durations are microseconds; the numbers of files, unsigned in the system, keep
     /// their bits.
-    func value(of record: TaskRecord) -> (any DatabaseValueConvertible)? {
+    ///
+    /// - Parameters:
+    ///   - record: the record.
+    ///   - origin: that of the record's URL, which costs more than all other columns.
+    func value(
+        of record: TaskRecord,
+        _ origin: @autoclosure () -> Origin?
+    ) -> (any DatabaseValueConvertible)? {
         switch self {
         case .id: record.id.rawValue
         case .state: record.state.kind.rawValue
@@ -69,8 +76,8 @@ enum TaskColumn: Int, CaseIterable {
         case .total: record.remote.total
         case .integrity: record.integrity?.rawValue
         case .urlHash: URLHash.value(of: record.request.url)
-        case .originHash: record.request.origin.map { URLHash.value(of: $0.text) } ?? 0
-        case .isLoopback: record.request.origin?.isLoopback ?? false
+        case .originHash: origin().map { URLHash.value(of: $0.text) } ?? 0
+        case .isLoopback: origin()?.isLoopback ?? false
         case .onExisting: record.request.onExisting.rawValue
         case .connections: record.request.connections
         case .expectedSize: record.request.expectedSize
@@ -128,7 +135,7 @@ enum TaskColumn: Int, CaseIterable {
     }
 
     fileprivate func stored(_ record: TaskRecord) -> DatabaseValue {
-        value(of: record)?.databaseValue ?? .null
+        value(of: record, record.request.origin)?.databaseValue ?? .null
     }
 
     static let select = "SELECT \(allNames.joined(separator: ", ")) FROM task"
@@ -165,7 +172,8 @@ enum TaskColumn: Int, CaseIterable {
     ///
     /// Most tasks are added with a URL and a folder alone: then only what is not null is bound.
     static func insert(_ record: TaskRecord) -> (sql: String, StatementArguments) {
-        let values = allCases.map { $0.value(of: record) }
+        let origin = record.request.origin
+        let values = allCases.map { $0.value(of: record, origin) }
         let isPlain = plainNulls.allSatisfy { values[$0.rawValue] == nil }
         guard isPlain else { return (insertAll, StatementArguments(values)) }
         return (insertPlain, StatementArguments(plain.map { values[$0.rawValue] }))

@@ -68,6 +68,8 @@ package struct Origin: Hashable, Sendable {
     }
 
     private static func isLoopback(ipv4 address: Substring) -> Bool {
+        // Names are many, and taking them apart costs more than all else here.
+        guard address.utf8.first.map(\.isDigit) == true else { return false }
         let parts = address.split(separator: ".", omittingEmptySubsequences: false)
         let bytes = parts.compactMap { UInt8($0) }
         guard parts.count == 4, bytes.count == 4 else { return false }
