@@ -77,6 +77,8 @@ package struct TaskPages: Sendable {
     private var generation = 0
     /// The pages under way.
     private var asked: Set<Int> = []
+    /// Whether the question for everything anew is under way.
+    private var isAskingAnew = false
     /// When each page was used last, as a number that grows.
     private var uses: [Int: Int] = [:]
     private var lastUse = 0
@@ -114,6 +116,7 @@ package struct TaskPages: Sendable {
     package mutating func questionAnew(for rows: Range<Int>) -> Question {
         generation += 1
         asked = []
+        isAskingAnew = true
         let first = rows.lowerBound / Self.pageLength * Self.pageLength
         let length = max(Self.pageLength, rows.upperBound - first)
         return question(first, length, isAnew: true)
@@ -132,6 +135,16 @@ package struct TaskPages: Sendable {
         .id, .serial, .url, .fileName, .state, .activity, .hold, .downloadedBytes, .totalBytes,
         .speed, .errorCode, .errorMessage, .path, .mimeType, .retryAt,
     ]
+
+    /// Takes note that a question has no answer, so that its rows are asked for again.
+    package mutating func forget(_ question: Question) {
+        guard question.generation == generation else { return }
+        if question.isAnew {
+            isAskingAnew = false
+        } else {
+            asked.remove(question.first / Self.pageLength)
+        }
+    }
 
     /// Takes an answer.
     ///
@@ -159,6 +172,7 @@ package struct TaskPages: Sendable {
             )
             return (answer.isEmpty ? nil : rows, changed, false)
         }
+        isAskingAnew = false
         let (oldIDs, oldTasks, oldCount) = (ids, tasks, isLoaded ? count : 0)
         (ids, tasks, count, isLoaded, uses) = ([:], [:], total, true, [:])
         for (place, task) in answer.enumerated() {
@@ -251,7 +265,10 @@ extension TaskPages {
             guard let old = tasks[id] else {
                 // A task that is not looked at may come into view by its new state or name.
                 guard !isProgress else { continue }
-                effect.movesRows = effect.movesRows || look != Look.inOrderOfAdding(look)
+                // And an answer under way may be older than this.
+                effect.movesRows =
+                    effect.movesRows || isAskingAnew || !asked.isEmpty
+                    || look != Look.inOrderOfAdding(look)
                 effect.movesCounts = true
                 continue
             }

@@ -24,7 +24,8 @@ final class AddDialog {
     private let paused = Object(gtk_switch_get_type(), ["valign": 3])
     private var links = LinkText("")
     private var probe: Task<Void, Never>?
-    private var probed = ""
+    /// What the server has said last, and of which link.
+    private var probed: (link: String, answer: String)?
     private var usualFolder: String?
 
     /// Typing pauses for this long before the server is asked.
@@ -64,7 +65,7 @@ final class AddDialog {
         Task {
             let content = try? await client.value(of: .downloadDirectory)
             guard case .text(let folder?) = content else { return }
-            guard form.directory == nil else { return }
+            guard !dialog.isClosed, form.directory == nil else { return }
             usualFolder = folder
             form.show(directory: folder)
         }
@@ -85,7 +86,6 @@ final class AddDialog {
         judge()
         probe?.cancel()
         guard links.mistakes.isEmpty, links.links.count == 1, let link = links.links.first else {
-            probed = ""
             let count = links.links.count + links.metalinks.count
             facts.set(
                 "label",
@@ -93,7 +93,7 @@ final class AddDialog {
             )
             return
         }
-        guard link != probed else { return }
+        if let probed, probed.link == link { return facts.set("label", .text(probed.answer)) }
         facts.set("label", .text(translated("Asking the server…")))
         probe = Task {
             try? await Task.sleep(for: Self.patience)
@@ -101,12 +101,11 @@ final class AddDialog {
             let answer: String
             do throws(ManagerError) {
                 answer = Self.words(try await client.probe(link))
-                probed = link
             } catch {
-                guard !Task.isCancelled else { return }
                 answer = error.description
             }
-            guard !Task.isCancelled else { return }
+            guard !Task.isCancelled, !dialog.isClosed else { return }
+            probed = (link, answer)
             facts.set("label", .text(answer))
         }
     }

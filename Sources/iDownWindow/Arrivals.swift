@@ -53,6 +53,9 @@ final class Arrivals {
     private func offer(_ text: String) {
         guard text != seen, text.utf8.count < Self.longest else { return }
         seen = text
+        // Many a copied word could be a link, such as "3.14".
+        guard text.split(whereSeparator: \.isWhitespace).allSatisfy({ $0.contains("://") })
+        else { return }
         let links = LinkText(text).links
         guard !links.isEmpty, LinkText(text).mistakes.isEmpty else { return }
         let question = counted(

@@ -36,6 +36,7 @@ final class BrowsersDialog {
     private func run(_ words: [String], _ done: @escaping () -> Void) {
         dialog.allow(false)
         Subprocess.run([Self.program, "browser"] + words) { text in
+            guard !self.dialog.isClosed else { return }
             self.report.set("label", .text(text ?? translated("The command idown was not found.")))
             self.dialog.allow(text != nil)
             if text != nil { done() }

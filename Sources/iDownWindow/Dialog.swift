@@ -9,6 +9,9 @@ final class Dialog {
     private let button: Object
     private let message = Object.label(classes: ["mistake"], ["wrap": true, "visible": false])
 
+    /// Whether the window is gone, and its widgets with it: an answer may come later.
+    private(set) var isClosed = false
+
     /// The button was pressed.
     var accepted: () -> Void = {}
 
@@ -33,6 +36,7 @@ final class Dialog {
         )
         // The dialog lives as long as its window: the handlers hold it.
         button.on("clicked") { _ in self.accepted() }
+        object.on("destroy") { _ in self.isClosed = true }
         let keys = Object(gtk_shortcut_controller_new())
         gtk_shortcut_controller_add_shortcut(
             keys.opaque,
@@ -44,10 +48,13 @@ final class Dialog {
         gtk_widget_add_controller(object.widget, keys.opaque)
     }
 
-    func allow(_ isAllowed: Bool) { button.set("sensitive", .flag(isAllowed)) }
+    func allow(_ isAllowed: Bool) {
+        if !isClosed { button.set("sensitive", .flag(isAllowed)) }
+    }
 
     /// Says what is wrong; nothing for an empty text.
     func complain(_ text: String) {
+        guard !isClosed else { return }
         message.set("label", .text(text))
         message.set("visible", .flag(!text.isEmpty))
     }
@@ -57,5 +64,7 @@ final class Dialog {
         gtk_window_present(object.to())
     }
 
-    func close() { gtk_window_close(object.to()) }
+    func close() {
+        if !isClosed { gtk_window_close(object.to()) }
+    }
 }

@@ -107,13 +107,14 @@ final class ListFeed {
         guard refresher == nil else { return }
         refresher = Task { [weak self] in
             while let self, self.isStale || self.areCountsStale, !Task.isCancelled {
-                if self.isStale {
-                    self.isStale = false
-                    await self.ask(self.model.questionAnew(for: self.lookedAt()))
-                }
+                // First the counts, which are shown with the rows.
                 if self.areCountsStale {
                     self.areCountsStale = false
                     await self.count()
+                }
+                if self.isStale {
+                    self.isStale = false
+                    await self.ask(self.model.questionAnew(for: self.lookedAt()))
                 }
                 try? await Task.sleep(for: Self.refreshPace)
             }
@@ -132,8 +133,9 @@ final class ListFeed {
             }
             let wasLoaded = phase == .loaded
             phase = .loaded
-            if !wasLoaded || question.query.offset == 0 { listChanged() }
+            if !wasLoaded || question.isAnew { listChanged() }
         } catch {
+            model.forget(question)
             // A service that leaves is heard of, and so is the next one.
             guard error.code != .stopping, error.code != .noReply else { return }
             fail(error.description)
@@ -185,7 +187,7 @@ final class ListFeed {
     }
 
     private func sample(_ id: String) {
-        guard let task = model.pages[id] else { return }
+        guard let task = model.pages[id] else { return speeds[id] = nil }
         guard task.state == .downloading else {
             if speeds.removeValue(forKey: id) != nil { stopped(task) }
             return

@@ -15,7 +15,8 @@ extension MainWindow {
                 "transient-for": .object(object), "modal": true, "application-name": "idown",
                 "application-icon": "org.idown.Manager1", "version": .text(Contract.version),
                 "developer-name": .text(translated("The idown developers")),
-                "website": "https://idown.org", "license-type": .number(17),
+                "website": "https://idown.org",
+                "license-type": .number(Int(GTK_LICENSE_APACHE_2_0.rawValue)),
                 "comments": .text(translated("Downloads that go on where they stopped.")),
             ]
         )
@@ -33,7 +34,9 @@ extension MainWindow {
                     (translated("Start All"), "<Control>r"),
                     (translated("Pause All"), "<Control>p"),
                     (translated("Preferences"), "<Control>comma"),
-                    (translated("Show Details"), "F9"), (translated("Close"), "<Control>w"),
+                    (translated("Show Details"), "F9"),
+                    (translated("Close"), "<Control>w <Control>q"),
+                    (translated("Keyboard Shortcuts"), "<Control>question"),
                 ]
             ),
             (

@@ -228,7 +228,7 @@ final class MainWindow {
 
     private func listChanged() {
         pane.update()
-        presentFirst()
+        if feed.phase != .loading { presentFirst() }
         let speed = feed.counts[.downloading] ?? 0
         let text =
             speed > 0

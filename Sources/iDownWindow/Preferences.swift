@@ -10,6 +10,8 @@ final class Preferences {
     private let client: ManagerClient
     private let tasks: TaskActions
     private let window: Object
+    /// Whether the window is gone; an answer may come later.
+    private var isClosed = false
     private var isShowing = true
 
     init(_ client: ManagerClient, _ tasks: TaskActions, over parent: Object) {
@@ -28,6 +30,7 @@ final class Preferences {
         Task {
             do throws(ManagerError) {
                 build(try await client.settings())
+                window.on("destroy") { _ in self.isClosed = true }
                 isShowing = false
                 window.nameParts()
                 gtk_window_present(window.to())
@@ -156,6 +159,7 @@ final class Preferences {
     }
 
     private func tell(_ text: String) {
+        guard !isClosed else { return }
         adw_preferences_window_add_toast(window.to(), Object(adw_toast_new(text.escaped)).opaque)
     }
 }

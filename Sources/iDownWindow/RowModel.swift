@@ -240,6 +240,9 @@ final class RowModel {
         )
     }
 
+    /// Takes note that a question has no answer, so that its rows are asked for again.
+    func forget(_ question: TaskPages.Question) { pages.forget(question) }
+
     func apply(_ news: ListNews) -> TaskPages.Effect {
         if case .event(.removed(let id)) = news, let id = UInt64(id), chosen.remove(id) != nil {
             selectionChanged()

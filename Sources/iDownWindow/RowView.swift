@@ -29,6 +29,8 @@ final class RowView {
     private var width: Width?
     private var verbs: [RowVerb] = []
     private var style: String?
+    /// Whether it shows that its download is still to come.
+    private var isBlank = false
     private var parent: Object?
     private let carryOut: (RowVerb, UInt64) -> Void
 
@@ -52,13 +54,13 @@ final class RowView {
         reason.set("max-width-chars", 1)
         reason.set("width-chars", 24)
         stack.set("hexpand", false)
-        figures = .box(spacing: 12, [bar, bytes, speed, timeLeft])
+        figures = .box(spacing: 12, [bytes, speed, timeLeft])
         for (page, child) in [("figures", figures), ("reason", reason)] {
             gtk_stack_add_named(stack.opaque, child.widget, page)
         }
         name.set("hexpand", true)
         name.set("width-chars", 8)
-        box = .box(spacing: 12, [icon, name, source, stack]).adding(["download"])
+        box = .box(spacing: 12, [icon, name, source, bar, stack]).adding(["download"])
         box.nameParts()
         self.carryOut = carryOut
     }
@@ -90,7 +92,8 @@ final class RowView {
         gtk_progress_bar_set_fraction(bar.opaque, text.fraction ?? 0)
         wear(note == nil ? Self.classes[task.state] : "leaving")
         offer(verbs)
-        gtk_widget_set_opacity(box.widget, 1)
+        if isBlank { gtk_widget_set_opacity(box.widget, 1) }
+        isBlank = false
         guard let row = outside else { return }
         row.named(text.name)
         row.described(note ?? text.description)
@@ -100,10 +103,12 @@ final class RowView {
     ///
     /// GTK asks for two hundred such rows at once where somebody drags the list to its end.
     private func showNothing() {
-        guard shown != nil || outside == nil else { return }
-        shown = nil
+        guard !isBlank else { return }
+        (isBlank, shown) = (true, nil)
         gtk_widget_set_opacity(box.widget, 0)
+        offer([])
         outside?.named("…")
+        outside?.described("")
     }
 
     /// What GTK puts the row into, and what others see; nil before it is there.
@@ -142,8 +147,9 @@ final class RowView {
         timeLeft.set("visible", .flag(width == .wide))
         speed.set("visible", .flag(width >= .middle))
         bytes.set("visible", .flag(width >= .middle))
-        bar.set("width-request", width == .narrow ? 80 : 120)
-        reason.set("width-chars", width == .narrow ? 10 : 24)
+        bar.set("width-request", width == .narrow ? 50 : 120)
+        reason.set("width-chars", width == .narrow ? 9 : 24)
+        name.set("width-chars", width == .narrow ? 5 : 8)
     }
 
     private func update(_ label: Object, _ text: String) {

@@ -14,6 +14,8 @@ final class TaskActions {
     private var pending: Pending?
     /// What is being done now; the window waits for it when it closes.
     private var ending: Task<Void, Never>?
+    /// Whether the window is gone.
+    private var isOver = false
 
     /// Downloads that are about to go look different.
     var notesChanged: ([UInt64]) -> Void = { _ in }
@@ -116,6 +118,7 @@ final class TaskActions {
             var query = TaskQuery()
             query.states = [.completed]
             query.properties = [.id]
+            query.limit = .max
             self?.carryOut(.remove, try await client.findTasks(query).page.map(\.id))
         }
     }
@@ -164,7 +167,9 @@ final class TaskActions {
     }
 
     /// Shows a text for a moment.
-    func say(_ text: String) { messages.show(text) }
+    func say(_ text: String) {
+        if !isOver { messages.show(text) }
+    }
 
     /// Shows a text with a button.
     func offer(_ text: String, _ button: String, _ body: @escaping () -> Void) {
@@ -220,6 +225,7 @@ final class TaskActions {
 
     /// Does at once what waits for its message; for when the window closes.
     func endPending() async {
+        isOver = true
         await ending?.value
         guard let pending, !pending.isUndone else { return }
         pending.isUndone = true
@@ -241,8 +247,14 @@ final class TaskActions {
         guard inFolder else { return launch(uri) }
         Task {
             if await showInFileManager(uri) { return }
-            guard let folder = path.lastIndex(of: "/") else { return }
-            launch("file://" + path[..<folder])
+            let file = Object(g_file_new_for_path(path))
+            defer { file.drop() }
+            guard let parent = g_file_get_parent(file.opaque) else { return }
+            let folder = Object(parent)
+            defer { folder.drop() }
+            guard let text = g_file_get_uri(folder.opaque) else { return }
+            defer { g_free(text) }
+            launch(String(cString: text))
         }
     }
 
@@ -264,6 +276,22 @@ final class TaskActions {
     }
 
     private func launch(_ uri: String) {
-        gtk_show_uri(window().map { $0.to() }, uri, guint32(GDK_CURRENT_TIME))
+        gtk_show_uri_full(
+            window().map { $0.to() },
+            uri,
+            guint32(GDK_CURRENT_TIME),
+            nil,
+            { parent, result, data in
+                guard let data else { return }
+                let actions = Unmanaged<TaskActions>.fromOpaque(data).takeRetainedValue()
+                var error: UnsafeMutablePointer<GError>?
+                let window = parent.map { Object($0) }
+                guard gtk_show_uri_full_finish(window?.to(), result, &error) == 0, let error
+                else { return }
+                actions.say(String(cString: error.pointee.message))
+                g_error_free(error)
+            },
+            Unmanaged.passRetained(self).toOpaque()
+        )
     }
 }

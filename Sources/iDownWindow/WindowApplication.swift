@@ -10,6 +10,7 @@ import iDownView
 package enum WindowApplication {
     static let id = "org.idown.Window"
     private static var window: MainWindow?
+    private static var isOpening = false
     private static var hasClosed = false
 
     /// Runs until the window is closed.
@@ -43,7 +44,8 @@ package enum WindowApplication {
         application.on("activate") { _ in
             if let window { return window.present() }
             // One that has closed ends the program.
-            guard !hasClosed else { return }
+            guard !hasClosed, !isOpening else { return }
+            isOpening = true
             g_application_hold(application.to())
             Task {
                 do throws(BusError) {

@@ -127,6 +127,21 @@ struct TaskPagesTests {
     }
 
     @Test
+    func `a change that overtakes the answer with its task has everything asked anew`() {
+        let change = ListNews.event(
+            .changed(id: "7", state: .completed, changed: ["State": .string("completed")])
+        )
+        var pages = loaded(3)
+        #expect(!pages.apply(change).movesRows)
+        let question = pages.questionAnew(for: 0..<0)
+        #expect(pages.apply(change).movesRows)
+        _ = pages.take([task(7), task(3)], total: 4, for: question)
+        var other = loaded(1_000)
+        #expect(other.questions(for: [300]).count == 1)
+        #expect(other.apply(change).movesRows)
+    }
+
+    @Test
     func `an older statement about a task changes nothing`() {
         var pages = loaded(3)
         let question = pages.questionAnew(for: 0..<3)
