@@ -45,7 +45,7 @@ enum TaskColumn: Int, CaseIterable {
     /// Made once: to ask an enumeration for the names of its cases is slow.
     private static let allNames = allCases.map { "\($0)" }
 
-    /// The value to store.
+    /// Returns the value to store.
     ///
     /// Times and durations are microseconds; the numbers of files, unsigned in the system, keep
     /// their bits.
@@ -53,6 +53,7 @@ enum TaskColumn: Int, CaseIterable {
     /// - Parameters:
     ///   - record: the record.
     ///   - origin: that of the record's URL, which costs more than all other columns.
+    /// - Returns: the value; nil for NULL.
     func value(
         of record: TaskRecord,
         _ origin: @autoclosure () -> Origin?
