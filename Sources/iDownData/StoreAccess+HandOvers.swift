@@ -136,7 +136,7 @@ extension TaskColumn {
     fileprivate static func text(of record: TaskRecord) throws -> String {
         var object: [String: JSONValue] = [:]
         for column in allCases where !blobs.contains(column) {
-            switch column.value(of: record, record.request.origin)?.databaseValue.storage {
+            switch column.value(of: record)?.databaseValue.storage {
             case .int64(let number): object[column.name] = .integer(number)
             case .double(let number): object[column.name] = .number(number)
             case .string(let text): object[column.name] = .text(text)

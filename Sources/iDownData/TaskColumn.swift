@@ -52,11 +52,12 @@ enum TaskColumn: Int, CaseIterable {
     ///
     /// - Parameters:
     ///   - record: the record.
-    ///   - origin: that of the record's URL, which costs more than all other columns.
+    ///   - origin: that of the record's URL, for who has it: to find it costs more than all other
+    ///     columns.
     /// - Returns: the value; nil for NULL.
     func value(
         of record: TaskRecord,
-        _ origin: @autoclosure () -> Origin?
+        _ origin: Origin? = nil
     ) -> (any DatabaseValueConvertible)? {
         switch self {
         case .id: record.id.rawValue
@@ -77,8 +78,8 @@ enum TaskColumn: Int, CaseIterable {
         case .total: record.remote.total
         case .integrity: record.integrity?.rawValue
         case .urlHash: URLHash.value(of: record.request.url)
-        case .originHash: origin().map { URLHash.value(of: $0.text) } ?? 0
-        case .isLoopback: origin()?.isLoopback ?? false
+        case .originHash: (origin ?? record.request.origin).map { URLHash.value(of: $0.text) } ?? 0
+        case .isLoopback: (origin ?? record.request.origin)?.isLoopback ?? false
         case .onExisting: record.request.onExisting.rawValue
         case .connections: record.request.connections
         case .expectedSize: record.request.expectedSize
@@ -136,7 +137,7 @@ enum TaskColumn: Int, CaseIterable {
     }
 
     fileprivate func stored(_ record: TaskRecord) -> DatabaseValue {
-        value(of: record, record.request.origin)?.databaseValue ?? .null
+        value(of: record)?.databaseValue ?? .null
     }
 
     static let select = "SELECT \(allNames.joined(separator: ", ")) FROM task"
