@@ -12,10 +12,13 @@ extension TestContent {
 }
 
 extension ServedFile {
-    /// Sends the first megabyte, and the rest when the gate is opened.
-    static func held(_ content: TestContent = .large) -> (file: ServedFile, hold: Hold) {
+    /// Sends some bytes of each body, a megabyte unless told, and the rest when the gate is opened.
+    static func held(
+        _ content: TestContent = .large,
+        after bytes: Int64 = 1 << 20
+    ) -> (file: ServedFile, hold: Hold) {
         var file = ServedFile(content)
-        let hold = Hold(afterBytes: 1 << 20)
+        let hold = Hold(afterBytes: bytes)
         file.hold = hold
         return (file, hold)
     }
