@@ -173,10 +173,6 @@ enum Query: String, CaseIterable {
     case nextID = """
         SELECT value FROM nextID
         """
-    case takeNextID = """
-        UPDATE nextID SET value = value + 1 WHERE value < 9223372036854775807
-        RETURNING value - 1
-        """
     case setNextID = """
         UPDATE nextID SET value = ?
         """

@@ -88,6 +88,7 @@ package final class Store: Sendable {
                 let before = database.totalChangesCount
                 let transaction = Transaction(database: database, ids: ids)
                 results = try changes.map { try transaction.attempt($0) }
+                try transaction.keepNextID()
                 try faults?.check()
                 count = database.totalChangesCount - before
                 return .commit
@@ -172,7 +173,7 @@ extension Transaction {
     /// - Throws: the error, if SQLite has ended the whole transaction.
     func attempt<T>(_ body: (Transaction) throws -> T) throws -> Result<T, any Error> {
         try runSavepoint("SAVEPOINT change")
-        let serial = commitSerial.value
+        let (serial, nextID) = (numbers.serial, numbers.nextID)
         do {
             let value = try body(self)
             try runSavepoint("RELEASE change")
@@ -181,7 +182,7 @@ extension Transaction {
             // On a full disk or a damaged page SQLite may undo the whole transaction by itself.
             guard database.isInsideTransaction else { throw error }
             try runSavepoint("ROLLBACK TO change")
-            commitSerial.value = serial
+            (numbers.serial, numbers.nextID) = (serial, nextID)
             try runSavepoint("RELEASE change")
             return .failure(error is DatabaseError ? StoreFailure(error) : error)
         }

@@ -3,9 +3,12 @@
 import GRDB
 package import iDownState
 
-/// The serial of a commit; nil until a body has changed what clients see of a task.
-final class CommitSerial {
-    var value: Int64?
+/// The numbers that a commit gives.
+final class CommitNumbers {
+    /// Nil until a body has changed what clients see of a task.
+    var serial: Int64?
+    /// The id of the next task; nil until a body has added one.
+    var nextID: Int64?
 }
 
 /// Where a list stands: which list it is, and its newest serial.
@@ -115,7 +118,7 @@ extension StoreAccess where Right == ReadWrite {
 
     /// Returns the serial of this transaction: higher than that of every commit before it.
     package func makeSerial() throws(StoreFailure) -> Int64 {
-        if let serial = commitSerial.value { return serial }
+        if let serial = numbers.serial { return serial }
         let reserved: Int64
         do {
             reserved = try ids.reserveSerial()
@@ -126,7 +129,7 @@ extension StoreAccess where Right == ReadWrite {
             integer(try oneRow(.takeSerial, [reserved]), 0)
         }
         ids.noteSerial(serial)
-        commitSerial.value = serial
+        numbers.serial = serial
         return serial
     }
 

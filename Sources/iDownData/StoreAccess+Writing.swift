@@ -7,14 +7,21 @@ package import iDownState
 extension StoreAccess where Right == ReadWrite {
     /// Returns an id that no task ever had; it is taken only if the change is committed.
     package func makeID() throws(StoreFailure) -> TaskID {
-        let number = try integer(.takeNextID)
-        guard let number, let id = TaskID(rawValue: number) else { throw .idsExhausted }
+        if numbers.nextID == nil { numbers.nextID = try nextID() }
+        guard let number = numbers.nextID, number < .max, let id = TaskID(rawValue: number)
+        else { throw .idsExhausted }
         do {
             try ids.reserve(through: number)
         } catch {
             throw .file(error)
         }
+        numbers.nextID = number + 1
         return id
+    }
+
+    /// Stores which id is the next one, once for all tasks that the commit adds.
+    func keepNextID() throws(StoreFailure) {
+        if let number = numbers.nextID { try setNextID(number) }
     }
 
     /// Stores a new task, whose id comes from ``makeID()``.
@@ -119,24 +126,17 @@ extension StoreAccess where Right == ReadWrite {
 extension StoreAccess {
     /// Returns the id of the next task that is added.
     func nextID() throws(StoreFailure) -> Int64 {
-        guard let number = try integer(.nextID) else {
-            throw .corruptRecord(id: 0, column: "nextID")
+        let number = try translatingErrors {
+            let statement = try database.cachedStatement(sql: Query.nextID.rawValue)
+            // Fetched as DatabaseValue, because GRDB's direct conversion traps on another type.
+            return try DatabaseValue.fetchOne(statement).flatMap(Int64.fromDatabaseValue)
         }
+        guard let number else { throw .corruptRecord(id: 0, column: "nextID") }
         return number
     }
 
     func setNextID(_ number: Int64) throws(StoreFailure) {
         try execute(Query.setNextID.rawValue, [number])
-    }
-
-    /// Returns the integer that a statement results in; nil if there is none.
-    private func integer(_ query: Query) throws(StoreFailure) -> Int64? {
-        try translatingErrors {
-            let statement = try database.cachedStatement(sql: query.rawValue)
-            // Fetched as DatabaseValue, because GRDB's direct conversion traps on another type.
-            let value = try DatabaseValue.fetchOne(statement)
-            return value.flatMap(Int64.fromDatabaseValue)
-        }
     }
 }
 

@@ -21,8 +21,8 @@ package typealias Transaction = StoreAccess<ReadWrite>
 package struct StoreAccess<Right> {
     let database: Database
     let ids: IDReservation
-    /// The serial of this transaction; shared by all of its bodies.
-    var commitSerial = CommitSerial()
+    /// The numbers that this transaction gives; shared by all of its bodies.
+    let numbers = CommitNumbers()
 
     /// Runs a statement, which each connection prepares only once; the rows come one by one.
     func rows(

@@ -136,8 +136,8 @@ enum TaskColumn: Int, CaseIterable {
         }
     }
 
-    fileprivate func stored(_ record: TaskRecord) -> DatabaseValue {
-        value(of: record)?.databaseValue ?? .null
+    fileprivate func stored(_ record: TaskRecord, _ origin: Origin? = nil) -> DatabaseValue {
+        value(of: record, origin)?.databaseValue ?? .null
     }
 
     static let select = "SELECT \(allNames.joined(separator: ", ")) FROM task"
@@ -172,35 +172,61 @@ enum TaskColumn: Int, CaseIterable {
 
     /// The statement that stores a new record, and its arguments.
     ///
-    /// Most tasks are added with a URL and a folder alone: then only what is not null is bound.
+    /// Most tasks are added with a URL, a folder and perhaps a name alone: then only these are bound,
+    /// and the values of an empty record stand in the statement.
     static func insert(_ record: TaskRecord) -> (sql: String, StatementArguments) {
         let origin = record.request.origin
-        let values = allCases.map { $0.value(of: record, origin) }
-        let isPlain = plainNulls.allSatisfy { values[$0.rawValue] == nil }
-        guard isPlain else { return (insertAll, StatementArguments(values)) }
-        return (insertPlain, StatementArguments(plain.map { values[$0.rawValue] }))
+        let isPlain = parts.allSatisfy { part in
+            part.isEqual(record, empty)
+                || part.columns.allSatisfy { column in
+                    plain.contains(column)
+                        || column.stored(record, origin) == emptyValues[column.rawValue]
+                }
+        }
+        let columns = isPlain ? plain : allCases
+        return (
+            isPlain ? insertPlain : insertAll,
+            StatementArguments(columns.map { $0.value(of: record, origin) })
+        )
     }
 
-    /// The columns of a task that was added with a URL and a folder.
-    private static let plain = allCases.filter { !plainNulls.contains($0) }
-    private static let plainNulls: [TaskColumn] =
-        [
-            .retryAt, .intent, .intentName, .finishedAt, .total, .integrity, .connections,
-            .expectedSize, .whenDone, .fileDevice, .fileInode, .failureCode, .failureIsTransient,
-            .failureRetryAfter, .entityTagIsWeak, .lastModifiedIsStrong, .lastModified,
-            .remoteChecksum, .fileName, .wantedName, .checksum, .entityTag, .failureMessage,
-            .userAgent,
-            .referrer, .headers,
-            .mirrors, .loginKey, .listedTasks, .metalinkReach, .cookies,
-        ] + ofMove
-    private static let insertAll = insert(into: allCases)
-    private static let insertPlain = insert(into: plain)
+    /// A task about which nothing is known.
+    private static let empty: TaskRecord = {
+        guard let id = TaskID(rawValue: 1) else { preconditionFailure("an id is positive") }
+        return TaskRecord(
+            id: id,
+            request: TaskRequest(url: "", directory: ""),
+            createdAt: WallTime(microseconds: 0)
+        )
+    }()
+    private static let emptyValues = allCases.map { $0.stored(empty) }
+    /// The columns in which tasks differ that were added with a URL, a folder and a name.
+    private static let plain: [TaskColumn] = [
+        .id, .state, .hold, .priority, .createdAt, .urlHash, .originHash, .isLoopback, .wantedName,
+        .directory, .url, .serial, .addedBy,
+    ]
+    private static let insertAll = insert(binding: allCases)
+    private static let insertPlain = insert(binding: plain)
 
-    private static func insert(into columns: [TaskColumn]) -> String {
-        """
-        INSERT OR FAIL INTO task (\(columns.map(\.name).joined(separator: ", ")))
-        VALUES (\(columns.map { _ in "?" }.joined(separator: ", ")))
-        """
+    private static func insert(binding bound: [TaskColumn]) -> String {
+        let values = allCases.map { column in
+            bound.contains(column) ? "?" : literal(emptyValues[column.rawValue])
+        }
+        return """
+            INSERT OR FAIL INTO task (\(allNames.joined(separator: ", ")))
+            VALUES (\(values.joined(separator: ", ")))
+            """
+    }
+
+    /// A value of an empty record in SQL: its texts need no escapes, and it has no ranges.
+    private static func literal(_ value: DatabaseValue) -> String {
+        switch value.storage {
+        case .null: "NULL"
+        case .int64(let number): "\(number)"
+        case .double(let number): "\(number)"
+        case .string(let text): "'\(text)'"
+        case .blob: "x''"
+        }
     }
 
     /// The statement that stores what has changed in a record, and its arguments.

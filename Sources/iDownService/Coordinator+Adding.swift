@@ -92,7 +92,10 @@ extension Transaction {
                 "An application may have at most \(limit) downloads in the list. Remove some first."
             )
         }
-        if taken > 0, try counts().total > Contract.maximumTasks {
+        // A list is no longer than the number of ids that were ever given.
+        if taken > 0, let newest = ids.max(), newest.rawValue > Contract.maximumTasks,
+            try counts().total > Contract.maximumTasks
+        {
             throw ServiceRefusal.limitExceeded(
                 "The list may hold at most \(Contract.maximumTasks) tasks. Remove some first."
             )
