@@ -107,8 +107,8 @@ final class Commits {
                 fillSlotsLater(in: coordinator)
             }
         }
+        coordinator.log.writeDown(committed.flatMap(\.changes))
         for news in committed {
-            coordinator.log.writeDown(news.changes)
             for (number, change) in news.changes.enumerated() {
                 if number % Self.piece == Self.piece - 1 { await Task.yield() }
                 coordinator.carryOut(change)
@@ -193,10 +193,10 @@ final class Commits {
 }
 
 extension Logger {
-    /// A change of more tasks than this is told of as a whole.
+    /// A commit that changes more tasks than this is told of as a whole.
     private static let mostChanges = 32
 
-    /// Writes down what became of some tasks, a line each: which one, what, and why.
+    /// Writes down what a commit made of some tasks, a line each: which one, what, and why.
     ///
     /// Neither URL nor name: whoever may read the log need not know what is downloaded, and the
     /// id leads to both.
