@@ -241,7 +241,7 @@ enum TaskColumn: Int, CaseIterable {
         guard let difference = Difference(record, from: before) else { return nil }
         return (
             updateStatement(difference.columns, " WHERE id = ?"),
-            StatementArguments(difference.values + [record.id.rawValue.databaseValue])
+            arguments(difference.values + [record.id.rawValue.databaseValue])
         )
     }
 
@@ -255,8 +255,13 @@ enum TaskColumn: Int, CaseIterable {
                 difference.columns,
                 " WHERE id IN (SELECT value FROM json_each(?))"
             ),
-            StatementArguments(difference.values + [ids.databaseValue])
+            arguments(difference.values + [ids.databaseValue])
         )
+    }
+
+    /// Without the type given away GRDB would ask each value for itself by a key path.
+    private static func arguments(_ values: [DatabaseValue]) -> StatementArguments {
+        StatementArguments(values.map { $0 as (any DatabaseValueConvertible)? })
     }
 
     /// Makes the statement that sets some columns; each is made once.

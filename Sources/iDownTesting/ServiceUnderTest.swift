@@ -91,6 +91,15 @@ package final class ServiceUnderTest: Sendable {
         return runs.withLock { $0.map(\.standardError).joined() } + activated
     }
 
+    /// How those runs ended that are over, a line each.
+    func ends() async -> String {
+        var text = ""
+        for child in runs.withLock({ $0 }) where child.hasExited {
+            text += "a run ended: \(await child.waitForExit())\n"
+        }
+        return text
+    }
+
     /// Returns once the service has said something; what it says comes through a pipe.
     ///
     /// - Parameters:
@@ -269,7 +278,7 @@ package func withService<Value>(
             await service.tearDown()
             return value
         } catch {
-            let log = service.log
+            let log = await service.log + service.ends()
             await service.tearDown()
             let text = Array("what idownd said before the test ended:\n\(log)\n".utf8)
             _ = write(STDERR_FILENO, text, text.count)

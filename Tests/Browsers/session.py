@@ -29,18 +29,6 @@ def wait(condition, what, seconds=15):
     return value
 
 
-def processes(program):
-    """The ids of the processes that run a program by this path."""
-    found = []
-    for entry in pathlib.Path("/proc").glob("[0-9]*"):
-        try:
-            if os.readlink(entry / "exe") == str(program):
-                found.append(int(entry.name))
-        except OSError:
-            pass
-    return found
-
-
 class Session:
     def __init__(self, work):
         self.work, self.home = work, work / "home"
@@ -108,8 +96,24 @@ class Session:
         for path in (self.work / "chromium/NativeMessagingHosts", self.home / ".mozilla"):
             shutil.rmtree(path)
 
+    def processes(self, program):
+        """The ids of the processes of this session that run a program by this path.
+
+        The user's own service may run the same one.
+        """
+        found = []
+        for entry in pathlib.Path("/proc").glob("[0-9]*"):
+            try:
+                if os.readlink(entry / "exe") == str(program) \
+                        and f"HOME={self.home}".encode() in (entry / "environ").read_bytes().split(b"\0"):
+                    found.append(int(entry.name))
+            except OSError:
+                pass
+        return found
+
     def hosts(self):
-        return [pid for pid in processes(self.idown.resolve()) if b"browser-host" in arguments(pid)]
+        return [pid for pid in self.processes(self.idown.resolve())
+                if b"browser-host" in arguments(pid)]
 
     def kill_hosts(self):
         for pid in self.hosts():
@@ -145,7 +149,7 @@ class Session:
         return wait(look, f"a finished task of {path}", 30)[0]
 
     def service(self):
-        return processes(self.idownd.resolve())
+        return self.processes(self.idownd.resolve())
 
     def kill_service(self):
         for pid in self.service():

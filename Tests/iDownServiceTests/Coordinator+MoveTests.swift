@@ -271,6 +271,7 @@ import iDownloader
             }
             // The end of the first move and the second edit share the next commit.
             commit.holdNext()
+            defer { commit.release() }
             let coordinator = hub.coordinator
             let busy = Task.immediate { try await coordinator.setSpeedLimit(of: another, to: 1) }
             try await commit.reached()

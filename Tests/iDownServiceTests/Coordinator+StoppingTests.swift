@@ -45,6 +45,7 @@ import iDownTesting
             let id = try await hub.add(server.url("/a"))
             // The stop comes between the decision that grants a slot and its effect.
             commit.holdNext()
+            defer { commit.release() }
             await coordinator.begin()
             try await commit.reached()
             let stop = Task { await coordinator.stop() }
@@ -67,6 +68,7 @@ import iDownTesting
                 hub.add("http://127.0.0.1:9/a"), hub.add("http://127.0.0.1:9/b")
             )
             commit.holdNext()
+            defer { commit.release() }
             let pausing = Task { try await coordinator.carryOut(.pause, on: first) }
             try await commit.reached()
             // Comes while the commit of the first is under way: it would be in the next one.

@@ -77,6 +77,7 @@ import iDownTesting
         let faults = commit.faults
         try await withHub(faults: faults, begins: false) { hub in
             commit.holdNext()
+            defer { commit.release() }
             let first = Task { try await hub.add("http://127.0.0.1:9/0", isPaused: true) }
             try await commit.reached()
             let before = faults.commits

@@ -173,6 +173,7 @@ import iDownloader
             let answer = Task { try await handOver(server.url("/a.bin"), "t", to: hub) }
             await server.waitForRequest()
             held.holdNext()
+            defer { held.release() }
             let adding = Task { try await hub.add(server.url("/b.bin"), isPaused: true) }
             try await held.reached()
             gate.open()
@@ -202,12 +203,12 @@ import iDownloader
         )
         defer { server.stop() }
         let held = HeldCommit()
-        defer { held.release() }
         try await withService(faults: held.faults) { scene in
             let url = server.url("/a.bin")
             let answer = Task { try await scene.client.handOver(url, options: .init(token: "t")) }
             await server.waitForRequest()
             held.holdNext()
+            defer { held.release() }
             gate.open()
             try await held.reached()
             let refusal = await code {

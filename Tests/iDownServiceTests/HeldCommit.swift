@@ -26,6 +26,8 @@ final class HeldCommit: Sendable {
         })
     }
 
+    /// Holds the next commit until ``release()``, which every way out of the test has to call: the
+    /// store cannot be closed before.
     func holdNext() { isWanted.withLock { $0 = true } }
 
     /// Returns once a commit is held.
