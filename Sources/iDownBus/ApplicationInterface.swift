@@ -11,40 +11,31 @@ struct ApplicationInterface: Sendable {
     ///
     /// Of the platform data that a desktop sends only the activation token is used.
     static func table(for handler: any ManagerHandling) -> Interface {
-        let manager = ManagerInterface(handler: handler)
-        return Interface(
+        Interface(
             Contract.applicationInterface,
             [
                 .method(Contract.Method.activate, in: ["platform_data"]) {
-                    (call: Call, data: [String: Value]) async throws in
-                    try await manager.answer { () throws(ManagerError) in
-                        try await handler.activate(token: token(in: data), call: call)
-                    }
+                    (call: Call, data: [String: Value]) in
+                    await handler.activate(call, token: token(in: data))
                 },
                 .method(Contract.Method.open, in: ["uris", "platform_data"]) {
-                    (call: Call, uris: [String], _: [String: Value]) async throws in
-                    try await manager.answer { () throws(ManagerError) in
-                        guard uris.count <= Contract.maximumURLs else {
-                            throw ManagerError(
-                                .limitExceeded,
-                                "Open takes at most \(Contract.maximumURLs) URIs, not \(uris.count)."
-                            )
-                        }
-                        try await handler.open(uris, call: call)
+                    (call: Call, uris: [String], _: [String: Value]) in
+                    guard uris.count <= Contract.maximumURLs else {
+                        throw ManagerError(
+                            .limitExceeded,
+                            "Open takes at most \(Contract.maximumURLs) URIs, not \(uris.count)."
+                        )
                     }
+                    try await handler.open(call, uris)
                 },
                 .method(
                     Contract.Method.activateAction,
                     in: ["action_name", "parameter", "platform_data"]
-                ) {
-                    (call: Call, name: String, parameter: [Value], _: [String: Value]) async throws
-                    in
-                    try await manager.answer { () throws(ManagerError) in
-                        let method = try method(of: name, parameter)
-                        _ = try await handler.carryOutOnAll(method, call: call)
-                    }
+                ) { (call: Call, name: String, parameter: [Value], _: [String: Value]) in
+                    _ = try await handler.carryOutOnAll(call, try method(of: name, parameter))
                 },
-            ]
+            ],
+            errors: handler.wording
         )
     }
 

@@ -9,7 +9,11 @@ extension ManagerInterface {
     /// Returns `org.idown.Settings1`, the settings that `org.idown.Manager1` does not have.
     static func settings(for handler: any ManagerHandling) -> Interface {
         let adapter = ManagerInterface(handler: handler)
-        return Interface(Contract.settingsInterface, adapter.settings(of: .settings))
+        return Interface(
+            Contract.settingsInterface,
+            adapter.settings(of: .settings),
+            errors: handler.wording
+        )
     }
 
     var properties: [Member] {
@@ -21,32 +25,12 @@ extension ManagerInterface {
                 get: { Capability.allCases.map(\.rawValue) }
             ),
         ] + settings(of: .manager) + [
-            count(Name.taskCount) { () throws(ManagerError) in try await handler.counts.all },
-            count(Name.waitingCount) { () throws(ManagerError) in try await handler.counts.waiting
-            },
-            count(Name.activeCount) { () throws(ManagerError) in try await handler.counts.active },
-            .property(
-                Name.serial,
-                .never,
-                get: { (_: Call) async throws -> UInt64 in
-                    try await answer { () throws(ManagerError) in try await handler.position.serial
-                    }
-                }
-            ),
-            .property(
-                Name.listID,
-                .constant,
-                get: { (_: Call) async throws -> String in
-                    try await answer { () throws(ManagerError) in try await handler.position.list }
-                }
-            ),
-            .property(
-                Name.speed,
-                .never,
-                get: { (_: Call) async throws -> UInt64 in
-                    try await answer { () throws(ManagerError) in try await handler.speed }
-                }
-            ),
+            .property(Name.taskCount, get: { try await handler.counts.all }),
+            .property(Name.waitingCount, get: { try await handler.counts.waiting }),
+            .property(Name.activeCount, get: { try await handler.counts.active }),
+            .property(Name.serial, .never, get: { try await handler.position.serial }),
+            .property(Name.listID, .constant, get: { try await handler.position.list }),
+            .property(Name.speed, .never, get: { await handler.speed }),
         ]
     }
 
@@ -56,37 +40,20 @@ extension ManagerInterface {
 
     private func property(of setting: Setting) -> Member {
         var setter: (@Sendable (Call, Value) async throws -> Void)?
-        if !setting.isReadOnly { setter = { try await set(setting, to: $1, $0) } }
+        if !setting.isReadOnly { setter = { try await set($0, setting, to: $1) } }
         return .property(
             setting.memberName,
             type: setting.signature,
             setting.isPrivate ? .invalidates : .changes,
-            get: { (call: Call) async throws -> Value in
-                let content = try await answer { () throws(ManagerError) in
-                    try await handler.value(of: setting, call: call)
-                }
-                return setting.value(content)
-            },
+            get: { setting.value(try await handler.value($0, of: setting)) },
             set: setter
         )
     }
 
-    private func set(_ setting: Setting, to value: Value, _ call: Call) async throws(BusError) {
-        try await answer { () throws(ManagerError) in
-            guard let content = setting.content(value), setting.allows(content) else {
-                throw ManagerError(
-                    .invalidArguments,
-                    "\(setting.rawValue) must be \(setting.form)."
-                )
-            }
-            try await handler.set(setting, to: content, call: call)
+    private func set(_ call: Call, _ setting: Setting, to value: Value) async throws {
+        guard let content = setting.content(value), setting.allows(content) else {
+            throw ManagerError(.invalidArguments, "\(setting.rawValue) must be \(setting.form).")
         }
-    }
-
-    private func count(
-        _ name: MemberName,
-        _ body: @escaping @Sendable () async throws(ManagerError) -> UInt32
-    ) -> Member {
-        .property(name, get: { (_: Call) async throws -> UInt32 in try await answer(body) })
+        try await handler.set(call, setting, to: content)
     }
 }

@@ -17,6 +17,12 @@ struct TaskInterface: Sendable {
                 Interface(
                     Contract.taskInterface,
                     adapter.methods + adapter.properties,
+                    errors: { error, call in
+                        let error = handler.wording(error, call)
+                        // A task that does not exist is an object that does not exist.
+                        return error.name == ManagerError.Code.noSuchTask.name
+                            ? .unknownObject("There is no task at \(call.path).") : error
+                    },
                     snapshot: { WireWriter(try await adapter.task($0)) }
                 )
             ],
@@ -30,10 +36,8 @@ struct TaskInterface: Sendable {
 
     private var methods: [Member] {
         TaskMethod.allCases.map { method in
-            .method(method.memberName) { (call: Call) async throws in
-                try await answer(call) { id throws(ManagerError) in
-                    try await handler.carryOut(method, on: id, call: call)
-                }
+            .method(method.memberName) { (call: Call) in
+                try await handler.carryOut(call, method, on: id(call))
             }
         }
     }
@@ -57,37 +61,16 @@ struct TaskInterface: Sendable {
         guard property.isWritable else { return nil }
         return { call, value in
             try property.judge(value)
-            try await answer(call) { id throws(ManagerError) in
-                try await handler.set(property, of: id, to: value, call: call)
-            }
+            try await handler.set(call, property, of: id(call), to: value)
         }
     }
 
-    private func task(_ call: Call) async throws(BusError) -> TaskProperties {
-        await handler.watchObjects(call: call)
-        return try await answer(call) { id throws(ManagerError) in
-            try await handler.getTask(id, call: call)
-        }
+    private func task(_ call: Call) async throws -> TaskProperties {
+        await handler.watchObjects(call)
+        return try await handler.getTask(call, id(call))
     }
 
-    /// Runs a body with the id of the called task; a task that does not exist is an unknown object.
-    ///
-    /// Never inlined, because Swift 6.3's optimizer crashes on it in the setters (coroutine
-    /// splitting).
-    @inline(never)
-    private func answer<Output: Sendable>(
-        _ call: Call,
-        _ body: (String) async throws(ManagerError) -> Output
-    ) async throws(BusError) -> Output {
-        guard let id = TaskPath.id(at: call.path) else { throw Self.absent(call) }
-        do throws(ManagerError) {
-            return try await body(id)
-        } catch {
-            throw error.code == .noSuchTask ? Self.absent(call) : error.busError
-        }
-    }
-
-    private static func absent(_ call: Call) -> BusError {
-        .unknownObject("There is no task at \(call.path).")
+    private func id(_ call: Call) -> String {
+        TaskPath.id(at: call.path) ?? call.path.rawValue
     }
 }

@@ -41,10 +41,9 @@ public struct TaskPath: Hashable, Sendable {
     ///
     /// - Returns: The id, or the text as it is if it is neither, so that an error can name it.
     public static func id(meantBy text: String) -> String {
-        guard let path = try? ObjectPath(validating: text), let task = TaskPath(path) else {
-            return text
-        }
-        return task.id
+        guard text.utf8.first == UInt8(ascii: "/"), let path = try? ObjectPath(validating: text)
+        else { return text }
+        return id(at: path) ?? text
     }
 
     /// Returns whether a text is an id: a positive decimal number without sign or leading zeros.

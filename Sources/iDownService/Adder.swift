@@ -24,7 +24,7 @@ struct AddCall: Sendable {
     let options: AddOptions
     let call: Call
     /// Called once.
-    let answer: @Sendable (Result<[TaskID], any Error>) -> Void
+    let answer: Answer<[TaskID]>
 }
 
 /// Judges the calls that add something, those of one client in their order, and hands each in.

@@ -12,8 +12,6 @@ import iDownloader
 ///
 /// A hand-over whose calls have all gone unanswered is taken back: its browser goes on by itself.
 final class HandOverCalls {
-    typealias Reply = @Sendable (Result<String, ManagerError>) -> Void
-
     /// The calls with one token.
     private struct Calls {
         var count = 0
@@ -32,7 +30,7 @@ final class HandOverCalls {
         _ url: String,
         _ options: HandOverOptions,
         _ call: Call,
-        _ answer: @escaping Reply,
+        _ answer: @escaping Answer<String>,
         in service: isolated ManagerService
     ) {
         let deadline = service.coordinator.time.now + HandOvers.patience
@@ -49,7 +47,7 @@ final class HandOverCalls {
         _ options: HandOverOptions,
         _ call: Call,
         until deadline: TimeAndChance.Instant,
-        _ answer: Reply,
+        _ answer: Answer<String>,
         in service: isolated ManagerService
     ) async {
         let (token, coordinator) = (options.download.token ?? "", service.coordinator)
@@ -66,7 +64,7 @@ final class HandOverCalls {
             }
             guard let result = await promptly(within: rest, { await work.result }) else {
                 // The disk is slow. What it stores after all is taken back.
-                answer(service.named(.failure(late)))
+                answer(.failure(late))
                 if (try? await work.value)?.isNew == true { tokens[token]?.isNew = true }
                 return await leave(token, isGone: false, in: service)
             }
@@ -81,7 +79,7 @@ final class HandOverCalls {
             if isSent { tokens[token]?.isAnswered = true }
             await leave(token, isGone: !isSent, in: service)
         } catch {
-            answer(service.named(.failure(error)))
+            answer(.failure(error))
             await leave(token, isGone: isGone, in: service)
         }
     }

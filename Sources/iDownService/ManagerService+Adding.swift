@@ -9,52 +9,53 @@ import iDownloader
 
 extension ManagerService {
     package nonisolated func addURL(
+        _ call: Call,
+        _ answer: @escaping Answer<String>,
         _ url: String,
-        options: AddOptions,
-        call: Call,
-        answer: @escaping @Sendable (Result<String, ManagerError>) -> Void
+        _ options: AddOptions
     ) {
         coordinator.executor.run {
             self.assumeIsolated { service in
                 service.add(.urls([url], isList: false), options, call) { result in
-                    answer(self.named(result.flatMap(Self.onlyID)))
+                    answer(result.flatMap(Self.onlyID))
                 }
             }
         }
     }
 
     package func addURLs(
+        _ call: Call,
         _ urls: [String],
-        options: AddOptions,
-        call: Call
-    ) async throws(ManagerError) -> [String] {
-        try await named {
-            try await add(.urls(urls, isList: true), options, call).map(\.description)
-        }
+        _ options: AddOptions
+    ) async throws -> [String] {
+        try await add(.urls(urls, isList: true), options, call).map(\.description)
     }
 
-    package func addMany(
-        _ downloads: [NewDownload],
-        call: Call
-    ) async throws(ManagerError) -> [String] {
-        try await named {
-            try await add(.many(downloads), AddOptions(), call).map(\.description)
-        }
+    package func addMany(_ call: Call, _ downloads: [NewDownload]) async throws -> [String] {
+        try await add(.many(downloads), AddOptions(), call).map(\.description)
     }
 
     package func addMetalink(
-        at path: String,
-        options: AddOptions,
-        call: Call
-    ) async throws(ManagerError) -> [String] {
-        try await named {
-            try await permit(call, butOthersMay: "add URLs, but no metalink of this machine")
-            return try await add(.metalink(path), options, call).map(\.description)
+        _ call: Call,
+        _ path: String,
+        _ options: AddOptions
+    ) async throws -> [String] {
+        try await permit(call, butOthersMay: "add URLs, but no metalink of this machine")
+        return try await add(.metalink(path), options, call).map(\.description)
+    }
+
+    /// Nobody reads more names than that.
+    private static let mostToldOfHandOver = 100
+
+    package func open(_ call: Call, _ uris: [String]) async throws {
+        let ids = try await add(.opened(uris), AddOptions(), call)
+        for id in ids.prefix(Self.mostToldOfHandOver) {
+            if let task = try? await coordinator.task(id) { handedOver(task) }
         }
     }
 
     /// Adds what a call wants, behind what its sender wanted before.
-    func add(
+    private func add(
         _ wish: AddCall.Wish,
         _ options: AddOptions,
         _ call: Call
@@ -68,7 +69,7 @@ extension ManagerService {
         _ wish: AddCall.Wish,
         _ options: AddOptions,
         _ call: Call,
-        answer: @escaping @Sendable (Result<[TaskID], any Error>) -> Void
+        answer: @escaping Answer<[TaskID]>
     ) {
         adder.append(AddCall(wish: wish, options: options, call: call, answer: answer), in: self)
     }

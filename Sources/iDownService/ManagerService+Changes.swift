@@ -8,49 +8,44 @@ import iDownState
 // For clients that follow the list.
 extension ManagerService {
     package var position: (list: String, serial: UInt64) {
-        get async throws(ManagerError) {
-            try await named {
-                let position = try await coordinator.position()
-                return (position.list, UInt64(clamping: position.serial))
-            }
+        get async throws {
+            let position = try await coordinator.position()
+            return (position.list, UInt64(clamping: position.serial))
         }
     }
 
-    package func watchObjects(call: Call) async {
+    package func watchObjects(_ call: Call) async {
         guard let client = call.sender else { return }
         await announcer.watch(for: client, over: call.connection)
     }
 
-    package func unwatchObjects(call: Call) async {
+    package func unwatchObjects(_ call: Call) async {
         if let client = call.sender { await announcer.unwatch(for: client) }
     }
 
     package func changes(
+        _ call: Call,
         since serial: UInt64,
-        _ query: ChangesQuery,
-        call: Call
-    ) async throws(ManagerError) -> ChangesPage {
-        try await named {
-            let since = Int64(clamping: serial)
-            var start = PageStart(place: ChangePlace(serial: since), begin: nil)
-            if let next = query.next, !next.isEmpty {
-                guard let given = PageStart(next), given.place.serial >= since else {
-                    throw ChangesQuery.foreignPlace
-                }
-                start = given
+        _ query: ChangesQuery
+    ) async throws -> ChangesPage {
+        let since = Int64(clamping: serial)
+        var start = PageStart(place: ChangePlace(serial: since), begin: nil)
+        if let next = query.next, !next.isEmpty {
+            guard let given = PageStart(next), given.place.serial >= since else {
+                throw ChangesQuery.foreignPlace
             }
-            let first = start
-            let limit = query.limit ?? 0
-            let view = await view(for: call)
-            return try await inTurn(call) {
-                try await coordinator.changes(
-                    since: since,
-                    of: query.list,
-                    after: first,
-                    limit: Int(limit == 0 ? Contract.pageOfTasks : limit),
-                    into: TaskListing(of: query.properties)
-                ) { view($0) }
-            }
+            start = given
+        }
+        let limit = query.limit ?? 0
+        return try await listing(call, of: query.properties) { [start] list, take in
+            try await coordinator.changes(
+                since: since,
+                of: query.list,
+                after: start,
+                limit: Int(limit == 0 ? Contract.pageOfTasks : limit),
+                into: list,
+                take
+            )
         }
     }
 }
@@ -69,7 +64,7 @@ extension Coordinator {
     ///   - start: where the page begins.
     ///   - limit: the most tasks.
     ///   - listing: what the first task is added to.
-    ///   - view: how the caller sees a task.
+    ///   - take: adds one, as the caller sees it.
     /// - Returns: the page.
     /// - Throws: `LimitExceeded` where nobody knows what changed; `StoreFailure`.
     func changes(
@@ -78,7 +73,7 @@ extension Coordinator {
         after start: PageStart,
         limit: Int,
         into listing: TaskListing,
-        _ view: @escaping @Sendable (TaskSnapshot) -> TaskProperties
+        _ take: @escaping @Sendable (inout TaskListing, TaskSnapshot) throws -> Void
     ) async throws -> ChangesPage {
         let live = verifications.view(over: slots.view)
         let page = try await store.read {
@@ -101,7 +96,7 @@ extension Coordinator {
                     return false
                 }
                 do {
-                    try listing.append(view(live(record)))
+                    try take(&listing, live(record))
                 } catch {
                     failure = error
                     return false

@@ -1,36 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import DBus
-package import iDownBus
+import iDownBus
 import iDownState
 import iDownloader
 
 extension ManagerService {
-    package func openFile(_ id: String, call: Call) async throws(ManagerError) -> OpenDescriptor {
-        try await named {
-            let id = try taskID(id)
-            try await permit(call, on: [id])
-            let owner = await callers.caller(of: call).owner
-            let record = try await coordinator.task(id).record
-            if owner != nil, record.state != .completed {
-                throw Refusal.unfinished(record.state.kind)
-            }
-            let engine = engine
-            let limit = Coordinator.longestLook
-            let found = await coordinator.look(in: record.request.directory, limit) {
-                await Self.open(record, for: owner, by: engine)
-            }
-            guard let found else {
-                throw ManagerError(.failed, "The folder's disk does not answer. Try again later.")
-            }
-            guard let file = try found.get() else {
-                throw ManagerError(
-                    .invalidState,
-                    "Nothing of the task's file is in its folder."
-                )
-            }
-            return file
+    package func openFile(_ call: Call, of id: String) async throws -> OpenDescriptor {
+        let id = try await permitted(call, id)
+        let owner = await callers.caller(of: call).owner
+        let record = try await coordinator.task(id).record
+        if owner != nil, record.state != .completed {
+            throw Refusal.unfinished(record.state.kind)
         }
+        let engine = engine
+        let limit = Coordinator.longestLook
+        let found = await coordinator.look(in: record.request.directory, limit) {
+            await Self.open(record, for: owner, by: engine)
+        }
+        guard let found else {
+            throw ManagerError(.failed, "The folder's disk does not answer. Try again later.")
+        }
+        guard let file = try found.get() else {
+            throw ManagerError(.invalidState, "Nothing of the task's file is in its folder.")
+        }
+        return file
     }
 
     private static func open(

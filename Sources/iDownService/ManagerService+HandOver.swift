@@ -9,10 +9,10 @@ import iDownloader
 // Hand-overs from browsers.
 extension ManagerService {
     package nonisolated func handOver(
+        _ call: Call,
+        _ answer: @escaping Answer<String>,
         _ url: String,
-        options: HandOverOptions,
-        call: Call,
-        answer: @escaping @Sendable (Result<String, ManagerError>) -> Void
+        _ options: HandOverOptions
     ) {
         coordinator.executor.run {
             self.assumeIsolated { service in
@@ -21,25 +21,21 @@ extension ManagerService {
         }
     }
 
-    package func confirm(_ token: String, call: Call) async throws(ManagerError) -> String {
-        try await named {
-            try await permit(call)
-            let id = try await coordinator.confirmHandOver(try Self.checked(token))
-            // Not awaited: the browser holds its answer until this call has its own.
-            Task { [coordinator, tookOver] in
-                guard let task = try? await coordinator.task(id) else { return }
-                let old = try? await coordinator.taskToContinue(with: id, token: token)
-                tookOver(task, old)
-            }
-            return id.description
+    package func confirm(_ call: Call, _ token: String) async throws -> String {
+        try await permit(call)
+        let id = try await coordinator.confirmHandOver(try Self.checked(token))
+        // Not awaited: the browser holds its answer until this call has its own.
+        Task { [coordinator, tookOver] in
+            guard let task = try? await coordinator.task(id) else { return }
+            let old = try? await coordinator.taskToContinue(with: id, token: token)
+            tookOver(task, old)
         }
+        return id.description
     }
 
-    package func withdraw(_ token: String, call: Call) async throws(ManagerError) {
-        try await named {
-            try await permit(call)
-            try await coordinator.withdrawHandOver(try Self.checked(token))
-        }
+    package func withdraw(_ call: Call, _ token: String) async throws {
+        try await permit(call)
+        try await coordinator.withdrawHandOver(try Self.checked(token))
     }
 
     private static func checked(_ token: String) throws(ManagerError) -> String {

@@ -9,51 +9,41 @@ extension ManagerService: ManagerHandling {
     package nonisolated var version: String { Contract.version }
 
     package var counts: (all: UInt32, waiting: UInt32, active: UInt32) {
-        get async throws(ManagerError) {
-            try await named {
-                let counts = try await coordinator.counts()
-                return (
-                    UInt32(clamping: counts.total), UInt32(clamping: counts[.waiting]),
-                    UInt32(clamping: counts[.downloading])
-                )
-            }
+        get async throws {
+            let counts = try await coordinator.counts()
+            return (
+                UInt32(clamping: counts.total), UInt32(clamping: counts[.waiting]),
+                UInt32(clamping: counts[.downloading])
+            )
         }
     }
 
-    package var speed: UInt64 {
-        get async throws(ManagerError) { await coordinator.speed }
+    package var speed: UInt64 { get async { await coordinator.speed } }
+
+    package func activate(_ call: Call, token: String) { activated(token) }
+
+    package func quit(_ call: Call) async throws {
+        try await permit(call)
+        quitting()
     }
 
     // MARK: Verbs
 
-    package func carryOut(
-        _ method: TaskMethod,
-        on id: String,
-        call: Call
-    ) async throws(ManagerError) {
-        try await named {
-            let id = try taskID(id)
-            try await permit(call, on: [id])
-            try await coordinator.carryOut(Command(method), on: id)
-        }
+    package func carryOut(_ call: Call, _ method: TaskMethod, on id: String) async throws {
+        try await coordinator.carryOut(Command(method), on: try await permitted(call, id))
     }
 
     package func carryOut(
+        _ call: Call,
         _ method: TaskMethod,
-        onEach ids: [String],
-        call: Call
-    ) async throws(ManagerError) -> UInt32 {
-        try await named {
-            let ids = try ids.map(taskID)
-            try await permit(call, on: ids)
-            return UInt32(clamping: try await coordinator.carryOut(Command(method), on: ids))
-        }
+        onEach ids: [String]
+    ) async throws -> UInt32 {
+        let ids = try ids.map(taskID)
+        try await permit(call, on: ids)
+        return UInt32(clamping: try await coordinator.carryOut(Command(method), on: ids))
     }
 
-    package func carryOutOnAll(
-        _ method: TaskMethod,
-        call: Call
-    ) async throws(ManagerError) -> UInt32 {
+    package func carryOutOnAll(_ call: Call, _ method: TaskMethod) async throws -> UInt32 {
         let states: Set<TaskState.Kind> =
             switch method {
             case .resume: [.paused, .failed]
@@ -61,80 +51,82 @@ extension ManagerService: ManagerHandling {
             case .remove: [.completed]
             case .retry, .cancel: []
             }
-        return try await named {
-            try await permit(call)
-            let count = try await coordinator.carryOut(Command(method), onAllIn: states)
-            return UInt32(clamping: count)
-        }
-    }
-
-    package func setURL(
-        _ id: String,
-        to url: String,
-        call: Call
-    ) async throws(ManagerError) {
-        try await named {
-            let id = try taskID(id)
-            try await permit(call, on: [id])
-            try await coordinator.setURL(of: id, to: Wishes.reference(url))
-        }
-    }
-
-    package func setOptions(
-        _ options: EditOptions,
-        of id: String,
-        call: Call
-    ) async throws(ManagerError) {
-        try await named {
-            let id = try taskID(id)
-            try await permit(call, on: [id])
-            let wishes = wishes(for: await callers.caller(of: call).owner)
-            // Before the folder is made.
-            let record = try await coordinator.task(id).record
-            if !record.isPublishing { try record.check(options.options) }
-            try await coordinator.edit(id, wishes.judge(options, for: record))
-        }
-    }
-
-    package func quit(call: Call) async throws(ManagerError) {
         try await permit(call)
-        quitting()
+        return UInt32(
+            clamping: try await coordinator.carryOut(Command(method), onAllIn: states)
+        )
     }
 
-    // MARK: Looking
+    package func removeTasks(
+        _ call: Call,
+        _ ids: [String],
+        _ options: RemoveOptions
+    ) async throws -> UInt32 {
+        guard options.trashFiles == true else {
+            return try await carryOut(call, .remove, onEach: ids)
+        }
+        let ids = try ids.map(taskID)
+        try await permit(call, on: ids)
+        return UInt32(
+            clamping: try await coordinator.remove(ids, trashingWith: folders.dataHome)
+        )
+    }
 
-    package func getTask(_ id: String, call: Call) async throws(ManagerError) -> TaskProperties {
-        try await named {
-            let view = await view(for: call)
-            return view(try await coordinator.task(try taskID(id)))
+    // MARK: One task
+
+    package func setURL(_ call: Call, of id: String, to url: String) async throws {
+        let id = try await permitted(call, id)
+        try await coordinator.setURL(of: id, to: Wishes.reference(url))
+    }
+
+    package func setOptions(_ call: Call, of id: String, _ options: EditOptions) async throws {
+        let id = try await permitted(call, id)
+        let wishes = wishes(for: await callers.caller(of: call).owner)
+        // Before the folder is made.
+        let record = try await coordinator.task(id).record
+        if !record.isPublishing { try record.check(options.options) }
+        try await coordinator.edit(id, wishes.judge(options, for: record))
+    }
+
+    package func setPriority(_ call: Call, of id: String, to priority: Int32) async throws {
+        try await coordinator.setPriority(priority, of: try await permitted(call, id))
+    }
+
+    package func set(
+        _ call: Call,
+        _ property: TaskProperty,
+        of id: String,
+        to value: Value
+    ) async throws {
+        let id = try taskID(id)
+        // Properties are for the user's own programs to set, also those of a task.
+        try await permit(call)
+        switch (property, value) {
+        case (.priority, .int32(let priority)):
+            try await coordinator.setPriority(priority, of: id)
+        case (.speedLimit, .uint64(let limit)):
+            try await coordinator.setSpeedLimit(of: id, to: Int64(clamping: limit))
+        case (.maxConnections, .uint32(let count)):
+            try await coordinator.setConnections(of: id, to: count == 0 ? nil : Int(count))
+        default: break
         }
     }
 
-    package func listTasks(call: Call) async throws(ManagerError) -> TaskListing {
-        try await named {
-            let view = await view(for: call)
-            return try await inTurn(call) {
-                try await coordinator.tasks(into: TaskListing()) { list, task in
-                    try list.append(view(task))
-                }
-            }
+    package func wait(_ call: Call, for id: String) async throws -> String {
+        let id = try taskID(id)
+        let owner = await callers.caller(of: call).owner
+        return try await departures.during(call, in: self) {
+            let client = call.sender?.rawValue ?? ""
+            let end = try await coordinator.end(of: id, for: client, of: owner)
+            return end?.rawValue ?? Contract.removed
         }
     }
 
-    package func hasTask(_ id: String) async throws(ManagerError) -> Bool {
-        guard let id = TaskID(id) else { return false }
-        do {
-            _ = try await coordinator.task(id)
-            return true
-        } catch ServiceRefusal.noSuchTask {
-            return false
-        } catch {
-            throw ManagerError(error)
+    package func verify(_ call: Call, _ id: String) async throws -> String {
+        let id = try await permitted(call, id)
+        return try await departures.during(call, in: self) {
+            try await coordinator.verify(id, for: call.sender?.rawValue ?? "").rawValue
         }
-    }
-
-    package func taskIDs() async throws(ManagerError) -> [String] {
-        try await named { try await coordinator.taskIDs().map(\.description) }
     }
 }
 

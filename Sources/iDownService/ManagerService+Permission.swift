@@ -34,6 +34,15 @@ extension ManagerService {
         }
     }
 
+    /// The task that a call names, where the caller may control it.
+    ///
+    /// - Throws: What ``permit(_:on:)`` throws.
+    func permitted(_ call: Call, _ id: String) async throws -> TaskID {
+        let id = try taskID(id)
+        try await permit(call, on: [id])
+        return id
+    }
+
     /// Into how many parts the limits of waiting calls are divided for a client (contract, "Callers
     /// from a sandbox").
     ///

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import DBus
+package import DBus
 package import Logging
-import iDownBus
+package import iDownBus
 package import iDownData
 package import iDownSettings
 import iDownState
@@ -17,7 +17,6 @@ package actor ManagerService {
     let coordinator: Coordinator
     let engine: Engine
     let announcer: BusAnnouncer
-    let keeper: SettingsKeeper
     let folders: StandardFolders
     let log: Logger
     let callers: Callers
@@ -25,14 +24,8 @@ package actor ManagerService {
     let handedOver: @Sendable (TaskSnapshot) -> Void
     let tookOver: @Sendable (TaskSnapshot, TaskSnapshot?) -> Void
     let activated: @Sendable (_ token: String) -> Void
-    let settingsChanged: @Sendable (Settings) -> Void
-    /// The settings as they were last taken into force.
-    var inForce: SettingsKeeper.InForce
-    /// How many changes of settings are under way, and who waits for the last one.
-    var changes = 0
-    var changesEnded: CheckedContinuation<Void, Never>?
-    /// For each client with a pending call of Wait: what drops it when the client leaves.
-    var departures: [String: Departure] = [:]
+    let control: SettingsControl
+    let departures = Departures()
     let adder = Adder()
     let probes = Probes()
     let handOverCalls = HandOverCalls()
@@ -71,19 +64,17 @@ package actor ManagerService {
         self.coordinator = coordinator
         self.engine = engine
         self.announcer = announcer
-        self.keeper = keeper
-        inForce = keeper.now
+        control = SettingsControl(keeper, changed: settingsChanged)
         self.folders = folders
         self.log = log
         self.callers = callers ?? Callers(executor: coordinator.executor)
         self.handedOver = handedOver
         self.tookOver = tookOver
         self.activated = activated
-        self.settingsChanged = settingsChanged
         self.quitting = quitting
     }
 
-    var settings: Settings { inForce.settings }
+    var settings: Settings { control.settings }
 
     /// The folder for downloads that name no folder.
     package var directory: String { settings.downloadDirectory ?? folders.download }
@@ -111,32 +102,15 @@ package actor ManagerService {
         )
     }
 
-    /// Runs what may fail in any way, and gives the failure its contract name.
-    func named<Value>(
-        _ body: () async throws -> Value
-    ) async throws(ManagerError) -> Value {
-        let result: Result<Value, any Error>
-        do {
-            result = .success(try await body())
-        } catch {
-            result = .failure(error)
-        }
-        return try named(result).get()
-    }
-
-    /// Gives any failure its contract name.
-    nonisolated func named<Value>(
-        _ result: Result<Value, any Error>
-    ) -> Result<Value, ManagerError> {
-        result.mapError { failure in
-            let error = ManagerError(failure)
-            if error.code == .storeFailed || error.code == .failed { log.error("\(error)") }
-            return error
-        }
+    /// Gives any failure its contract name, and logs those that the service is to blame for.
+    package nonisolated func named(_ failure: any Error) -> ManagerError {
+        let error = ManagerError(failure)
+        if error.code == .storeFailed || error.code == .failed { log.error("\(error)") }
+        return error
     }
 
     func taskID(_ text: String) throws(ManagerError) -> TaskID {
-        guard let id = TaskID(text) else {
+        guard let id = TaskID(TaskPath.id(meantBy: text)) else {
             throw ManagerError(
                 .noSuchTask,
                 "That is not a task id. An id is a number such as 17; the list of tasks shows the ids."
@@ -144,13 +118,59 @@ package actor ManagerService {
         }
         return id
     }
-}
 
-/// The watch for the departure of a client, for as long as it has calls of Wait pending.
-final class Departure {
-    let watch: Task<Void, Never>
-    /// How many calls there are, also those that do not wait yet.
-    var calls = 1
+    /// Prepares for the clients of a bus, before the service takes its name there.
+    ///
+    /// - Parameter connection: The service's connection to the bus.
+    /// - Throws: What the bus answers.
+    package func willServe(over connection: Connection) async throws(BusError) {
+        try await callers.listen(on: connection)
+        departures.forgetAll()
+    }
 
-    init(_ watch: Task<Void, Never>) { self.watch = watch }
+    // MARK: Settings
+
+    package func value(_ call: Call, of setting: Setting) async throws -> Setting.Content {
+        if setting.place == .settings { try await permit(call) }
+        return folders.shown(setting, of: settings)
+    }
+
+    package func set(
+        _ call: Call,
+        _ setting: Setting,
+        to content: Setting.Content
+    ) async throws {
+        try await permit(call)
+        try await control.change(setting, to: content, in: self)
+    }
+
+    /// Leaves downloads to the browsers from now on, as the user has asked on the desktop.
+    ///
+    /// - Parameter host: The host whose downloads are left; nil for all.
+    package func leaveToBrowsers(_ host: String?) async {
+        var (setting, content) = (Setting.browserHandOver, Setting.Content.flag(false))
+        if let host {
+            guard case .words(let hosts) = settings[.browserLeaveHosts], !hosts.contains(host)
+            else { return }
+            (setting, content) = (.browserLeaveHosts, .words(hosts + [host]))
+        }
+        guard setting.allows(content) else {
+            return log.warning("no setting can name the site that was to be left")
+        }
+        do {
+            try await control.change(setting, to: content, in: self)
+        } catch {
+            log.warning("browsers still hand downloads over: \(named(error))")
+        }
+    }
+
+    /// Returns when the changes under way can be answered; later ones are answered `Stopping`.
+    ///
+    /// Called once, before the service refuses all calls, so that no change is refused that is made.
+    package func endChanges() async { await control.end(in: self) }
+
+    /// Reads the settings file again, and does what it says as if a client had said so.
+    ///
+    /// If a mistake in the file hides which proxy the user wants, downloads wait.
+    package func readSettings() async { await control.read(in: self) }
 }

@@ -46,40 +46,35 @@ final class Probes {
 
 extension ManagerService {
     package func probe(
+        _ call: Call,
         _ url: String,
-        options: AddOptions,
-        call: Call
-    ) async throws(ManagerError) -> ProbedFile {
-        try await named {
-            try await permit(call)
-            var options = options
-            options.mirrors = []
-            options.onExisting = nil
-            var wishes = Wishes(engine: engine, downloadDirectory: directory, rules: rules)
-            // Nothing is stored, so that no folder is looked at or made.
-            wishes.look = FolderLook(path: directory, rules: rules, directory: directory, last: 0)
-            guard let task = try await wishes.judge([url], options, isList: false).first else {
-                throw ManagerError(.failed, "The URL stands for no download. Please report this.")
-            }
-            do {
-                let file = try await probes.ask(
-                    task.request,
-                    for: call.sender?.rawValue ?? "",
-                    in: self
-                )
-                return ProbedFile(
-                    name: file.name,
-                    size: file.version.total.map { UInt64(clamping: $0) },
-                    type: file.version.mimeType,
-                    resumable: file.version.isResumable,
-                    url: file.url
-                )
-            } catch let failure as Failure {
-                throw ManagerError(
-                    .requestFailed,
-                    "\(failure.code.rawValue): \(failure.message)"
-                )
-            }
+        _ options: AddOptions
+    ) async throws -> ProbedFile {
+        try await permit(call)
+        var options = options
+        options.mirrors = []
+        options.onExisting = nil
+        var wishes = Wishes(engine: engine, downloadDirectory: directory, rules: rules)
+        // Nothing is stored, so that no folder is looked at or made.
+        wishes.look = FolderLook(path: directory, rules: rules, directory: directory, last: 0)
+        guard let task = try await wishes.judge([url], options, isList: false).first else {
+            throw ManagerError(.failed, "The URL stands for no download. Please report this.")
+        }
+        do {
+            let file = try await probes.ask(
+                task.request,
+                for: call.sender?.rawValue ?? "",
+                in: self
+            )
+            return ProbedFile(
+                name: file.name,
+                size: file.version.total.map { UInt64(clamping: $0) },
+                type: file.version.mimeType,
+                resumable: file.version.isResumable,
+                url: file.url
+            )
+        } catch let failure as Failure {
+            throw ManagerError(.requestFailed, "\(failure.code.rawValue): \(failure.message)")
         }
     }
 }

@@ -54,7 +54,8 @@ final class FakeManager: ManagerHandling {
         }
     }
 
-    private func verb(_ text: String, _ id: String, _ call: Call) throws(ManagerError) {
+    private func verb(_ text: String, _ id: String, _ call: Call) throws {
+        let id = TaskPath.id(meantBy: id)
         note("\(text) \(id)", call)
         guard record.withLock({ $0.tasks.contains { $0.id == id } }) else {
             throw ManagerError(.noSuchTask, "there is no task \(id)")
@@ -62,10 +63,10 @@ final class FakeManager: ManagerHandling {
     }
 
     func addURL(
+        _ call: Call,
+        _ answer: @escaping Answer<String>,
         _ url: String,
-        options: AddOptions,
-        call: Call,
-        answer: @escaping @Sendable (Result<String, ManagerError>) -> Void
+        _ options: AddOptions
     ) {
         answer(.success(add(url, options, call)))
     }
@@ -82,26 +83,20 @@ final class FakeManager: ManagerHandling {
         }
     }
 
-    func addURLs(
-        _ urls: [String],
-        options: AddOptions,
-        call: Call
-    ) async throws(ManagerError) -> [String] {
+    func addURLs(_ call: Call, _ urls: [String], _ options: AddOptions) -> [String] {
         urls.map { add($0, options, call) }
     }
 
-    func addMany(
-        _ downloads: [NewDownload],
-        call: Call
-    ) async throws(ManagerError) -> [String] {
+    func addMany(_ call: Call, _ downloads: [NewDownload]) -> [String] {
         downloads.map { add($0.url, $0.options, call) }
     }
 
     func getTasks(
+        _ call: Call,
         _ ids: [String],
-        of properties: [TaskProperty],
-        call: Call
-    ) async throws(ManagerError) -> TaskListing {
+        _ properties: [TaskProperty]
+    ) throws -> TaskListing {
+        let ids = ids.map(TaskPath.id(meantBy:))
         note("get \(ids)", call)
         var list = TaskListing(of: properties)
         let tasks = record.withLock(\.tasks)
@@ -111,56 +106,45 @@ final class FakeManager: ManagerHandling {
         return list
     }
 
-    func addMetalink(
-        at path: String,
-        options: AddOptions,
-        call: Call
-    ) async throws(ManagerError) -> [String] {
+    func addMetalink(_ call: Call, _ path: String, _ options: AddOptions) -> [String] {
         [add("metalink \(path)", options, call)]
     }
 
-    func probe(
-        _ url: String,
-        options: AddOptions,
-        call: Call
-    ) async throws(ManagerError) -> ProbedFile {
+    func probe(_ call: Call, _ url: String, _ options: AddOptions) throws -> ProbedFile {
         note("probe \(url)", call)
         if url.isEmpty { throw ManagerError(.requestFailed, "Server.NotFound: it is gone.") }
         return ProbedFile(name: "a.iso", size: nil, type: "", resumable: true, url: url)
     }
 
     func handOver(
+        _ call: Call,
+        _ answer: @escaping Answer<String>,
         _ url: String,
-        options: HandOverOptions,
-        call: Call,
-        answer: @escaping @Sendable (Result<String, ManagerError>) -> Void
+        _ options: HandOverOptions
     ) {
         answer(.success(add("hand over \(url)", options.download, call)))
     }
 
-    func confirm(_ token: String, call: Call) async throws(ManagerError) -> String {
+    func confirm(_ call: Call, _ token: String) -> String {
         note("confirm \(token)", call)
         return "1"
     }
 
-    func withdraw(_ token: String, call: Call) async throws(ManagerError) {
+    func withdraw(_ call: Call, _ token: String) {
         note("withdraw \(token)", call)
     }
 
-    func open(_ uris: [String], call: Call) async throws(ManagerError) {
+    func open(_ call: Call, _ uris: [String]) throws {
         note("open \(uris)", call)
         if uris.contains("") { throw ManagerError(.invalidURL, "the URL is empty") }
     }
 
-    func activate(token: String, call: Call) async throws(ManagerError) {
+    func activate(_ call: Call, token: String) {
         note("activate \(token)", call)
     }
 
-    func carryOut(
-        _ method: TaskMethod,
-        on id: String,
-        call: Call
-    ) async throws(ManagerError) {
+    func carryOut(_ call: Call, _ method: TaskMethod, on id: String) throws {
+        let id = TaskPath.id(meantBy: id)
         try verb(method.rawValue.lowercased(), id, call)
         switch method {
         case .pause, .resume, .retry: break
@@ -169,19 +153,12 @@ final class FakeManager: ManagerHandling {
         }
     }
 
-    func carryOut(
-        _ method: TaskMethod,
-        onEach ids: [String],
-        call: Call
-    ) async throws(ManagerError) -> UInt32 {
-        note("\(method.rawValue.lowercased()) \(ids)", call)
+    func carryOut(_ call: Call, _ method: TaskMethod, onEach ids: [String]) -> UInt32 {
+        note("\(method.rawValue.lowercased()) \(ids.map(TaskPath.id(meantBy:)))", call)
         return UInt32(ids.count)
     }
 
-    func carryOutOnAll(
-        _ method: TaskMethod,
-        call: Call
-    ) async throws(ManagerError) -> UInt32 {
+    func carryOutOnAll(_ call: Call, _ method: TaskMethod) -> UInt32 {
         note("\(method.rawValue.lowercased())-all", call)
         return switch method {
         case .resume: 1
@@ -191,36 +168,21 @@ final class FakeManager: ManagerHandling {
         }
     }
 
-    func removeTasks(
-        _ ids: [String],
-        options: RemoveOptions,
-        call: Call
-    ) async throws(ManagerError) -> UInt32 {
+    func removeTasks(_ call: Call, _ ids: [String], _ options: RemoveOptions) -> UInt32 {
+        let ids = ids.map(TaskPath.id(meantBy:))
         note("remove \(ids) \(options.trashFiles ?? false)", call)
         return UInt32(ids.count)
     }
 
-    func set(
-        _ property: TaskProperty,
-        of id: String,
-        to value: Value,
-        call: Call
-    ) async throws(ManagerError) {
+    func set(_ call: Call, _ property: TaskProperty, of id: String, to value: Value) throws {
         try verb("\(property.rawValue) \(value)", id, call)
     }
 
-    func setPriority(
-        _ priority: Int32,
-        of id: String,
-        call: Call
-    ) async throws(ManagerError) {
+    func setPriority(_ call: Call, of id: String, to priority: Int32) throws {
         try verb("priority \(priority)", id, call)
     }
 
-    func findTasks(
-        _ query: TaskQuery,
-        call: Call
-    ) async throws(ManagerError) -> (page: TaskListing, total: UInt32) {
+    func findTasks(_ call: Call, _ query: TaskQuery) throws -> (page: TaskListing, total: UInt32) {
         note("find \(query.text ?? "") \(query.states) \(query.limit ?? 0)", call)
         if query.text == "as before", !query.properties.isEmpty {
             throw ManagerError(.invalidOption, "there is no key “properties”")
@@ -234,17 +196,17 @@ final class FakeManager: ManagerHandling {
         return (page, UInt32(clamping: tasks.count))
     }
 
-    func wait(for id: String, call: Call) async throws(ManagerError) -> String {
+    func wait(_ call: Call, for id: String) throws -> String {
         try verb("wait", id, call)
         return id == "1" ? "completed" : "removed"
     }
 
-    func explain(_ id: String, call: Call) async throws(ManagerError) -> [String] {
+    func explain(_ call: Call, _ id: String) throws -> [String] {
         try verb("explain", id, call)
         return ["paused by the user"]
     }
 
-    func explainCodes(_ id: String, call: Call) async throws(ManagerError) -> [TaskReason] {
+    func explainCodes(_ call: Call, _ id: String) -> [TaskReason] {
         note("explain codes \(id)", call)
         return [
             TaskReason("queue", ["running": .count(3), "slots": .count(3)]),
@@ -252,7 +214,7 @@ final class FakeManager: ManagerHandling {
         ]
     }
 
-    func history(of id: String, call: Call) async throws(ManagerError) -> [HistoryEntry] {
+    func history(_ call: Call, of id: String) throws -> [HistoryEntry] {
         try verb("history", id, call)
         let details: [String: HistoryEntry.Detail] = [
             "host": .text("example.org"), "first": .number(0), "cut": .flag(true),
@@ -260,20 +222,18 @@ final class FakeManager: ManagerHandling {
         return [HistoryEntry(time: 1_000_000, connection: 2, what: "asked", details: details)]
     }
 
-    func connections(of id: String, call: Call) async throws(ManagerError) -> [[String: Value]] {
+    func connections(_ call: Call, of id: String) throws -> [[String: Value]] {
         try verb("connections", id, call)
         return [["host": .string("example.org")]]
     }
 
-    var position: (list: String, serial: UInt64) {
-        get async throws(ManagerError) { ("list", 7) }
-    }
+    let position: (list: String, serial: UInt64) = ("list", 7)
 
     func changes(
+        _ call: Call,
         since serial: UInt64,
-        _ query: ChangesQuery,
-        call: Call
-    ) async throws(ManagerError) -> ChangesPage {
+        _ query: ChangesQuery
+    ) throws -> ChangesPage {
         note("changes \(serial)", call)
         var tasks = TaskListing(of: query.properties)
         var task = TaskProperties()
@@ -288,33 +248,30 @@ final class FakeManager: ManagerHandling {
         )
     }
 
-    func watchObjects(call: Call) async { note("watch", call) }
+    func watchObjects(_ call: Call) { note("watch", call) }
 
-    func unwatchObjects(call: Call) async { note("unwatch", call) }
+    func unwatchObjects(_ call: Call) { note("unwatch", call) }
 
-    func setURL(_ id: String, to url: String, call: Call) async throws(ManagerError) {
+    func setURL(_ call: Call, of id: String, to url: String) throws {
         try verb("set \(url)", id, call)
     }
 
-    func setOptions(
-        _ options: EditOptions,
-        of id: String,
-        call: Call
-    ) async throws(ManagerError) {
+    func setOptions(_ call: Call, of id: String, _ options: EditOptions) throws {
         try verb("edit \(options.dictionary.keys.sorted().joined(separator: " "))", id, call)
     }
 
-    func verify(_ id: String, call: Call) async throws(ManagerError) -> String {
+    func verify(_ call: Call, _ id: String) throws -> String {
         try verb("verify", id, call)
         return "checksum"
     }
 
-    func openFile(_ id: String, call: Call) async throws(ManagerError) -> OpenDescriptor {
+    func openFile(_ call: Call, of id: String) throws -> OpenDescriptor {
         try verb("open", id, call)
         return OpenDescriptor(owning: Glibc.open("/dev/null", O_RDONLY | O_CLOEXEC))
     }
 
-    func getTask(_ id: String, call: Call) async throws(ManagerError) -> TaskProperties {
+    func getTask(_ call: Call, _ id: String) throws -> TaskProperties {
+        let id = TaskPath.id(meantBy: id)
         note("get \(id)", call)
         guard !record.withLock(\.isStopping) else {
             throw ManagerError(.stopping, "the service ends")
@@ -325,39 +282,32 @@ final class FakeManager: ManagerHandling {
         return task
     }
 
-    func listTasks(call: Call) async throws(ManagerError) -> TaskListing {
+    func listTasks(_ call: Call) throws -> TaskListing {
         var list = TaskListing()
         for task in record.withLock({ $0.tasks }) { try list.append(task) }
         return list
     }
 
-    func hasTask(_ id: String) async throws(ManagerError) -> Bool {
+    func hasTask(_ id: String) -> Bool {
         record.withLock { $0.tasks.contains { $0.id == id } }
     }
 
-    func taskIDs() async throws(ManagerError) -> [String] {
+    func taskIDs() -> [String] {
         record.withLock { $0.tasks.map(\.id) }
     }
 
-    func quit(call: Call) async throws(ManagerError) {
+    func quit(_ call: Call) throws {
         note("quit", call)
         throw ManagerError(.stopping, "the service ends")
     }
 
     let version = "0.0-fake"
 
-    func value(
-        of setting: Setting,
-        call: Call
-    ) async throws(ManagerError) -> Setting.Content {
+    func value(_ call: Call, of setting: Setting) -> Setting.Content {
         record.withLock { $0.settings[setting] ?? setting.usual }
     }
 
-    func set(
-        _ setting: Setting,
-        to content: Setting.Content,
-        call: Call
-    ) async throws(ManagerError) {
+    func set(_ call: Call, _ setting: Setting, to content: Setting.Content) throws {
         guard content != .text("/refused") else {
             throw ManagerError(.invalidDestination, "the folder is refused")
         }
@@ -365,10 +315,14 @@ final class FakeManager: ManagerHandling {
     }
 
     var counts: (all: UInt32, waiting: UInt32, active: UInt32) {
-        get async throws(ManagerError) { record.withLock { (UInt32($0.tasks.count), 5, 6) } }
+        record.withLock { (UInt32($0.tasks.count), 5, 6) }
     }
 
-    var speed: UInt64 { get async throws(ManagerError) { 1 << 40 } }
+    let speed: UInt64 = 1 << 40
+
+    func named(_ error: any Error) -> ManagerError {
+        error as? ManagerError ?? ManagerError(.failed, "\(error)")
+    }
 }
 
 /// What a test of the client and the table needs.

@@ -57,7 +57,11 @@ import iDownTesting
         let outcome = Mutex<Result<WireWriter, any Error>?>(nil)
         switch row.method.body {
         case .answering(let body):
-            body(call, arguments) { answer in outcome.withLock { $0 = answer.mapError { $0 } } }
+            do {
+                try body(call, arguments) { answer in outcome.withLock { $0 = answer } }
+            } catch {
+                outcome.withLock { $0 = .failure(error) }
+            }
         case .task(let body):
             withExtendedLifetime(
                 Task.immediate {

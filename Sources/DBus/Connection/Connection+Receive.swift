@@ -82,8 +82,14 @@ extension Connection {
                     return await subtree?.judged(outcome, at: path) ?? outcome
                 }
             case .answering(let body):
-                body(call, arguments) { [executor] outcome in
+                let answer: Answer<WireWriter> = { [executor] outcome in
+                    let outcome = outcome.mapError { BusError(thrown: $0) }
                     executor.run { self.assumeIsolated { $0.finish(id, with: outcome) } }
+                }
+                do {
+                    try body(call, arguments, answer)
+                } catch {
+                    answer(.failure(error))
                 }
             }
         } catch {

@@ -23,29 +23,41 @@ public struct Interface: Sendable {
     /// All properties at one go, as the results of GetAll; nil asks them one by one.
     let snapshot: (@Sendable (Call) async throws -> WireWriter)?
 
+    /// The error reply for what a handler of the interface has thrown in answer to a call.
+    public typealias Wording = @Sendable (any Error, Call) -> BusError
+
     /// Makes an interface of its members; two of one kind and name are a programming error and trap.
     ///
     /// - Parameters:
     ///   - name: The interface's name.
     ///   - members: In the order in which introspection is to list them.
+    ///   - errors: Puts what handlers throw into error replies; without it everything but a
+    ///     ``BusError`` is `org.freedesktop.DBus.Error.Failed`.
     ///   - snapshot: Writes all properties as one `a{sv}` for GetAll, where that costs less than to
     ///     ask each of them, or where their values must belong together.
     public init(
         _ name: InterfaceName,
         _ members: [Member],
+        errors: Wording? = nil,
         snapshot: (@Sendable (Call) async throws -> WireWriter)? = nil
     ) {
         self.name = name
         self.members = members
-        self.snapshot = snapshot
+        if let errors, let snapshot {
+            self.snapshot = Self.wording(errors, snapshot)
+        } else {
+            self.snapshot = snapshot
+        }
         var methods: [String: Method] = [:]
         var properties: [String: Property] = [:]
         for member in members {
             switch member.content {
             case .method(let method):
+                let method = errors.map(method.wording) ?? method
                 let old = methods.updateValue(method, forKey: member.name.rawValue)
                 precondition(old == nil, "\(name).\(member.name) is there twice")
             case .property(let property):
+                let property = errors.map(property.wording) ?? property
                 let old = properties.updateValue(property, forKey: member.name.rawValue)
                 precondition(old == nil, "\(name).\(member.name) is there twice")
             case .signal(let interface, _):
@@ -54,6 +66,20 @@ public struct Interface: Sendable {
         }
         self.methods = methods
         self.properties = properties
+    }
+
+    /// The same handler, with what it throws put into the words of its interface.
+    static func wording<each Input, Output>(
+        _ errors: @escaping Wording,
+        _ handler: @escaping @Sendable (Call, repeat each Input) async throws -> Output
+    ) -> @Sendable (Call, repeat each Input) async throws -> Output {
+        { (call: Call, input: repeat each Input) in
+            do {
+                return try await handler(call, repeat each input)
+            } catch {
+                throw errors(error, call)
+            }
+        }
     }
 
     /// Refuses malformed names, which literals may be.

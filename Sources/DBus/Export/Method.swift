@@ -26,8 +26,8 @@ struct Method: Sendable {
     enum Body: Sendable {
         /// Runs in a task of its own, whose end is the answer.
         case task(@Sendable (Call, WireReader) async throws -> WireWriter)
-        /// Returns at once; the answer comes when it comes.
-        case answering(@Sendable (Call, WireReader, @escaping Answer<WireWriter>) -> Void)
+        /// Returns at once; the answer comes when it comes, unless the call is refused at once.
+        case answering(@Sendable (Call, WireReader, @escaping Answer<WireWriter>) throws -> Void)
     }
 
     init(
@@ -45,13 +45,13 @@ struct Method: Sendable {
 }
 
 /// Answers one call, once, from any thread; what comes after the connection's end is dropped.
-public typealias Answer<Output> = @Sendable (Result<Output, BusError>) -> Void
+public typealias Answer<Output> = @Sendable (Result<Output, any Error>) -> Void
 
 extension Member {
     /// A method; its signatures follow from the handler's types.
     ///
     /// The handler starts on the connection's executor, in the order of arrival. What it throws
-    /// becomes the reply: a ``BusError`` as it is, anything else as
+    /// becomes the reply: a ``BusError`` as it is, anything else as the ``Interface`` says, or as
     /// `org.freedesktop.DBus.Error.Failed`.
     ///
     /// The names of arguments and results are for introspection; there must be as many as the handler
@@ -86,12 +86,13 @@ extension Member {
     /// A method that calls come to by the thousand: none has a task that waits for its answer.
     ///
     /// The handler runs on the connection's executor, in the order of arrival, and returns at once;
-    /// it sees to it that every call is answered.
+    /// it sees to it that every call is answered, but for those that it refuses by throwing.
     public static func method<each Input: BusType, Output: BusType>(
         _ name: MemberName,
         in inputs: [String],
         answering output: String,
-        _ handler: @escaping @Sendable (Call, @escaping Answer<Output>, repeat each Input) -> Void
+        _ handler:
+            @escaping @Sendable (Call, @escaping Answer<Output>, repeat each Input) throws -> Void
     ) -> Member {
         var inputTypes: [Signature] = []
         repeat inputTypes.append((each Input).signature)
@@ -99,13 +100,9 @@ extension Member {
             inputs: Argument.list(inputs, inputTypes, of: name),
             outputs: [Argument(name: output, type: Output.signature)],
             body: .answering { call, arguments, answer in
-                do throws(BusError) {
-                    var reader = arguments
-                    let input = (repeat try reader.argument((each Input).self))
-                    handler(call, { answer($0.map { WireWriter($0) }) }, repeat each input)
-                } catch {
-                    answer(.failure(error))
-                }
+                var reader = arguments
+                let input = (repeat try reader.argument((each Input).self))
+                try handler(call, { answer($0.map { WireWriter($0) }) }, repeat each input)
             }
         )
         return Member(name: name, content: .method(method))
@@ -149,12 +146,27 @@ extension Method {
     ) async -> Result<WireWriter, BusError> {
         do {
             return .success(try await body(call, arguments))
-        } catch let error as BusError {
-            return .failure(error)
-        } catch is CancellationError {
-            return .failure(.failed("The call was cancelled."))
         } catch {
-            return .failure(.failed(String(describing: error)))
+            return .failure(BusError(thrown: error))
         }
+    }
+
+    /// The same method, with what its handler throws put into the words of its interface.
+    func wording(_ errors: @escaping Interface.Wording) -> Method {
+        let body: Body =
+            switch body {
+            case .task(let body): .task(Interface.wording(errors, body))
+            case .answering(let body):
+                .answering { call, arguments, answer in
+                    do {
+                        try body(call, arguments) { result in
+                            answer(result.mapError { errors($0, call) })
+                        }
+                    } catch {
+                        throw errors(error, call)
+                    }
+                }
+            }
+        return Method(kind, inputs: inputs, outputs: outputs, body: body)
     }
 }

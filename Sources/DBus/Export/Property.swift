@@ -20,6 +20,16 @@ struct Property: Sendable {
     /// Writes the value as a variant.
     let get: @Sendable (Call) async throws -> WireWriter
     let set: (@Sendable (Call, Value) async throws -> Void)?
+
+    /// The same property, with what its handlers throw put into the words of its interface.
+    func wording(_ errors: @escaping Interface.Wording) -> Property {
+        Property(
+            type: type,
+            emits: emits,
+            get: Interface.wording(errors, get),
+            set: set.map { Interface.wording(errors, $0) }
+        )
+    }
 }
 
 extension Member {

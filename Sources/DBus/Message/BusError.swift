@@ -13,6 +13,15 @@ public struct BusError: Error, Hashable, Sendable, CustomStringConvertible {
         self.message = message
     }
 
+    /// What an error becomes that a handler has thrown: a ``BusError`` stays as it is.
+    init(thrown error: any Error) {
+        switch error {
+        case let error as BusError: self = error
+        case is CancellationError: self = .failed("The call was cancelled.")
+        default: self = .failed(String(describing: error))
+        }
+    }
+
     /// Name and text.
     public var description: String {
         "\(name): \(message)"

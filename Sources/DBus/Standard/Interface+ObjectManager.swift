@@ -7,21 +7,27 @@ extension Interface {
     /// ``Connection/emitInterfacesAdded(_:_:from:)`` and
     /// ``Connection/emitInterfacesRemoved(_:of:from:)``.
     ///
-    /// - Parameter objects: Gives all of them as a value of type `a{oa{sa{sv}}}`: for each path the
-    ///   names of its interfaces, and for each name the properties.
+    /// - Parameters:
+    ///   - errors: Puts what `objects` throws into error replies.
+    ///   - objects: Gives all of them as a value of type `a{oa{sa{sv}}}`: for each path the names
+    ///     of its interfaces, and for each name the properties.
     /// - Returns: The table.
     public static func objectManager<Objects: BusType>(
+        errors: Wording? = nil,
         _ objects: @escaping @Sendable (Call) async throws -> Objects
     ) -> Interface {
         Interface(
             objectManagerName,
             [
-                .method("GetManagedObjects", .query, out: ["objpath_interfaces_and_properties"]) {
-                    (call: Call) async throws -> Objects in
-                    try await objects(call)
-                },
+                .method(
+                    "GetManagedObjects",
+                    .query,
+                    out: ["objpath_interfaces_and_properties"],
+                    objects
+                ),
                 .signal(interfacesAdded), .signal(interfacesRemoved),
-            ]
+            ],
+            errors: errors
         )
     }
 

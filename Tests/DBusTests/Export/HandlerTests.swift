@@ -144,7 +144,7 @@ import iDownTesting
                 .method("Double", in: ["number"], answering: "twice") {
                     (call: Call, answer: @escaping Answer<UInt32>, number: UInt32) in
                     call.connection.preconditionIsolated()
-                    guard number > 0 else { return answer(.failure(.failed("nothing"))) }
+                    guard number > 0 else { return answer(.failure(BusError.failed("nothing"))) }
                     guard number > 1 else { return answer(.success(2)) }
                     DispatchQueue.global().async {
                         answer(.success(number * 2))
@@ -168,6 +168,52 @@ import iDownTesting
                 try await proxy.call("Double", "two", returning: UInt32.self)
             }
             #expect(wrong?.name == "org.freedesktop.DBus.Error.InvalidArgs")
+        }
+    }
+
+    @Test func `an interface puts what its handlers throw into its own words`() async throws {
+        struct Refusal: Error { let number: UInt32 }
+        let interface = Interface(
+            sampleInterface,
+            [
+                .method("Throw", in: ["number"]) { (_: Call, number: UInt32) in
+                    throw Refusal(number: number)
+                },
+                .method("Refuse", in: ["number"], answering: "none") {
+                    (_: Call, _: @escaping Answer<UInt32>, number: UInt32) in
+                    throw Refusal(number: number)
+                },
+                .method("Answer", in: ["number"], answering: "none") {
+                    (_: Call, answer: @escaping Answer<UInt32>, number: UInt32) in
+                    answer(.failure(Refusal(number: number)))
+                },
+                .property(
+                    "Value",
+                    get: { () async throws -> UInt32 in throw Refusal(number: 4) },
+                    set: { number in throw Refusal(number: number) }
+                ),
+            ],
+            errors: { error, call in
+                guard let refusal = error as? Refusal else { return .failed("\(error)") }
+                return BusError("org.example.Refused", "\(call.path) \(refusal.number)")
+            },
+            snapshot: { _ in throw Refusal(number: 6) }
+        )
+        try await withServiceAndClient { service, client, _ in
+            try await service.export([interface], at: samplePath)
+            let proxy = Proxy(client, await service.uniqueName, samplePath, sampleInterface)
+            let calls: [() async throws -> Void] = [
+                { try await proxy.call("Throw", UInt32(1)) },
+                { try await proxy.call("Refuse", UInt32(2)) },
+                { try await proxy.call("Answer", UInt32(3)) },
+                { _ = try await proxy.get("Value", as: UInt32.self) },
+                { try await proxy.set("Value", to: UInt32(5)) },
+                { _ = try await proxy.getAll() },
+            ]
+            for (index, call) in calls.enumerated() {
+                let error = await #expect(throws: BusError.self) { try await call() }
+                #expect(error == BusError("org.example.Refused", "\(samplePath) \(index + 1)"))
+            }
         }
     }
 

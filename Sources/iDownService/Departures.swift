@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import DBus
+
+/// Has what clients wait for dropped when they leave the bus.
+final class Departures {
+    /// The watch for the departure of a client, for as long as it has calls pending.
+    private final class Watch {
+        let task: Task<Void, Never>
+        /// How many calls there are, also those that do not wait yet.
+        var calls = 0
+
+        init(_ task: Task<Void, Never>) { self.task = task }
+    }
+
+    private var watches: [BusName: Watch] = [:]
+
+    /// Serves a call that may wait for long; when its sender leaves, its waits are forgotten.
+    func during<Value>(
+        _ call: Call,
+        in service: isolated ManagerService,
+        _ body: () async throws -> Value
+    ) async throws -> Value {
+        guard let client = call.sender else { return try await body() }
+        let watch = watches[client] ?? begin(client, over: call.connection, service.coordinator)
+        watch.calls += 1
+        defer {
+            watch.calls -= 1
+            if watch.calls == 0 {
+                watch.task.cancel()
+                // On a later bus the name may mean another client.
+                if watches[client] === watch { watches[client] = nil }
+            }
+        }
+        return try await body()
+    }
+
+    private func begin(
+        _ client: BusName,
+        over connection: Connection,
+        _ coordinator: Coordinator
+    ) -> Watch {
+        let watch = Watch(
+            Task {
+                // Without a rule of its own the client's calls stay, within their limit.
+                let caller = Proxy(connection, client, "/", "org.freedesktop.DBus.Peer")
+                guard (try? await caller.waitUntilGone()) != nil, !Task.isCancelled else { return }
+                await coordinator.forgetWaits(of: client.rawValue)
+            }
+        )
+        watches[client] = watch
+        return watch
+    }
+
+    /// The clients of an earlier bus are gone with it, and their names mean others on the next one.
+    func forgetAll() {
+        for watch in watches.values { watch.task.cancel() }
+        watches = [:]
+    }
+}

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import DBus
+package import iDownBus
+import iDownData
+import iDownState
+import iDownloader
+
+// What is asked and changes nothing.
+extension ManagerService {
+    package func getTask(_ call: Call, _ id: String) async throws -> TaskProperties {
+        let view = await view(for: call)
+        return view(try await coordinator.task(try taskID(id)))
+    }
+
+    package func hasTask(_ id: String) async throws -> Bool {
+        guard let id = TaskID(id) else { return false }
+        do {
+            _ = try await coordinator.task(id)
+            return true
+        } catch ServiceRefusal.noSuchTask {
+            return false
+        }
+    }
+
+    package func taskIDs() async throws -> [String] {
+        try await coordinator.taskIDs().map(\.description)
+    }
+
+    package func explain(_ call: Call, _ id: String) async throws -> [String] {
+        try await coordinator.reasons(for: try taskID(id)).map(\.text)
+    }
+
+    package func explainCodes(_ call: Call, _ id: String) async throws -> [TaskReason] {
+        try await coordinator.reasons(for: try taskID(id)).map(\.data)
+    }
+
+    package func history(_ call: Call, of id: String) async throws -> [HistoryEntry] {
+        try await coordinator.history(of: try taskID(id)).map(HistoryEntry.init)
+    }
+
+    package func connections(_ call: Call, of id: String) async throws -> [[String: Value]] {
+        try await coordinator.connections(of: try taskID(id)).map { connection in
+            [
+                "host": .string(connection.host),
+                "protocol": .string(connection.protocolName),
+                "first": .uint64(UInt64(clamping: connection.first)),
+                "length": .int64(connection.length ?? -1),
+                "speed": .uint64(UInt64(clamping: connection.speed)),
+            ]
+        }
+    }
+
+    // MARK: Many tasks
+
+    package func listTasks(_ call: Call) async throws -> TaskListing {
+        try await listing(call) { try await coordinator.tasks(into: $0, $1) }
+    }
+
+    package func getTasks(
+        _ call: Call,
+        _ ids: [String],
+        _ properties: [TaskProperty]
+    ) async throws -> TaskListing {
+        let ids = ids.compactMap { TaskID(TaskPath.id(meantBy: $0)) }
+        // Without its id nobody could tell which task a dictionary is of.
+        let keys = properties.isEmpty ? [] : properties + [.id]
+        return try await listing(call, of: keys) { try await coordinator.tasks(ids, into: $0, $1) }
+    }
+
+    package func findTasks(
+        _ call: Call,
+        _ query: TaskQuery
+    ) async throws -> (page: TaskListing, total: UInt32) {
+        var search = TaskSearch()
+        if !query.states.isEmpty {
+            search.states = Set(query.states.compactMap { TaskState.Kind(rawValue: $0.rawValue) })
+        }
+        if query.text != "" { search.text = query.text }
+        search.order = query.sort.flatMap { .init(rawValue: $0.rawValue) } ?? .added
+        search.isDescending = query.descending ?? false
+        search.offset = Int(query.offset ?? 0)
+        let limit = query.limit ?? 0
+        search.limit = Int(limit == 0 ? Contract.pageOfTasks : limit)
+        // Nor can a query be guessed by looking for it.
+        let caller = await callers.caller(of: call)
+        search.searchesURLs = !caller.isRestricted
+        search.adder = query.addedBy.map { id in
+            guard id == TaskQuery.me else { return .application(id) }
+            return caller.owner.map { .owner($0) } ?? .application(caller.applicationID ?? "")
+        }
+        let (page, total) = try await listing(call, of: query.properties) { [search] list, take in
+            try await coordinator.find(search, into: list, take)
+        }
+        return (page, UInt32(clamping: total))
+    }
+
+    /// Has a list of tasks made in its turn.
+    ///
+    /// - Parameters:
+    ///   - call: Who asks, and so how the tasks are seen.
+    ///   - properties: What is told of each task; an empty array means all.
+    ///   - make: Makes the answer, from an empty list and a function that adds a task to it.
+    /// - Returns: The answer.
+    /// - Throws: What `make` throws; `CancellationError` where the caller has left.
+    func listing<Answer>(
+        _ call: Call,
+        of properties: [TaskProperty] = [],
+        _ make: (
+            TaskListing, @escaping @Sendable (inout TaskListing, TaskSnapshot) throws -> Void
+        ) async throws -> Answer
+    ) async throws -> Answer {
+        let view = await view(for: call)
+        return try await inTurn(call) {
+            try await make(TaskListing(of: properties)) { list, task in
+                try list.append(view(task))
+            }
+        }
+    }
+}
+
+extension HistoryEntry {
+    fileprivate init(_ entry: History.Entry) {
+        self.init(
+            time: UInt64(max(0, entry.time.microseconds)),
+            connection: UInt32(clamping: entry.connection),
+            what: entry.what.rawValue,
+            details: entry.details.mapValues { detail in
+                switch detail {
+                case .text(let text): .text(text)
+                case .number(let number): .number(number)
+                case .flag(let flag): .flag(flag)
+                }
+            }
+        )
+    }
+}

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import DBus
+import iDownBus
+package import iDownData
+package import iDownSettings
+package import iDownState
+import iDownloader
+
+/// Takes changed settings into force, and tells everyone whom they concern.
+final class SettingsControl {
+    private let keeper: SettingsKeeper
+    private let changed: @Sendable (Settings) -> Void
+    /// The settings as they were last taken into force.
+    private var inForce: SettingsKeeper.InForce
+    /// How many changes of settings are under way, and who waits for the last one.
+    private var changes = 0
+    private var changesEnded: CheckedContinuation<Void, Never>?
+
+    /// - Parameters:
+    ///   - keeper: keeps the settings.
+    ///   - changed: called with the settings each time that they are others.
+    init(_ keeper: SettingsKeeper, changed: @escaping @Sendable (Settings) -> Void) {
+        self.keeper = keeper
+        self.changed = changed
+        inForce = keeper.now
+    }
+
+    var settings: Settings { inForce.settings }
+
+    /// Changes a setting; the change is durable and told on return.
+    ///
+    /// - Throws: `InvalidDestination` for a folder that is not allowed; `StoreFailed`.
+    func change(
+        _ setting: Setting,
+        to content: Setting.Content,
+        in service: isolated ManagerService
+    ) async throws {
+        var content = content
+        if setting == .downloadDirectory, case .text(let path?) = content {
+            content = .text(try await service.engine.prepareFolder(path, rules: service.rules))
+        }
+        changes += 1
+        let (now, failure) = await keeper.change(setting, to: content)
+        await apply(now, in: service)
+        changes -= 1
+        if changes == 0 {
+            changesEnded?.resume()
+            changesEnded = nil
+        }
+        if let failure { throw failure }
+    }
+
+    /// Returns when the changes under way can be answered; later ones are answered `Stopping`.
+    func end(in service: isolated ManagerService) async {
+        await keeper.end()
+        if changes > 0 { await withCheckedContinuation { changesEnded = $0 } }
+    }
+
+    /// Reads the file again, and does what it says as if a client had said so.
+    func read(in service: isolated ManagerService) async {
+        await apply(await keeper.read(), in: service)
+    }
+
+    /// Takes settings into force, unless newer ones are.
+    private func apply(
+        _ now: SettingsKeeper.InForce,
+        in service: isolated ManagerService
+    ) async {
+        guard now.version > inForce.version else { return }
+        let before = settings
+        inForce = now
+        let changed = Setting.allCases.filter { settings[$0] != before[$0] }
+        // The new proxy is known to the engine before downloads that waited for it go on.
+        if !changed.isEmpty { self.changed(settings) }
+        let (engine, coordinator) = (service.engine, service.coordinator)
+        await coordinator.setHoldWishes(HoldWishes(settings, unknownProxy: inForce.unknownProxy))
+        guard !changed.isEmpty else { return }
+        engine.connectionsPerDownload = settings.maxConnectionsPerDownload
+        engine.setSpeedLimit(settings.speedLimit)
+        engine.usesServerTime = settings.usesServerTime
+        if changed.contains(.maxConcurrentDownloads) {
+            await coordinator.setSlots(settings.maxConcurrentDownloads)
+        }
+        if changed.contains(.keepCompleted) {
+            await coordinator.keepCompleted(days: settings.keepCompleted)
+        }
+        await announce(changed, of: .manager, in: service)
+        await announce(changed, of: .settings, in: service)
+    }
+
+    private func announce(
+        _ changed: [Setting],
+        of place: Setting.Place,
+        in service: isolated ManagerService
+    ) async {
+        let changed = changed.filter { $0.place == place }
+        guard !changed.isEmpty else { return }
+        var values: [String: Value] = [:]
+        for setting in changed where !setting.isPrivate {
+            values[setting.rawValue] = setting.value(service.folders.shown(setting, of: settings))
+        }
+        await service.announcer.propertiesChanged(
+            values,
+            invalidated: changed.filter(\.isPrivate).map(\.rawValue),
+            of: place == .manager ? Contract.managerInterface : Contract.settingsInterface
+        )
+    }
+}
+
+extension HoldWishes {
+    /// What the settings say.
+    ///
+    /// - Parameters:
+    ///   - settings: Those in force.
+    ///   - unknownProxy: Why nobody knows which proxy the user wants; nil where it is known.
+    package init(_ settings: Settings, unknownProxy: SettingsFailure? = nil) {
+        self.init(
+            onMetered: settings.holdsOnMetered,
+            onLowBattery: settings.holdsOnLowBattery,
+            onSettings: unknownProxy?.description
+        )
+    }
+}
