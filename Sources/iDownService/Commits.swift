@@ -158,7 +158,7 @@ final class Commits {
                 }
             }
             if change.starts { coordinator.slots.noteTold(change.after.id) }
-            await coordinator.tellWaiters(of: change)
+            await coordinator.endWaiters.tell(change, in: coordinator)
         }
         switch (news.turn, coordinator.announcer) {
         case (.first, _): break

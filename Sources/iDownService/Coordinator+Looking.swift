@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Executors
+import iDownBus
 package import iDownData
 package import iDownState
 import iDownloader
@@ -101,6 +102,30 @@ extension Coordinator {
                 ?? Result<(page: Page, total: Int), any Error>.success((page, total))
         }
         return try found.get()
+    }
+
+    /// One page of what changed after a serial.
+    ///
+    /// - Parameters:
+    ///   - request: what is asked for.
+    ///   - listing: what the first task is added to.
+    ///   - take: adds one, as the caller sees it.
+    /// - Returns: the page.
+    /// - Throws: `LimitExceeded` where nobody knows what changed; `StoreFailure`.
+    func changes(
+        _ request: ChangesRequest,
+        into listing: TaskListing,
+        _ take: @escaping @Sendable (inout TaskListing, TaskSnapshot) throws -> Void
+    ) async throws -> ChangesPage {
+        let view = verifications.view(over: slots.view)
+        return try await store.read { snapshot throws(StoreFailure) in
+            try request.page(of: snapshot, into: listing) { try take(&$0, view($1)) }
+        }.get()
+    }
+
+    /// Which list this is, and its newest serial.
+    func position() async throws -> ListPosition {
+        try await store.readNow { snapshot throws(StoreFailure) in try snapshot.position() }
     }
 
     /// The ids of all tasks, in the order of adding.

@@ -86,42 +86,9 @@ extension Coordinator {
             for id in publishing where !hangs {
                 hangs = await publications.end(of: id, in: self) == .hangs
             }
-            if !hangs { hangs = await !settlePublications(of: Set(publishing)) }
+            if !hangs { hangs = await !publications.settle(Set(publishing), in: self) }
         }
         return (0, [])
-    }
-
-    /// Gives a task another place in the queue; returns once that is durable.
-    package func setPriority(_ priority: Int32, of id: TaskID) async throws {
-        try await edit(id) { try $0.setPriority(priority) }
-    }
-
-    /// Changes a task's most bytes a second, 0 for no limit; returns once that is durable.
-    package func setSpeedLimit(of id: TaskID, to limit: Int64) async throws {
-        try await edit(id) { try $0.limitSpeed(to: limit) }
-    }
-
-    /// Changes a task's most connections, nil for the service's setting; returns once that is
-    /// durable.
-    package func setConnections(of id: TaskID, to number: Int?) async throws {
-        try await edit(id) { try $0.limitConnections(to: number) }
-    }
-
-    private func edit(
-        _ id: TaskID,
-        _ decide: @escaping @Sendable (inout TaskRecord) throws -> [Effect]
-    ) async throws {
-        try refuseWhileStopping()
-        do {
-            try await commit(answering: .afterSignals) { transaction in
-                guard let change = try transaction.change(id, decide) else {
-                    throw ServiceRefusal.noSuchTask(id.description)
-                }
-                return ((), [change])
-            }
-        } catch Refusal.gone {
-            throw ServiceRefusal.noSuchTask(id.description)
-        }
     }
 
     /// Waits for what the caller of a verb is to find done, beside the record.

@@ -19,6 +19,29 @@ extension Coordinator {
         await finish(command, on: [id])
     }
 
+    /// Gives a task another place in the queue; returns once that is durable.
+    package func setPriority(_ priority: Int32, of id: TaskID) async throws {
+        try await decide(on: id) { record throws(Refusal) in try record.setPriority(priority) }
+    }
+
+    /// Changes a task's most bytes a second, 0 for no limit; returns once that is durable.
+    package func setSpeedLimit(of id: TaskID, to limit: Int64) async throws {
+        try await decide(on: id) { record throws(Refusal) in try record.limitSpeed(to: limit) }
+    }
+
+    /// Changes a task's most connections, nil for the service's setting; returns once that is
+    /// durable.
+    package func setConnections(of id: TaskID, to number: Int?) async throws {
+        try await decide(on: id) { record throws(Refusal) in
+            try record.limitConnections(to: number)
+        }
+    }
+
+    /// Takes a selection off the list, its finished files into the trash; see ``Trashing``.
+    package func remove(_ ids: [TaskID], trashingWith dataHome: String) async throws -> Int {
+        try await trashing.remove(ids, dataHome, in: self)
+    }
+
     /// Gives a task a fresh link; returns once that is durable.
     package func setURL(of id: TaskID, to url: URLReference) async throws {
         try await decide(on: id) { record throws(Refusal) in
@@ -102,7 +125,7 @@ extension Coordinator {
                     case .hangs: throw refusal
                     // It may just have ended, or it has to be looked at.
                     case .unknown:
-                        guard await settlePublications(of: [id]) else { throw refusal }
+                        guard await publications.settle([id], in: self) else { throw refusal }
                     }
                 case .moving:
                     guard await moves.giveUp(id, in: self) else { throw refusal }
@@ -116,36 +139,6 @@ extension Coordinator {
                 try refuseWhileStopping()
             }
         }
-    }
-
-    /// Finds out whether finished files have their names where earlier attempts could not say so.
-    ///
-    /// What cannot be told stays open.
-    ///
-    /// - Returns: false where a disk does not answer.
-    func settlePublications(of ids: Set<TaskID>) async -> Bool {
-        let open = try? await store.read { snapshot throws(StoreFailure) in
-            try snapshot.tasksToPublish()
-        }
-        for record in open ?? [] where ids.contains(record.id) && !record.isPublishing {
-            let found = await look(in: record.request.directory, Self.longestPause) { [engine] in
-                await engine.settlePublication(of: record)
-            }
-            guard let found else { return false }
-            guard let event = found else { continue }
-            let now = time.date
-            try? await commit { transaction in
-                let change = try transaction.change(record.id) { current in
-                    // An attempt that began meanwhile has looked as well, and knows more.
-                    guard current.attempt == record.attempt, current.intent == record.intent else {
-                        return []
-                    }
-                    return current.apply(event, at: now, jitter: 0)
-                }
-                return ((), change.map { [$0] } ?? [])
-            }
-        }
-        return true
     }
 }
 

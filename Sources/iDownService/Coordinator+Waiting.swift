@@ -17,27 +17,7 @@ extension Coordinator {
         for client: String,
         of application: String? = nil
     ) async throws -> TaskState.Kind? {
-        try refuseWhileStopping()
-        var ends: Int
-        repeat {
-            ends = endWaiters.ends
-            let state = try await task(id).record.state.kind
-            guard !state.isEnd else { return state }
-            // What was carried out while the task was looked at may have been its end.
-        } while ends != endWaiters.ends
-        try refuseWhileStopping()
-        let number = endWaiters.makeNumber()
-        return try await withTaskCancellationHandler {
-            try await endWaiters.wait(
-                for: id,
-                client: client,
-                of: application,
-                as: number,
-                in: self
-            )
-        } onCancel: {
-            executor.post { self.assumeIsolated { $0.endWaiters.cancel(number, id, for: client) } }
-        }
+        try await endWaiters.end(of: id, for: client, of: application, in: self)
     }
 
     /// Reads the finished file of a task again and compares it with what is known.
@@ -57,40 +37,5 @@ extension Coordinator {
     package func forgetWaits(of client: String) {
         endWaiters.cancelAll(of: client)
         verifications.cancelAll(of: client)
-    }
-
-    /// Tells those who wait for the end of a task, after everybody else was told.
-    func tellWaiters(of change: Change) async {
-        guard change.isEnd else { return }
-        let last = endWaiters.takeNote()
-        let id = change.after.id
-        let isGone = change.effects.contains(.announceRemoved)
-        let state = change.after.state.kind
-        // A private task leaves the list with its completion.
-        let end =
-            isGone && (state != .completed || change.before?.state.kind == .completed) ? nil : state
-        guard endWaiters.isAwaited(id) else { return }
-        let executor = executor
-        let tell: @Sendable () -> Void = {
-            executor.post {
-                self.assumeIsolated { $0.endWaiters.end(id, end, through: last) }
-            }
-        }
-        if let announcer { await announcer.call(tell, after: [id]) } else { tell() }
-    }
-}
-
-extension Change {
-    /// Whether Wait answers once this is told.
-    var isEnd: Bool { effects.contains(.announceRemoved) || after.state.kind.isEnd }
-}
-
-extension TaskState.Kind {
-    /// Whether Wait answers with it.
-    fileprivate var isEnd: Bool {
-        switch self {
-        case .completed, .failed, .cancelled: true
-        case .waiting, .downloading, .paused: false
-        }
     }
 }

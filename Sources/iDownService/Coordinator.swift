@@ -44,11 +44,11 @@ package actor Coordinator {
     let verifications = Verifications()
     let restart = Restart()
 
+    let trashing = Trashing()
+
     private(set) var announcer: (any Announcing)?
     private(set) var hasBegun = false
     private(set) var isStopping = false
-    /// How many calls move files to the trash now; the tasks leave the list after that.
-    private var trashing = 0
     /// Lets ``stop()`` go on once the last transfer is over.
     private let stops = Waiters<Bool, Void>()
 
@@ -145,7 +145,7 @@ package actor Coordinator {
     func carryOut(_ change: Change) {
         let (id, after) = (change.after.id, change.after)
         slots.note(change)
-        if change.isEnd { endWaiters.note() }
+        endWaiters.note(change)
         handOvers.note(change, in: self)
         if !after.isInBackOff {
             retries.remove(id)
@@ -218,20 +218,10 @@ package actor Coordinator {
     }
 
     /// Whether nothing is under way that the end of the service has to wait for.
-    private var isQuiet: Bool { slots.isEmpty && trashing == 0 }
+    private var isQuiet: Bool { slots.isEmpty && trashing.isIdle }
 
     /// A transfer is over, or something else that the end of the service waits for.
     func noteEnd() { if isQuiet { stops.release(true, with: ()) } }
-
-    /// Does something that the end of the service waits for.
-    func beforeTheEnd<Value>(_ body: () async throws -> Value) async rethrows -> Value {
-        trashing += 1
-        defer {
-            trashing -= 1
-            noteEnd()
-        }
-        return try await body()
-    }
 }
 
 // MARK: What others tell

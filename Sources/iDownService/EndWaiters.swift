@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import DBus
 import iDownBus
 import iDownState
 
@@ -25,11 +26,40 @@ final class EndWaiters {
     /// Pairs of a client and a task.
     private(set) var count = 0
     /// How many ends of tasks were carried out so far.
-    private(set) var ends = 0
+    private var ends = 0
     /// For each end that is not told yet, in their order: the number of the last call that it is for.
     private var untold: ArraySlice<Int> = []
 
     init(limits: (client: Int, all: Int) = Contract.pendingWaits) { self.limits = limits }
+
+    /// Looks whether a task has come to its end, and waits for that where it has not.
+    ///
+    /// - Returns: how it ended.
+    /// - Throws: what ``wait(for:client:of:as:in:)`` throws; `ServiceRefusal.noSuchTask`.
+    func end(
+        of task: TaskID,
+        for client: String,
+        of application: String?,
+        in coordinator: isolated Coordinator
+    ) async throws -> End {
+        try coordinator.refuseWhileStopping()
+        var seen: Int
+        repeat {
+            seen = ends
+            let state = try await coordinator.task(task).record.state.kind
+            guard !state.isEnd else { return state }
+            // What was carried out while the task was looked at may have been its end.
+        } while seen != ends
+        try coordinator.refuseWhileStopping()
+        let number = makeNumber()
+        return try await withTaskCancellationHandler {
+            try await wait(for: task, client: client, of: application, as: number, in: coordinator)
+        } onCancel: {
+            coordinator.executor.post {
+                coordinator.assumeIsolated { $0.endWaiters.cancel(number, task, for: client) }
+            }
+        }
+    }
 
     /// A number for a call that is about to wait, by which ``cancel(_:_:for:)`` finds it.
     func makeNumber() -> Int { waiters.makeNumber() }
@@ -94,26 +124,44 @@ final class EndWaiters {
         }
     }
 
-    /// Whether somebody waits for this task.
-    func isAwaited(_ task: TaskID) -> Bool { clients[task] != nil }
-
     /// How many calls of a client wait for a task.
     func calls(of client: String, for task: TaskID) -> Int {
         waiters.count(for: Key(task: task, client: client))
     }
 
-    /// Takes note that a task has come to its end, and that those who look now may miss it.
+    /// Takes note of a change: where a task has come to its end, those who look now may miss it.
     ///
-    /// Called when the change is carried out, once for each end and in their order. The end is told
+    /// Called when the change is carried out, once for each change and in their order. The end is told
     /// later. Calls that come until then have seen what became of the task since, and do not wait for
     /// this end.
-    func note() {
+    func note(_ change: Change) {
+        guard change.isEnd else { return }
         ends += 1
         untold.append(waiters.lastNumber)
     }
 
-    /// Returns the number of the last call that the oldest untold end is for.
-    func takeNote() -> Int { untold.popFirst() ?? waiters.lastNumber }
+    /// Tells those who wait for the end of a task, after everybody else was told.
+    func tell(_ change: Change, in coordinator: isolated Coordinator) async {
+        guard change.isEnd else { return }
+        let last = untold.popFirst() ?? waiters.lastNumber
+        let id = change.after.id
+        let isGone = change.effects.contains(.announceRemoved)
+        let state = change.after.state.kind
+        // A private task leaves the list with its completion.
+        let end =
+            isGone && (state != .completed || change.before?.state.kind == .completed) ? nil : state
+        guard clients[id] != nil else { return }
+        let tell: @Sendable () -> Void = { [coordinator] in
+            coordinator.executor.post {
+                coordinator.assumeIsolated { $0.endWaiters.end(id, end, through: last) }
+            }
+        }
+        if let announcer = coordinator.announcer {
+            await announcer.call(tell, after: [id])
+        } else {
+            tell()
+        }
+    }
 
     /// Tells those that wait for a task.
     ///
@@ -130,7 +178,7 @@ final class EndWaiters {
     }
 
     /// Tells a call that its caller is not interested any more.
-    func cancel(_ number: Int, _ task: TaskID, for client: String) {
+    private func cancel(_ number: Int, _ task: TaskID, for client: String) {
         let key = Key(task: task, client: client)
         waiters.release(number, of: key, with: nil)
         if waiters.count(for: key) == 0 { forget(key) }
@@ -167,5 +215,22 @@ final class EndWaiters {
         }
         clients[key.task]?.remove(key.client)
         if clients[key.task]?.isEmpty == true { clients[key.task] = nil }
+    }
+}
+
+extension Change {
+    /// Whether Wait answers once this is told.
+    fileprivate var isEnd: Bool {
+        effects.contains(.announceRemoved) || after.state.kind.isEnd
+    }
+}
+
+extension TaskState.Kind {
+    /// Whether Wait answers with it.
+    fileprivate var isEnd: Bool {
+        switch self {
+        case .completed, .failed, .cancelled: true
+        case .waiting, .downloading, .paused: false
+        }
     }
 }

@@ -51,7 +51,48 @@ extension ManagerService {
         }
     }
 
+    // MARK: The list
+
+    package var counts: (all: UInt32, waiting: UInt32, active: UInt32) {
+        get async throws {
+            let counts = try await coordinator.counts()
+            return (
+                UInt32(clamping: counts.total), UInt32(clamping: counts[.waiting]),
+                UInt32(clamping: counts[.downloading])
+            )
+        }
+    }
+
+    package var speed: UInt64 { get async { await coordinator.speed } }
+
+    package var position: (list: String, serial: UInt64) {
+        get async throws {
+            let position = try await coordinator.position()
+            return (position.list, UInt64(clamping: position.serial))
+        }
+    }
+
+    package func watchObjects(_ call: Call) async {
+        guard let client = call.sender else { return }
+        await announcer.watch(for: client, over: call.connection)
+    }
+
+    package func unwatchObjects(_ call: Call) async {
+        if let client = call.sender { await announcer.unwatch(for: client) }
+    }
+
     // MARK: Many tasks
+
+    package func changes(
+        _ call: Call,
+        since serial: UInt64,
+        _ query: ChangesQuery
+    ) async throws -> ChangesPage {
+        let request = try ChangesRequest(since: serial, query)
+        return try await listing(call, of: query.properties) {
+            try await coordinator.changes(request, into: $0, $1)
+        }
+    }
 
     package func listTasks(_ call: Call) async throws -> TaskListing {
         try await listing(call) { try await coordinator.tasks(into: $0, $1) }
@@ -103,7 +144,7 @@ extension ManagerService {
     ///   - make: Makes the answer, from an empty list and a function that adds a task to it.
     /// - Returns: The answer.
     /// - Throws: What `make` throws; `CancellationError` where the caller has left.
-    func listing<Answer>(
+    private func listing<Answer>(
         _ call: Call,
         of properties: [TaskProperty] = [],
         _ make: (

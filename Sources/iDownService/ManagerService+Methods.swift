@@ -8,18 +8,6 @@ import iDownState
 extension ManagerService: ManagerHandling {
     package nonisolated var version: String { Contract.version }
 
-    package var counts: (all: UInt32, waiting: UInt32, active: UInt32) {
-        get async throws {
-            let counts = try await coordinator.counts()
-            return (
-                UInt32(clamping: counts.total), UInt32(clamping: counts[.waiting]),
-                UInt32(clamping: counts[.downloading])
-            )
-        }
-    }
-
-    package var speed: UInt64 { get async { await coordinator.speed } }
-
     package func activate(_ call: Call, token: String) { activated(token) }
 
     package func quit(_ call: Call) async throws {

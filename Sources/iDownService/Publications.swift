@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import iDownData
 import iDownState
+import iDownloader
 
 /// The tasks whose file is being given its name, and those who wait for that to be over.
 final class Publications {
@@ -36,6 +38,37 @@ final class Publications {
         let pause = Coordinator.longestPause
         let isTold = await waiters.wait(for: id, atMost: pause, in: coordinator) != nil
         return isTold || !underWay.contains(id) ? .over : .hangs
+    }
+
+    /// Finds out whether finished files have their names where earlier attempts could not say so.
+    ///
+    /// What cannot be told stays open.
+    ///
+    /// - Returns: false where a disk does not answer.
+    func settle(_ ids: Set<TaskID>, in coordinator: isolated Coordinator) async -> Bool {
+        let open = try? await coordinator.store.read { snapshot throws(StoreFailure) in
+            try snapshot.tasksToPublish()
+        }
+        for record in open ?? [] where ids.contains(record.id) && !record.isPublishing {
+            let (engine, limit) = (coordinator.engine, Coordinator.longestPause)
+            let found = await coordinator.look(in: record.request.directory, limit) {
+                await engine.settlePublication(of: record)
+            }
+            guard let found else { return false }
+            guard let event = found else { continue }
+            let now = coordinator.time.date
+            try? await coordinator.commit { transaction in
+                let change = try transaction.change(record.id) { current in
+                    // An attempt that began meanwhile has looked as well, and knows more.
+                    guard current.attempt == record.attempt, current.intent == record.intent else {
+                        return []
+                    }
+                    return current.apply(event, at: now, jitter: 0)
+                }
+                return ((), change.map { [$0] } ?? [])
+            }
+        }
+        return true
     }
 
     /// The service ends: those who wait learn no more.

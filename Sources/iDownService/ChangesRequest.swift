@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import iDownBus
+import iDownData
+import iDownState
+
+/// One page of what changed in the list after a serial, as GetChangesSince asks for it.
+struct ChangesRequest: Sendable {
+    let since: Int64
+    /// The list that the serial belongs to; nil is this one.
+    let list: String?
+    /// The most tasks.
+    let limit: Int
+    private let start: PageStart
+
+    /// Takes apart what a client asks for.
+    ///
+    /// - Throws: `InvalidOption` for a `next` that no answer gave for this serial.
+    init(since serial: UInt64, _ query: ChangesQuery) throws(ManagerError) {
+        since = Int64(clamping: serial)
+        list = query.list
+        let limit = query.limit ?? 0
+        self.limit = Int(limit == 0 ? Contract.pageOfTasks : limit)
+        guard let next = query.next, !next.isEmpty else {
+            start = PageStart(place: ChangePlace(serial: since), begin: nil)
+            return
+        }
+        guard let given = PageStart(next), given.place.serial >= since else {
+            throw ChangesQuery.foreignPlace
+        }
+        start = given
+    }
+
+    /// Reads the page.
+    ///
+    /// - Parameters:
+    ///   - snapshot: the list.
+    ///   - listing: what the first task is added to.
+    ///   - take: adds one, as the caller sees it.
+    /// - Returns: the page; `LimitExceeded` where nobody knows what changed.
+    /// - Throws: `StoreFailure`.
+    func page(
+        of snapshot: Snapshot,
+        into listing: TaskListing,
+        _ take: (inout TaskListing, TaskRecord) throws -> Void
+    ) throws(StoreFailure) -> Result<ChangesPage, any Error> {
+        let position = try snapshot.position()
+        // What was removed while pages of the whole list are read is on none of them.
+        let begin = start.begin ?? position.serial
+        let removedSince = since == 0 ? begin : since
+        guard list ?? position.list == position.list || since == 0,
+            try snapshot.knowsRemovals(since: since),
+            try snapshot.knowsRemovals(since: removedSince)
+        else { return .failure(ManagerError.unknownSerial) }
+        var listing = listing
+        var last: ChangePlace?
+        var isWhole = true
+        var failure: (any Error)?
+        try snapshot.forEachTask(changedAfter: start.place) { record in
+            guard listing.count < limit, listing.byteCount < Contract.pageOfChanges else {
+                isWhole = false
+                return false
+            }
+            do {
+                try take(&listing, record)
+            } catch {
+                failure = error
+                return false
+            }
+            last = ChangePlace(serial: record.serial, id: record.id.rawValue)
+            return true
+        }
+        if let failure { return .failure(failure) }
+        let next = last.map { PageStart(place: $0, begin: begin).description } ?? ""
+        return .success(
+            ChangesPage(
+                serial: UInt64(clamping: position.serial),
+                next: isWhole ? "" : next,
+                tasks: listing,
+                removed: isWhole
+                    ? try snapshot.removals(since: removedSince).map(\.description) : []
+            )
+        )
+    }
+}
+
+/// Where a page begins, as clients pass it on in `next`: serial, id, and the serial of the list when
+/// the first page was made.
+private struct PageStart: Sendable, CustomStringConvertible {
+    let place: ChangePlace
+    /// Nil for the first page.
+    let begin: Int64?
+
+    init(place: ChangePlace, begin: Int64?) {
+        self.place = place
+        self.begin = begin
+    }
+
+    init?(_ text: String) {
+        let numbers = text.split(separator: ".", omittingEmptySubsequences: false)
+        guard numbers.count == 3, let serial = Int64(numbers[0]), serial >= 0,
+            let id = TaskID(String(numbers[1])), let begin = Int64(numbers[2]), begin >= 0
+        else { return nil }
+        self.init(place: ChangePlace(serial: serial, id: id.rawValue), begin: begin)
+    }
+
+    var description: String { "\(place.serial).\(place.id).\(begin ?? 0)" }
+}
+
+extension ManagerError {
+    fileprivate static let unknownSerial = ManagerError(
+        .limitExceeded,
+        "What has changed since this serial is not known any more. Ask for the changes since 0."
+    )
+}
