@@ -20,13 +20,27 @@ extension ManagerClient {
                 guard error.code == .limitExceeded else { throw error }
             }
         }
+        return try await TaskPages(client: self, query: query).all()
+    }
+}
+
+/// The pages of a list, asked for until it is whole.
+private struct TaskPages {
+    let client: ManagerClient
+    let query: TaskQuery
+
+    func all() async throws(ManagerError) -> [TaskProperties] {
         let limit = query.limit ?? 0
         let most = limit == 0 ? UInt32.max : limit
         if most == .max, !query.properties.isEmpty, query.text == nil, query.addedBy == nil,
-            let tasks = try await tasksSideBySide(query)
+            let tasks = try await sideBySide()
         {
             return tasks
         }
+        return try await oneByOne(atMost: most)
+    }
+
+    private func oneByOne(atMost most: UInt32) async throws(ManagerError) -> [TaskProperties] {
         var query = query
         query.offset = 0
         var longest = Self.page
@@ -35,7 +49,7 @@ extension ManagerClient {
             query.limit = min(longest, most - UInt32(clamping: tasks.count))
             let (page, total): ([TaskProperties], UInt32)
             do {
-                (page, total) = try await findTasks(query)
+                (page, total) = try await client.findTasks(query)
             } catch  where error.code == .invalidOption && !query.properties.isEmpty {
                 // An older service does not know this key, and returns all properties.
                 query.properties = []
@@ -62,14 +76,12 @@ extension ManagerClient {
     ///
     /// - Returns: Nil if the list changed between two pages, or if the service cannot select
     ///   properties.
-    private func tasksSideBySide(
-        _ query: TaskQuery
-    ) async throws(ManagerError) -> [TaskProperties]? {
+    private func sideBySide() async throws(ManagerError) -> [TaskProperties]? {
         var tasks: [TaskProperties] = []
         var total: UInt32?
         var first: UInt32 = 0
         repeat {
-            for page in await pages(query, from: first) {
+            for page in await pages(from: first) {
                 switch page {
                 case .success(let page):
                     guard total ?? page.total == page.total else { return nil }
@@ -90,7 +102,7 @@ extension ManagerClient {
     private typealias Page = Result<(tasks: [TaskProperties], total: UInt32), ManagerError>
 
     /// Returns several consecutive pages, in order.
-    private func pages(_ query: TaskQuery, from first: UInt32) async -> [Page] {
+    private func pages(from first: UInt32) async -> [Page] {
         await withTaskGroup(of: (UInt32, Page).self) { group in
             for number in 0..<Self.pagesAtOnce {
                 var query = query
@@ -98,7 +110,7 @@ extension ManagerClient {
                 query.limit = Self.shortPage
                 group.addTask { [query] in
                     do throws(ManagerError) {
-                        let (tasks, total) = try await findTasks(query)
+                        let (tasks, total) = try await client.findTasks(query)
                         return (number, .success((tasks, total)))
                     } catch {
                         return (number, .failure(error))
