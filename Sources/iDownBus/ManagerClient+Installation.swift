@@ -12,13 +12,8 @@ extension ManagerClient {
     ///
     /// Asking does not start it.
     public func processID() async throws(ManagerError) -> UInt32? {
-        do {
-            return try await asking { () throws(BusError) in
-                try await manager.connection.processID(of: Contract.busName)
-            }
-        } catch {
-            guard error.name == "org.freedesktop.DBus.Error.NameHasNoOwner" else { throw error }
-            return nil
+        try await asking { () throws(BusError) in
+            try await manager.connection.processID(of: Contract.busName)
         }
     }
 

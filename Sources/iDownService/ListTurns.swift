@@ -74,10 +74,9 @@ extension Call {
         get async {
             guard let sender else { return false }
             do throws(BusError) {
-                _ = try await connection.owner(of: sender)
-                return false
+                return try await connection.owner(of: sender) == nil
             } catch {
-                return error.name == "org.freedesktop.DBus.Error.NameHasNoOwner"
+                return false
             }
         }
     }

@@ -12,7 +12,9 @@ struct SecondServiceTests {
         try await withService { service in
             let id = try await service.add("http://127.0.0.1:9/x") { $0.paused = true }
             let before = try await Traces.of(service)
-            let owner = try await service.connection.owner(of: ServiceUnderTest.busName)
+            let owner = try #require(
+                try await service.connection.owner(of: ServiceUnderTest.busName)
+            )
             let second = try await service.launch()
             let status = try await within("the second service to end") {
                 await second.waitForExit()

@@ -5,7 +5,8 @@ internal import CDBus
 extension Connection {
     /// Calls a method and waits for its reply; ``Proxy`` is how programs call.
     ///
-    /// Cancelling the task gives the call up; the callee is not told.
+    /// Cancelling the task gives the call up; the callee is not told. The results are read by whoever
+    /// takes them, away from the connection's thread.
     ///
     /// The destination may be a unique or a well-known name; `startService` lets the bus start a
     /// service for a name that nobody owns yet. A timeout of 24 days or more is none.
@@ -13,33 +14,6 @@ extension Connection {
     /// - Returns: The arguments of the reply.
     /// - Throws: The error reply; `Disconnected`, `NoReply` or `NoMemory` of this side; and
     ///   `InvalidArgs` or `LimitsExceeded` for arguments that cannot be sent.
-    package func call(
-        _ destination: BusName,
-        _ path: ObjectPath,
-        _ interface: InterfaceName,
-        _ member: MemberName,
-        _ arguments: [Value] = [],
-        timeout: Duration = .seconds(25),
-        startService: Bool = true
-    ) async throws(BusError) -> [Value] {
-        let reply = try await call(
-            destination,
-            path,
-            interface,
-            member,
-            WireWriter(contents: arguments),
-            timeout: timeout,
-            startService: startService
-        )
-        do throws(DecodingFailure) {
-            return try reply.values()
-        } catch {
-            throw .inconsistentMessage("The answer to \(member) cannot be read: \(error).")
-        }
-    }
-
-    /// Calls a method as ``call(_:_:_:_:_:timeout:startService:)`` does; the results are read by
-    /// whoever takes them, away from the connection's thread.
     func call(
         _ destination: BusName,
         _ path: ObjectPath,

@@ -102,11 +102,9 @@ extension Connection {
         _ = try await bus.call("ReleaseName", name.rawValue, returning: UInt32.self)
     }
 
-    /// The unique name of the connection that owns a name.
-    ///
-    /// - Throws: `org.freedesktop.DBus.Error.NameHasNoOwner`.
-    public func owner(of name: BusName) async throws(BusError) -> BusName {
-        let text = try await bus.call("GetNameOwner", name.rawValue, returning: String.self)
+    /// The unique name of the connection that owns a name; nil if nobody does: "GetNameOwner".
+    public func owner(of name: BusName) async throws(BusError) -> BusName? {
+        guard let text = try await ask("GetNameOwner", about: name, String.self) else { return nil }
         guard let owner = try? BusName(validating: text) else {
             throw .inconsistentMessage("The bus answered GetNameOwner without a name.")
         }
@@ -118,12 +116,26 @@ extension Connection {
         try await bus.call("ListActivatableNames", returning: [String].self).contains(name.rawValue)
     }
 
-    /// The process of the connection that owns a name: D-Bus specification,
+    /// The process of the connection that owns a name; nil if nobody does: D-Bus specification,
     /// "GetConnectionUnixProcessID".
     ///
-    /// - Throws: `org.freedesktop.DBus.Error.NameHasNoOwner`; `UnixProcessIdUnknown`.
-    public func processID(of name: BusName) async throws(BusError) -> UInt32 {
-        try await bus.call("GetConnectionUnixProcessID", name.rawValue, returning: UInt32.self)
+    /// - Throws: `UnixProcessIdUnknown`.
+    public func processID(of name: BusName) async throws(BusError) -> UInt32? {
+        try await ask("GetConnectionUnixProcessID", about: name, UInt32.self)
+    }
+
+    /// Asks the bus about the owner of a name; nil if nobody owns the name.
+    private func ask<Answer: BusType>(
+        _ question: MemberName,
+        about name: BusName,
+        _ type: Answer.Type
+    ) async throws(BusError) -> Answer? {
+        do throws(BusError) {
+            return try await bus.call(question, name.rawValue, returning: type)
+        } catch {
+            guard error.name == "org.freedesktop.DBus.Error.NameHasNoOwner" else { throw error }
+            return nil
+        }
     }
 
     /// The id of this run of the bus, the same for all who are on it: "GetId".

@@ -105,8 +105,3 @@ extension BusError {
         name == "org.freedesktop.DBus.Error.Disconnected"
     }
 }
-
-extension ErrorName {
-    /// The bus's answer for a name that nobody owns.
-    static var nameHasNoOwner: ErrorName { "org.freedesktop.DBus.Error.NameHasNoOwner" }
-}

@@ -126,27 +126,22 @@ public struct Proxy: Sendable {
         timeout: Duration? = nil,
         startsService: Bool? = nil
     ) async throws(BusError) -> [Value] {
-        try await connection.call(
-            destination,
-            path,
-            interface,
-            member,
-            values,
-            timeout: timeout ?? self.timeout,
-            startService: startsService ?? self.startsService
+        let reply = try await reply(
+            to: member,
+            WireWriter(contents: values),
+            timeout: timeout,
+            startsService: startsService
         )
+        do throws(DecodingFailure) {
+            return try reply.values()
+        } catch {
+            throw .inconsistentMessage("The answer to \(member) cannot be read: \(error).")
+        }
     }
 
     /// The unique name of the connection that owns the destination; nil if nobody does.
     public var owner: BusName? {
-        get async throws(BusError) {
-            do throws(BusError) {
-                return try await connection.owner(of: destination)
-            } catch {
-                guard error.name == .nameHasNoOwner else { throw error }
-                return nil
-            }
-        }
+        get async throws(BusError) { try await connection.owner(of: destination) }
     }
 
     // MARK: Properties

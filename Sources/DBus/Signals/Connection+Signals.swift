@@ -95,7 +95,7 @@ extension Connection {
 
     /// Learns a name's owner, every change of which is told by now.
     private func follow(_ name: BusName, for id: Int) async throws(BusError) {
-        let found = try await Proxy(self, name, "/", "org.freedesktop.DBus.Peer").owner
+        let found = try await owner(of: name)
         // An announcement that came meanwhile is newer than this answer.
         guard let subscription = subscriptions[id], !subscription.isOwnerKnown else { return }
         subscriptions[id]?.ownerChanged(to: found)

@@ -2,6 +2,7 @@
 
 import DBus
 import Testing
+import iDownTesting
 
 @Suite struct ErrorNameTests {
     private let properties: InterfaceName = "org.freedesktop.DBus.Properties"
