@@ -125,7 +125,7 @@ let package = Package(
         ),
         // An empty archive of ICU's data, in place of Foundation's.
         .target(name: "CICUData"),
-        // What the C library has and Swift's Glibc lacks: renameat2, fallocate, openat, xattr.
+        // What the C library has and Swift's Glibc lacks: renameat2, fallocate, openat, xattr, gettext.
         .systemLibrary(name: "CLinux"),
         // ncursesw: variables and macros with casts.
         .systemLibrary(name: "CCurses", providers: [.apt(["libncurses-dev"])]),
@@ -189,12 +189,19 @@ let package = Package(
             ],
             swiftSettings: house
         ),
+        // Presentation: values in, text out, in the user's language.
+        .target(
+            name: "iDownView",
+            dependencies: ["CLinux", "iDownBus", "iDownSettings"],
+            swiftSettings: house
+        ),
         // The desktop's services, each optional: the network, power, sleep, notifications, progress.
         .target(
             name: "iDownDesktop",
             dependencies: [
                 "CLinux",
                 "DBus",
+                "iDownView",
                 .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: house
@@ -203,12 +210,6 @@ let package = Package(
         // values alone.
         .target(
             name: "iDownBrowser",
-            dependencies: ["iDownBus", "iDownSettings"],
-            swiftSettings: house
-        ),
-        // Presentation: values in, text out.
-        .target(
-            name: "iDownView",
             dependencies: ["iDownBus", "iDownSettings"],
             swiftSettings: house
         ),
@@ -229,6 +230,7 @@ let package = Package(
                 "iDownService",
                 "iDownSettings",
                 "iDownState",
+                "iDownView",
                 "iDownloader",
                 "Secrets",
                 .product(name: "Logging", package: "swift-log"),
@@ -320,6 +322,7 @@ let package = Package(
             dependencies: [
                 "DBus",
                 "iDownDesktop",
+                "iDownView",
                 "iDownTesting",
                 .product(name: "Logging", package: "swift-log"),
             ],

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <libintl.h>
 #include <linux/if_addr.h>
 #include <linux/if_link.h>
 #include <linux/netlink.h>
@@ -7,6 +8,7 @@
 #include <linux/sock_diag.h>
 #include <linux/stat.h>
 #include <linux/unix_diag.h>
+#include <locale.h>
 #include <stddef.h>
 #include <sys/statfs.h>
 
@@ -50,6 +52,9 @@ static const short CLINUX_POSIX_SPAWN_SETSID = 0x80;
 // memfd_create(2), sys/mman.h.
 extern int memfd_create(const char *name, unsigned int flags);
 static const unsigned int CLINUX_MFD_CLOEXEC = 1;
+
+// newlocale(3), locale.h.
+static const int CLINUX_LC_ALL_MASK = LC_ALL_MASK;
 
 // mallopt(3), malloc_trim(3), malloc.h.
 extern int mallopt(int parameter, int value);

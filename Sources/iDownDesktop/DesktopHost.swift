@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import iDownView
+
 /// The computer's conditions as the desktop's services report them; without such a service its
 /// condition is false.
 package struct DesktopConditions: Hashable, Sendable {
@@ -59,10 +61,13 @@ package struct DesktopSummary: Hashable, Sendable {
     /// One line, such as `3 downloading, 2 paused`.
     var text: String {
         let parts = [
-            (downloading, "downloading"), (waiting, "waiting"), (paused, "paused"),
-            (failed, "failed"),
+            (downloading, counted("{count} downloading", "{count} downloading", UInt(downloading))),
+            (waiting, counted("{count} waiting", "{count} waiting", UInt(waiting))),
+            (paused, counted("{count} paused", "{count} paused", UInt(paused))),
+            (failed, counted("{count} failed", "{count} failed", UInt(failed))),
         ]
-        let words = parts.filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }
-        return words.isEmpty ? "No unfinished downloads" : words.joined(separator: ", ")
+        let words = parts.filter { $0.0 > 0 }.map(\.1)
+        return words.isEmpty
+            ? translated("No unfinished downloads") : words.joined(separator: ", ")
     }
 }

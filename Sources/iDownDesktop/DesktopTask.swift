@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import iDownView
+
 /// What the desktop needs to know of a task; it holds no secrets.
 package struct DesktopTask: Hashable, Sendable {
     /// The state of a task.
@@ -14,8 +16,8 @@ package struct DesktopTask: Hashable, Sendable {
 
     package let id: String
     package var state: State
-    /// The file's name; empty while it is not known.
-    package var name: String
+    /// The file's name; empty while it is not known, and nil for a private download.
+    package var name: String?
     /// The folder of the file, absolute.
     package var directory: String
     /// The URL without user, password, query and fragment.
@@ -24,8 +26,10 @@ package struct DesktopTask: Hashable, Sendable {
     package var site: String
     /// The path of the finished file; nil before it is finished.
     package var path: String?
-    /// The failure's message; empty where the task has not failed.
+    /// The failure's message in English; empty where the task has not failed.
     package var failure: String
+    /// The failure's ErrorCode; empty where the task has not failed.
+    package var errorCode: String
     package var whenDone: WhenDone?
     package var bytes: Int64
     /// The file's size in bytes; nil while it is not known.
@@ -35,12 +39,13 @@ package struct DesktopTask: Hashable, Sendable {
     package init(
         id: String,
         state: State,
-        name: String,
+        name: String?,
         directory: String,
         url: String,
         site: String = "",
         path: String? = nil,
         failure: String = "",
+        errorCode: String = "",
         whenDone: WhenDone? = nil,
         bytes: Int64 = 0,
         totalBytes: Int64? = nil,
@@ -54,6 +59,7 @@ package struct DesktopTask: Hashable, Sendable {
         self.url = url
         self.path = path
         self.failure = failure
+        self.errorCode = errorCode
         self.whenDone = whenDone
         self.bytes = bytes
         self.totalBytes = totalBytes
@@ -62,8 +68,21 @@ package struct DesktopTask: Hashable, Sendable {
 
     /// The title to show: the name, or else the last part of the URL's path.
     var title: String {
+        guard let name else { return translated("a private download") }
         if !name.isEmpty { return name }
         let parts = url.split(separator: "/")
-        return parts.last.map(String.init) ?? "download"
+        return parts.last.map(String.init) ?? translated("download")
+    }
+
+    /// Why the task failed, in the user's language; empty where it has not failed.
+    var reason: String {
+        failure.isEmpty && errorCode.isEmpty
+            ? "" : FailureText.text(of: errorCode, saying: failure)
+    }
+
+    /// The downloaded part in percent; nil while the size is not known.
+    var percent: UInt? {
+        guard let totalBytes, totalBytes > 0 else { return nil }
+        return UInt(max(0, Double(min(bytes, totalBytes)) / Double(totalBytes) * 100))
     }
 }

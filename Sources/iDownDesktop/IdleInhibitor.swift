@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import DBus
+import iDownView
 
 /// Keeps an idle computer from going to sleep while something downloads, if the user has set
 /// `StayAwake`.
@@ -29,25 +30,27 @@ actor IdleInhibitor {
         let cookie: UInt32
     }
 
-    private static let reason = "Downloading"
+    private static var reason: String { translated("Downloading") }
 
-    private static let sessionServices = [
-        SessionService(
-            name: "org.gnome.SessionManager",
-            path: "/org/gnome/SessionManager",
-            interface: "org.gnome.SessionManager",
-            // No window (0); flag 4 inhibits automatic suspend.
-            arguments: [.string("idown"), .uint32(0), .string(reason), .uint32(4)],
-            release: "Uninhibit"
-        ),
-        SessionService(
-            name: "org.freedesktop.PowerManagement",
-            path: "/org/freedesktop/PowerManagement/Inhibit",
-            interface: "org.freedesktop.PowerManagement.Inhibit",
-            arguments: [.string("idown"), .string(reason)],
-            release: "UnInhibit"
-        ),
-    ]
+    private static var sessionServices: [SessionService] {
+        [
+            SessionService(
+                name: "org.gnome.SessionManager",
+                path: "/org/gnome/SessionManager",
+                interface: "org.gnome.SessionManager",
+                // No window (0); flag 4 inhibits automatic suspend.
+                arguments: [.string("idown"), .uint32(0), .string(reason), .uint32(4)],
+                release: "Uninhibit"
+            ),
+            SessionService(
+                name: "org.freedesktop.PowerManagement",
+                path: "/org/freedesktop/PowerManagement/Inhibit",
+                interface: "org.freedesktop.PowerManagement.Inhibit",
+                arguments: [.string("idown"), .string(reason)],
+                release: "UnInhibit"
+            ),
+        ]
+    }
 
     private var system: Connection?
     private var session: Connection?

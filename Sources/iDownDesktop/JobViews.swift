@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import DBus
+import iDownView
 
 /// Shows downloads in KDE Plasma's list of jobs, with buttons to pause and cancel them:
 /// `org.kde.JobViewServerV2` and `org.kde.JobViewV3` (the interfaces of KJobWidgets).
@@ -144,7 +145,7 @@ actor JobViews {
         let (code, message): (UInt32, String) =
             switch task?.state {
             case .completed: (0, "")
-            case .failed: (100, task?.failure ?? "")
+            case .failed: (100, task?.reason ?? "")
             case .waiting, .downloading, .paused, .cancelled, nil: (1, "")
             }
         let (text, hints) = (NotificationText.escape(message), [String: Value]())
@@ -154,7 +155,7 @@ actor JobViews {
     /// Returns the view's properties, with the names that KUiServerV2JobTracker gives them.
     static func properties(of task: DesktopTask) -> [String: Value] {
         var properties: [String: Value] = [
-            "title": .string("Downloading"),
+            "title": .string(translated("Downloading")),
             // Escaped because Plasma shows the text as rich text.
             "infoMessage": .string(NotificationText.escape(task.title)),
             "destUrl": .string(FileURI.text(of: task.directory)),
@@ -164,8 +165,7 @@ actor JobViews {
         ]
         if let total = task.totalBytes, total > 0 {
             properties["totalBytes"] = .uint64(UInt64(clamping: total))
-            let percent = Double(min(task.bytes, total)) / Double(total) * 100
-            properties["percent"] = .uint32(UInt32(max(0, percent)))
+            properties["percent"] = task.percent.map { .uint32(UInt32($0)) }
         }
         return properties
     }

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import iDownView
+
 /// The event that a notification reports; at most one notification of each kind is open.
 enum NotificationKind: Hashable, CaseIterable, Sendable {
     case added, completed, failed
@@ -66,20 +68,27 @@ struct NotificationText: Hashable, Sendable {
     ) {
         let isOne = group.count == 1 || kind == .freshLink
         var lines = group.tasks.suffix(Self.maxNames).map { task in
-            isOne && kind == .failed && !task.failure.isEmpty
-                ? "\(Self.line(task.title)): \(Self.line(task.failure))" : Self.line(task.title)
+            isOne && kind == .failed && !task.reason.isEmpty
+                ? "\(Self.line(task.title)): \(Self.line(task.reason))" : Self.line(task.title)
         }
         let others = group.count - lines.count
-        if others > 0 { lines.append("and \(others) more") }
+        if others > 0 { lines.append(Self.more(others)) }
         if kind == .introduced {
-            lines.append("To keep downloads in your browser: idown config browser-hand-over off")
+            lines.append(
+                translated("To keep downloads in your browser: idown config browser-hand-over off")
+            )
         }
         summary = Self.summary(kind, count: group.count)
         if kind == .freshLink, let task = group.tasks.first {
-            summary = "Continue \(Self.line(task.title)) with this link?"
+            summary = translated(
+                "Continue {name} with this link?",
+                ["name": Self.line(task.title)]
+            )
             lines = [
-                "Its download is unfinished, and the new one has the same name and size. Bytes are kept"
-                    + " only if the server proves that both are the same file."
+                translated(
+                    "Its download is unfinished, and the new one has the same name and size."
+                ),
+                translated("Bytes are kept only if the server proves that both are the same file."),
             ]
         }
         body = lines.joined(separator: "\n")
@@ -108,44 +117,54 @@ struct NotificationText: Hashable, Sendable {
     ) {
         var lines = active.prefix(Self.maxNames).map { task in
             let name = Self.line(task.title)
-            guard let total = task.totalBytes, total > 0 else { return name }
-            return "\(name): \(Int(Double(min(task.bytes, total)) / Double(total) * 100)) %"
+            return task.percent.map { "\(name): \(shown(percent: $0))" } ?? name
         }
         let others = list.downloading - lines.count
-        if others > 0, !lines.isEmpty { lines.append("and \(others) more") }
+        if others > 0, !lines.isEmpty { lines.append(Self.more(others)) }
         summary = list.text
         body = capabilities.contains("body") ? lines.joined(separator: "\n") : ""
         if capabilities.contains("body-markup") { body = Self.escape(body) }
         actions = []
         guard capabilities.contains("actions") else { return }
-        actions =
-            canShowList
-            ? ["default", "Show List", "list", "Show List"] : ["default", "Open Folder"]
-        actions += ["folder", "Open Folder"]
-        if list.canPause { actions += ["pause-all", "Pause All"] }
-        if list.canStart { actions += ["start-all", "Start All"] }
+        let (showList, openFolder) = (translated("Show List"), translated("Open Folder"))
+        actions = canShowList ? ["default", showList, "list", showList] : ["default", openFolder]
+        actions += ["folder", openFolder]
+        if list.canPause { actions += ["pause-all", translated("Pause All")] }
+        if list.canStart { actions += ["start-all", translated("Start All")] }
     }
 
     private static func summary(_ kind: NotificationKind, count: Int) -> String {
-        let what = count == 1 ? "Download" : "\(count) downloads"
+        let count = UInt(count)
         return switch kind {
-        case .added: "\(what) added"
-        case .completed: "\(what) completed"
-        case .failed: "\(what) failed"
-        case .introduced: "\(what) taken over from your browser"
-        case .freshLink: "Continue with this link?"
+        case .added: counted("Download added", "{count} downloads added", count)
+        case .completed: counted("Download completed", "{count} downloads completed", count)
+        case .failed: counted("Download failed", "{count} downloads failed", count)
+        case .introduced:
+            counted(
+                "Download taken over from your browser",
+                "{count} downloads taken over from your browser",
+                count
+            )
+        case .freshLink: translated("Continue with this link?")
         }
     }
 
+    private static func more(_ others: Int) -> String {
+        counted("and {count} more", "and {count} more", UInt(others))
+    }
+
     private static func actions(_ kind: NotificationKind, isOne: Bool) -> [String] {
-        switch kind {
+        let (open, reveal) = (translated("Open"), translated("Show in Folder"))
+        return switch kind {
         case .added: []
         case .completed:
-            (isOne ? ["default", "Open", "open", "Open"] : ["default", "Show in Folder"])
-                + ["reveal", "Show in Folder"]
-        case .failed: ["retry", "Retry"]
-        case .introduced: ["leave-site", "Not for This Site", "leave-all", "Turn Off"]
-        case .freshLink: ["continue", "Continue", "new", "New Download"]
+            (isOne ? ["default", open, "open", open] : ["default", reveal]) + ["reveal", reveal]
+        case .failed: ["retry", translated("Retry")]
+        case .introduced:
+            [
+                "leave-site", translated("Not for This Site"), "leave-all", translated("Turn Off"),
+            ]
+        case .freshLink: ["continue", translated("Continue"), "new", translated("New Download")]
         }
     }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import DBus
+import iDownView
 
 /// Delays sleep until downloads are safe on the disk: logind announces sleep and waits.
 ///
@@ -44,7 +45,11 @@ struct SleepWatch: Sendable {
 
     /// Takes the lock; logind delays sleep for as long as the descriptor is open.
     private func delaySleep() async -> OpenDescriptor? {
-        await logind.inhibit("sleep", why: "Saving the state of downloads", mode: "delay")
+        await logind.inhibit(
+            "sleep",
+            why: translated("Saving the state of downloads"),
+            mode: "delay"
+        )
     }
 }
 

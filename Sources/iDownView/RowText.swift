@@ -35,7 +35,7 @@ package struct RowText: Hashable, Sendable {
         default: speed = activity.isEmpty ? task.state.title : activity
         }
         switch task.state {
-        case .failed: reason = FailureText.text(of: task)
+        case .failed: reason = FailureText.sentence(of: task.errorCode)
         case .waiting:
             let hold = task.hold.title
             reason = hold.isEmpty ? task.state.title : hold
@@ -108,21 +108,27 @@ extension TaskProperties.Hold {
     }
 }
 
-/// Why a download failed, as a sentence in the user's language.
+/// Why a download failed, in the user's language.
 package enum FailureText {
-    /// Returns the sentence for a task's ErrorCode; for a code that is not known, that of its group.
-    package static func text(of task: TaskProperties) -> String {
-        if let text = text(of: task.errorCode) { return text }
-        return switch FailureGroup(errorCode: task.errorCode) {
+    /// Returns what the service says of a failure; in other languages than English, the sentence for
+    /// its ErrorCode.
+    package static func text(of code: String, saying message: String) -> String {
+        Wording.current.isEnglish && !message.isEmpty ? message : sentence(of: code)
+    }
+
+    /// Returns the sentence for an ErrorCode; for a code that is not known, that of its group.
+    package static func sentence(of code: String) -> String {
+        if let text = known(code) { return text }
+        return switch FailureGroup(errorCode: code) {
         case .network: translated("The connection to the server broke")
         case .server: translated("The server refused the download")
         case .file: translated("The file could not be written")
         case .integrity: translated("The file is not what it should be")
-        case nil: TaskSummary(task).shortReason.description
+        case nil: translated("The download failed")
         }
     }
 
-    private static func text(of code: String) -> String? {
+    private static func known(_ code: String) -> String? {
         switch code {
         case "Network.Unreachable": translated("The server cannot be reached")
         case "Network.Timeout": translated("The server did not answer in time")

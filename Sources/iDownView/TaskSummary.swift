@@ -50,7 +50,7 @@ package struct TaskSummary: Sendable {
     /// The percentage, rounded down, so that 100% means that all bytes are on disk.
     package var percent: String {
         guard let fraction else { return "-" }
-        return "\(Int(fraction * 100))%"
+        return shown(percent: UInt(fraction * 100))
     }
 
     /// The size of the file, or the number of bytes on disk while the size is unknown.

@@ -1,24 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Translates the texts of this room; without translations they stay in English.
+/// Translates texts for people; without translations they stay in English.
 package struct Wording: Sendable {
     /// Returns the translation of a text.
     package let text: @Sendable (String) -> String
     /// Returns the translation of a text that depends on a number: in English one of two.
     package let plural: @Sendable (String, String, UInt) -> String
+    /// The sign between the thousands of a count; empty for none.
+    package let groupSign: String
+    /// Whether texts stay in English, as the service's own messages are.
+    package let isEnglish: Bool
 
     package init(
         text: @escaping @Sendable (String) -> String,
-        plural: @escaping @Sendable (String, String, UInt) -> String
+        plural: @escaping @Sendable (String, String, UInt) -> String,
+        groupSign: String = "",
+        isEnglish: Bool = false
     ) {
         self.text = text
         self.plural = plural
+        self.groupSign = groupSign
+        self.isEnglish = isEnglish
     }
 
-    /// The translations in use; the window sets those of the user's language.
+    /// The translations in use; the window and the service set those of the user's language.
     @TaskLocal package static var current = Wording(
         text: { $0 },
-        plural: { one, several, count in count == 1 ? one : several }
+        plural: { one, several, count in count == 1 ? one : several },
+        isEnglish: true
     )
 }
 
@@ -46,8 +55,26 @@ package func counted(
     _ count: UInt,
     _ values: [String: String] = [:]
 ) -> String {
-    let values = values.merging(["count": "\(count)"]) { $1 }
+    let values = values.merging(["count": shown(count)]) { $1 }
     return filled(Wording.current.plural(one, several, count), values)
+}
+
+/// Returns a count as the user's language writes it: "12,345".
+package func shown(_ count: UInt) -> String {
+    var text = String(count)
+    let sign = Wording.current.groupSign
+    guard !sign.isEmpty else { return text }
+    var place = text.utf8.count - 3
+    while place > 0 {
+        text.insert(contentsOf: sign, at: text.index(text.startIndex, offsetBy: place))
+        place -= 3
+    }
+    return text
+}
+
+/// Returns a percentage as the user's language writes it: "40%".
+package func shown(percent: UInt) -> String {
+    translated("{percent}%", ["percent": "\(percent)"])
 }
 
 private func filled(_ text: String, _ values: [String: String]) -> String {

@@ -45,7 +45,7 @@ final class BrowsersDialog {
 
     /// The command beside this program, else the one in `PATH`.
     private static var program: String {
-        guard let folder = Translations.programFolder else { return "idown" }
+        guard let folder = Catalogue.programFolder else { return "idown" }
         return access(folder + "/idown", X_OK) == 0 ? folder + "/idown" : "idown"
     }
 }

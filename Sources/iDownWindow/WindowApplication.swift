@@ -17,10 +17,12 @@ package enum WindowApplication {
     ///
     /// - Returns: The exit code.
     package static func run() -> CInt {
-        Translations.adopt()
+        // GTK takes its own language and times from it.
+        _ = setlocale(LC_ALL, "")
         leaveGLOut()
-        return ByteCount.$decimalSign.withValue(Translations.decimalSign) {
-            Wording.$current.withValue(Translations.wording) { runLoop() }
+        let catalogue = Catalogue()
+        return ByteCount.$decimalSign.withValue(catalogue.decimalSign) {
+            Wording.$current.withValue(catalogue.wording) { runLoop() }
         }
     }
 

@@ -11,13 +11,14 @@ extension DesktopTask {
         self.init(
             id: record.id.description,
             state: State(record.state.kind),
-            name: record.request.isPrivate ? "a private download" : record.displayName,
+            name: record.request.isPrivate ? nil : record.displayName,
             directory: record.request.directory,
             url: record.request.isPrivate
                 ? "" : Self.withoutQuery(record.request.urlWithoutLogin),
             site: record.request.isPrivate ? "" : Self.site(of: record.request),
             path: record.path,
             failure: record.failure?.message ?? "",
+            errorCode: record.failure?.code.rawValue ?? "",
             whenDone: record.request.whenDone.map(WhenDone.init),
             bytes: live?.bytes ?? record.segments.byteCount,
             totalBytes: record.remote.total,

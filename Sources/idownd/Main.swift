@@ -9,6 +9,7 @@ import ServiceLifecycle
 import UnixSignals
 import iDownBus
 import iDownData
+import iDownView
 
 @main
 enum Main {
@@ -38,7 +39,7 @@ enum Main {
         DescriptorLimit.raise()
         // A reader that closes its end is no reason to die.
         signal(SIGPIPE, SIG_IGN)
-        return await serve()
+        return await Wording.$current.withValue(Catalogue().wording) { await serve() }
     }
 
     private static func serve() async -> Int32 {

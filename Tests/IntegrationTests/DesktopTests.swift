@@ -197,6 +197,34 @@ import iDownTesting
         }
     }
 
+    @Test func `notifications speak the language of the session`() async throws {
+        let server = try FaultServer.serving(ServedFile(TestContent(seed: 8, count: 1_000)))
+        defer { server.stop() }
+        try await withSession { service in
+            try await service.installForDesktop()
+            // An installed program has its translations beside its folder.
+            let program = service.prefix + "/bin/idownd"
+            let copied = try await ChildProcess.run(
+                "cp",
+                [try BuiltProgram("idownd").path, program]
+            )
+            #expect(copied.succeeded, "\(copied)")
+            try await service.bus.withNotificationServer(service.connection) { mock in
+                try await service.start(
+                    under: [
+                        "env", "LC_ALL=C.UTF-8", "LANGUAGE=de", "sh", "-c", "exec \"$0\"", program,
+                    ]
+                )
+                let id = try await service.add(server.url("/file.bin"))
+                try await service.waitForState("completed", of: id)
+                let call = try #require(try await mock.waitForCalls(of: "Notify").first)
+                #expect(call[3] == .string("Download fertig"))
+                // What programs read stays as it is.
+                #expect(try await service.state(of: id) == "completed")
+            }
+        }
+    }
+
     @Test func `the first download that a browser hands over is told of once, and can be refused`()
         async throws
     {

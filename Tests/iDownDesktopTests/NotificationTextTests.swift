@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Testing
+import iDownView
 
 @testable import iDownDesktop
 
@@ -44,6 +45,18 @@ import Testing
         #expect(text.summary == "Download failed")
         #expect(text.body == "a.iso: the server answered HTTP 404")
         #expect(text.actions == ["retry", "Retry"])
+    }
+
+    @Test func `in another language the reason is the sentence of the failure's code`() {
+        var task = DesktopTask.sample("1", .failed, failure: "the server answered HTTP 404")
+        task.errorCode = "Server.NotFound"
+        task.name = nil
+        let wording = Wording(text: { "<\($0)>" }, plural: { "<\($2 == 1 ? $0 : $1)>" })
+        let text = Wording.$current.withValue(wording) {
+            NotificationText(.failed, NotificationGroup([task]), capabilities: ["body"])
+        }
+        #expect(text.summary == "<Download failed>")
+        #expect(text.body == "<a private download>: <The server does not have the file>")
     }
 
     @Test(

@@ -62,7 +62,7 @@ import iDownTesting
                 let call = try #require(try await mock.waitForCalls(of: "Notify").first)
                 #expect(call[1] == .uint32(0))
                 #expect(call[3] == .string("3 downloading, 2 paused"))
-                #expect(call[4] == .string("a &lt;b&gt;: 25 %\nand 2 more"))
+                #expect(call[4] == .string("a &lt;b&gt;: 25%\nand 2 more"))
                 let actions = try [String](busValue: call[5])
                 #expect(actions.contains("pause-all") && actions.contains("start-all"))
                 #expect(actions.contains("list") == !FilePresenter.listCommands().isEmpty)
