@@ -2,6 +2,8 @@
 
 /// Reads typed rates, sizes and numbers of days: `10M`, `1.5GiB/s`, `off`, `30d`.
 ///
+/// The words and the sign before decimals may also be those of the user's language.
+///
 /// `K`, `M`, `G` and `T`, with or without `iB`, are powers of 1024, like all sizes that idown
 /// shows. `kB`, `MB` and so on are powers of 1000 (IEC 80000-13).
 package enum Quantity {
@@ -10,7 +12,7 @@ package enum Quantity {
     /// - Returns: The rate; nil if the text is not a rate or the rate needs more than 63 bits.
     package static func rate(_ text: String) -> UInt64? {
         let text = text.lowercased()
-        if ["off", "none", "unlimited"].contains(text) { return 0 }
+        if ["off", "none", "unlimited", translated("off").lowercased()].contains(text) { return 0 }
         return bytes(text.hasSuffix("/s") ? String(text.dropLast(2)) : text)
     }
 
@@ -20,7 +22,7 @@ package enum Quantity {
         let letters = text.reversed().prefix { $0.isLetter }
         let unit = String(letters.reversed())
         guard let size = size(of: unit) else { return nil }
-        let number = text.dropLast(letters.count)
+        let number = text.dropLast(letters.count).replacing(ByteCount.decimalSign, with: ".")
         // Only digits and a point are allowed, because Double also reads "inf" and "0x1p3".
         guard let first = number.utf8.first, (0x30...0x39).contains(first),
             number.utf8.allSatisfy({ (0x30...0x39).contains($0) || $0 == UInt8(ascii: ".") }),
@@ -36,7 +38,7 @@ package enum Quantity {
     /// `off` is not accepted, because it could also mean that nothing is kept.
     package static func days(_ text: String) -> UInt32? {
         let text = text.lowercased()
-        if text == "forever" { return 0 }
+        if isForever(text) { return 0 }
         let (letters, factor): (String, UInt32) =
             ["days", "day", "d"].first(where: text.hasSuffix).map { ($0, 1) }
             ?? ["weeks", "week", "w"].first(where: text.hasSuffix).map { ($0, 7) } ?? ("", 1)
@@ -53,7 +55,7 @@ package enum Quantity {
     /// - Returns: The seconds; nil if the text is not a time, or for more than 136 years.
     package static func seconds(_ text: String) -> UInt64? {
         let text = text.lowercased()
-        if text == "forever" { return 0 }
+        if isForever(text) { return 0 }
         let unit = units.first { text.hasSuffix($0.letter) }
         let number = text.dropLast(unit == nil ? 0 : 1)
         guard number.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let count = UInt32(number)
@@ -64,11 +66,15 @@ package enum Quantity {
 
     /// Returns a time as text that ``seconds(_:)`` reads back: `24h`, `90s`, `forever`.
     package static func text(ofSeconds seconds: UInt64) -> String {
-        guard seconds > 0 else { return "forever" }
+        guard seconds > 0 else { return translated("forever") }
         let unit = units.first {
             ["h", "m"].contains($0.letter) && seconds.isMultiple(of: $0.seconds)
         }
         return "\(seconds / (unit?.seconds ?? 1))\(unit?.letter ?? "s")"
+    }
+
+    private static func isForever(_ text: String) -> Bool {
+        ["forever", translated("forever").lowercased()].contains(text)
     }
 
     private static let units: [(letter: String, seconds: UInt64)] = [
@@ -77,7 +83,7 @@ package enum Quantity {
 
     /// Returns a rate as text that ``rate(_:)`` reads back: `10M`, `1500`, `off`.
     package static func text(ofRate rate: UInt64) -> String {
-        rate > 0 ? self.text(ofBytes: rate) : "off"
+        rate > 0 ? self.text(ofBytes: rate) : translated("off")
     }
 
     /// Returns a number of bytes as text that ``bytes(_:)`` reads back: `10M`, `1500`, `0`.

@@ -57,8 +57,8 @@ package enum SettingName {
             case .seconds: Quantity.seconds(text).map { .number($0) }
             case .flag: flag(text).map { .flag($0) }
             case .folder: .text(text)
-            case .file, .hosts: .text(["", "none"].contains(text) ? nil : text)
-            case .proxy: .text(text == "none" ? "" : text.isEmpty ? nil : text)
+            case .file, .hosts: .text(text.isEmpty || isNone(text) ? nil : text)
+            case .proxy: .text(isNone(text) ? "" : text.isEmpty ? nil : text)
             case .choice: .text(text.lowercased())
             case .sites, .types: .words(list(text))
             case .command: nil
@@ -69,14 +69,14 @@ package enum SettingName {
     /// Returns a value as text that ``content(_:of:)`` reads back; empty if it is unset.
     package static func text(of content: Setting.Content, _ setting: Setting) -> String {
         switch (content, setting.kind) {
-        case (.number(0), .days): "forever"
+        case (.number(0), .days): translated("forever")
         case (.number(let days), .days): "\(days)d"
         case (.number(let seconds), .seconds): Quantity.text(ofSeconds: seconds)
         case (.number(let rate), .rate): Quantity.text(ofRate: rate)
         case (.number(let size), .size): Quantity.text(ofBytes: size)
         case (.number(let number), _): "\(number)"
         case (.flag(let flag), _): flag ? "on" : "off"
-        case (.text(""), .proxy): "none"
+        case (.text(""), .proxy): translated("none")
         case (.text(let text), _): CellText(text ?? "").description
         case (.words([]), _): ""
         case (.words(let words), .sites), (.words(let words), .types):
@@ -98,10 +98,14 @@ package enum SettingName {
     }
 
     private static func list(_ text: String) -> [String] {
-        guard !["", "none"].contains(text) else { return [] }
+        guard !text.isEmpty, !isNone(text) else { return [] }
         return text.split(separator: ",", omittingEmptySubsequences: false).map { word in
             String(word.drop { $0 == " " })
         }
+    }
+
+    private static func isNone(_ text: String) -> Bool {
+        ["none", translated("none")].contains(text)
     }
 
     private static func flag(_ text: String) -> Bool? {

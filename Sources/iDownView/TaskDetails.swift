@@ -88,7 +88,7 @@ package struct TaskDetails: Sendable {
             Fact(translated("Speed"), summary.speed),
             Fact(translated("Time left"), summary.timeLeft(bytesPerSecond: task.speed)),
             Fact(translated("Error"), error(task), .red),
-            Fact(translated("Attempts"), task.attempts == 0 ? "" : "\(task.attempts)"),
+            Fact(translated("Attempts"), task.attempts == 0 ? "" : shown(UInt(task.attempts))),
             Fact(translated("Next attempt"), task.retryAt == 0 ? "" : time(task.retryAt)),
             Fact(translated("URL"), task.url),
             Fact(translated("Referrer"), task.referrer),
@@ -152,7 +152,7 @@ package struct TaskDetails: Sendable {
         case "checksum": translated("checksum")
         case "validators": translated("validators")
         case "length": translated("length")
-        case "none": translated("none")
+        case "none": translated("not proven")
         default: word
         }
     }
@@ -166,6 +166,7 @@ package struct TaskDetails: Sendable {
     }
 
     private static func error(_ task: TaskProperties) -> String {
-        task.errorCode.isEmpty ? "" : "\(task.errorCode): \(task.errorMessage)"
+        let (code, message) = (task.errorCode, task.errorMessage)
+        return code.isEmpty ? "" : FailureText.text(of: code, saying: "\(code): \(message)")
     }
 }

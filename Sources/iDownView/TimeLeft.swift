@@ -19,12 +19,18 @@ package struct TimeLeft: Hashable, Sendable, CustomStringConvertible {
         let minutes = seconds / 60
         let hours = minutes / 60
         let days = hours / 24
+        let values = [
+            "seconds": seconds < 60 ? "\(seconds)" : Self.twoDigits(seconds % 60),
+            "minutes": minutes < 60 ? "\(minutes)" : Self.twoDigits(minutes % 60),
+            "hours": hours < 24 ? "\(hours)" : Self.twoDigits(hours % 24),
+            "days": "\(days)",
+        ]
         return switch seconds {
-        case ..<60: "\(seconds)s"
-        case ..<3600: "\(minutes)m\(Self.twoDigits(seconds % 60))s"
-        case ..<86_400: "\(hours)h\(Self.twoDigits(minutes % 60))m"
-        case ..<Self.limit: "\(days)d\(Self.twoDigits(hours % 24))h"
-        default: ">99d"
+        case ..<60: translated("{seconds}s", values)
+        case ..<3600: translated("{minutes}m{seconds}s", values)
+        case ..<86_400: translated("{hours}h{minutes}m", values)
+        case ..<Self.limit: translated("{days}d{hours}h", values)
+        default: translated(">99d")
         }
     }
 

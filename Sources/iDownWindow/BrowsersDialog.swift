@@ -6,7 +6,7 @@ import iDownView
 
 /// Tells what each browser still needs to hand downloads over, and does what can be done for it.
 ///
-/// The command `idown browser` knows that; the window shows what it says.
+/// The command `idown browser` knows that.
 final class BrowsersDialog {
     private let dialog: Dialog
     private let report = Object.label("", ["wrap": true, "selectable": true])
@@ -26,20 +26,30 @@ final class BrowsersDialog {
                 .label(translated("Your Browsers"), classes: ["heading"]), report,
             ]
         )
-        dialog.accepted = { self.run(["enable"]) { self.run(["status"]) {} } }
-        run(["status"]) {}
+        dialog.accepted = { self.run(["enable"]) { _ in self.look() } }
+        look()
+    }
+
+    private func look() {
+        run(["status", "--json"]) { said in
+            let reports = BrowserReport.all(in: said)
+            self.report.set("label", .text(reports.map(BrowserReport.text) ?? said))
+        }
     }
 
     func present() { dialog.present() }
 
-    /// Runs the command and shows what it says.
-    private func run(_ words: [String], _ done: @escaping () -> Void) {
+    /// Runs the command to its end; `done` is called with what it says.
+    private func run(_ words: [String], _ done: @escaping (String) -> Void) {
         dialog.allow(false)
         Subprocess.run([Self.program, "browser"] + words) { text in
             guard !self.dialog.isClosed else { return }
-            self.report.set("label", .text(text ?? translated("The command idown was not found.")))
             self.dialog.allow(text != nil)
-            if text != nil { done() }
+            guard let text else {
+                let missing = translated("The command idown was not found.")
+                return self.report.set("label", .text(missing))
+            }
+            done(text)
         }
     }
 

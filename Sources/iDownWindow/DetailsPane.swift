@@ -163,7 +163,7 @@ final class DetailsPane {
     }
 
     private func show(_ entries: [HistoryEntry]) {
-        let lines = entries.suffix(50).map { HistoryText($0, time: Self.time).description }
+        let lines = entries.suffix(50).map { "\(Self.time($0.time))  \($0.sentence)" }
         history.set(
             "label",
             .text(lines.isEmpty ? translated("Nothing is known") : lines.joined(separator: "\n"))

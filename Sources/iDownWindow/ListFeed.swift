@@ -67,7 +67,7 @@ final class ListFeed {
                 }
                 self?.fail(translated("The session bus went away. The downloads go on without it."))
             } catch {
-                self?.fail(error.description)
+                self?.fail(error.text)
             }
         }
     }
@@ -138,7 +138,7 @@ final class ListFeed {
             model.forget(question)
             // A service that leaves is heard of, and so is the next one.
             guard error.code != .stopping, error.code != .noReply else { return }
-            fail(error.description)
+            fail(error.text)
         }
     }
 

@@ -339,7 +339,7 @@ private final class FilterChips {
                 filter.states.isEmpty
                 ? counts.values.reduce(0, +)
                 : filter.states.reduce(0) { $0 + (counts[$1] ?? 0) }
-            button.set("label", .text("\(filter.title) \(count)"))
+            button.set("label", .text("\(filter.title) \(shown(UInt(count)))"))
             // A filter that shows nothing is not worth its place, unless it is the one in use.
             let isRare = filter == .only(.cancelled) || filter == .only(.failed)
             button.set("visible", .flag(!isRare || count > 0 || filter == current))

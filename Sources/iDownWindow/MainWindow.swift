@@ -341,7 +341,7 @@ extension MainWindow {
                 gdk_clipboard_set_text(gtk_widget_get_clipboard(object.widget), text)
                 arrivals.know(text)
                 tasks.say(counted("Link copied", "{count} links copied", UInt(found.count)))
-            } catch { tasks.say(error.description) }
+            } catch { tasks.say(error.text) }
         }
     }
 
@@ -355,7 +355,7 @@ extension MainWindow {
             do throws(ManagerError) {
                 let task = try await client.getTask(id)
                 EditDialog(client, task, over: object, isForLink: isForLink).present()
-            } catch { tasks.say(error.description) }
+            } catch { tasks.say(error.text) }
         }
     }
 }

@@ -34,7 +34,7 @@ final class Preferences {
                 isShowing = false
                 window.nameParts()
                 gtk_window_present(window.to())
-            } catch { tasks.say(error.description) }
+            } catch { tasks.say(error.text) }
         }
     }
 
@@ -118,7 +118,7 @@ final class Preferences {
 
     private func choiceRow(_ setting: Setting, _ words: [String], _ word: String) -> Object {
         let list = Object(gtk_string_list_new(nil))
-        for word in words { gtk_string_list_append(list.opaque, word) }
+        for word in words { gtk_string_list_append(list.opaque, Self.title(ofChoice: word)) }
         let row = Object(
             adw_combo_row_get_type(),
             [
@@ -148,13 +148,25 @@ final class Preferences {
         return row
     }
 
+    /// One of a setting's words for people.
+    private static func title(ofChoice word: String) -> String {
+        switch word {
+        case "error": translated("Errors")
+        case "warning": translated("Errors and Warnings")
+        case "notice": translated("What Matters")
+        case "info": translated("What Happens")
+        case "debug": translated("Everything")
+        default: word
+        }
+    }
+
     private func set(_ setting: Setting, _ content: Setting.Content) {
         guard !isShowing else { return }
         let client = client
         Task {
             do throws(ManagerError) {
                 try await client.set(setting, to: content)
-            } catch { tell(error.description) }
+            } catch { tell(error.text) }
         }
     }
 

@@ -129,7 +129,7 @@ final class TaskActions {
             do throws(ManagerError) {
                 let count = UInt(try await client.startAll())
                 say(counted("{count} download started", "{count} downloads started", count))
-            } catch { say(error.description) }
+            } catch { say(error.text) }
         }
     }
 
@@ -139,7 +139,7 @@ final class TaskActions {
             do throws(ManagerError) {
                 let count = UInt(try await client.pauseAll())
                 say(counted("{count} download paused", "{count} downloads paused", count))
-            } catch { say(error.description) }
+            } catch { say(error.text) }
         }
     }
 
@@ -155,14 +155,14 @@ final class TaskActions {
                         ? translated("The file is not what it should be")
                         : translated("The file is as it should be")
                 )
-            } catch { say(error.description) }
+            } catch { say(error.text) }
         }
     }
 
     /// Makes a call, and tells its error.
     func call(_ body: @escaping () async throws(ManagerError) -> Void) {
         Task {
-            do throws(ManagerError) { try await body() } catch { say(error.description) }
+            do throws(ManagerError) { try await body() } catch { say(error.text) }
         }
     }
 
@@ -218,7 +218,7 @@ final class TaskActions {
     }
 
     private func end(_ pending: Pending) async {
-        do throws(ManagerError) { try await pending.call() } catch { say(error.description) }
+        do throws(ManagerError) { try await pending.call() } catch { say(error.text) }
         if self.pending === pending { self.pending = nil }
         notesChanged(Array(pending.ids))
     }

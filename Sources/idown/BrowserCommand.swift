@@ -46,7 +46,7 @@ struct BrowserCommand: ParsableCommand {
             for path in written { Output.talk("written: \(CellText(path))") }
             let reports = setup.reports()
             if reports.isEmpty { Output.talk("no browser was found that idown knows") }
-            for report in reports where !report.isReady { Output.talk(BrowserCommand.line(report)) }
+            for report in reports where !report.isReady { Output.talk(report.text) }
         }
     }
 
@@ -90,7 +90,7 @@ struct BrowserCommand: ParsableCommand {
             let reports = BrowserSetup(DesktopFolders()).reports()
             guard !json else { return try Output.json(reports) }
             if reports.isEmpty { Output.talk("no browser was found that idown knows") }
-            try Output.data(lines: reports.map(BrowserCommand.line))
+            try Output.data(lines: reports.map(\.text))
         }
     }
 
@@ -109,22 +109,6 @@ struct BrowserCommand: ParsableCommand {
 
         func run() throws {
             try Output.data(lines: [String(family.manifest(of: program).dropLast())])
-        }
-    }
-
-    /// What is in place for a browser, and what is missing.
-    static func line(_ report: BrowserSetup.Report) -> String {
-        switch (report.kind, report.host.isEmpty, report.extension.isEmpty) {
-        case (.flatpak, _, _), (.snap, _, _):
-            let name = report.kind == .flatpak ? "Flatpak" : "Snap"
-            return "\(report.browser) (\(name)): its sandbox lets it start no other program"
-        case (.system, false, false): return "\(report.browser): hands its downloads over"
-        case (.system, true, false):
-            return "\(report.browser): the extension may not start idown; use: idown browser enable"
-        case (.system, false, true):
-            return "\(report.browser): the extension is missing; the package idown-browser has it"
-        case (.system, true, true):
-            return "\(report.browser): not set up; the package idown-browser does it"
         }
     }
 }

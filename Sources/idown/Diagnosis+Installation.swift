@@ -35,12 +35,12 @@ extension Diagnosis {
         ] + BrowserSetup(folders).reports().map(browser)
     }
 
-    private static func browser(_ report: BrowserSetup.Report) -> Finding {
+    private static func browser(_ report: BrowserReport) -> Finding {
         let isWanted = report.kind == .system && !report.isReady
         return Finding(
             "browser",
             isWanted ? .note : .fine,
-            BrowserCommand.line(report),
+            report.text,
             advice: isWanted ? "see: idown browser --help" : ""
         )
     }

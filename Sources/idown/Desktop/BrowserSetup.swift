@@ -3,46 +3,22 @@
 import FoundationEssentials
 import Glibc
 import iDownBrowser
+import iDownView
 
 /// What is in place for each browser of this user: the manifest of the native host, and idown's
 /// extension.
 struct BrowserSetup {
-    /// How a browser was installed.
-    enum Kind: String, Encodable {
-        case system, flatpak, snap
-    }
-
-    /// What was found for one browser.
-    struct Report: Encodable {
-        let browser: String
-        let kind: Kind
-        /// The manifest of the native host; empty where there is none that works.
-        let host: String
-        /// The extension; empty where none was found.
-        let `extension`: String
-
-        enum CodingKeys: String, CodingKey {
-            case browser = "Browser"
-            case kind = "Kind"
-            case host = "Host"
-            case `extension` = "Extension"
-        }
-
-        /// Whether the browser hands downloads over.
-        var isReady: Bool { !host.isEmpty && !`extension`.isEmpty }
-    }
-
     private let folders: DesktopFolders
 
     init(_ folders: DesktopFolders) { self.folders = folders }
 
     /// Looks for browsers and for what they find.
-    func reports() -> [Report] {
+    func reports() -> [BrowserReport] {
         Browser.all.flatMap { browser in
-            var reports: [Report] = []
+            var reports: [BrowserReport] = []
             if isInstalled(browser) {
                 reports.append(
-                    Report(
+                    BrowserReport(
                         browser: browser.name,
                         kind: .system,
                         host: [userManifest(browser), systemManifest(browser)]
@@ -58,8 +34,8 @@ struct BrowserSetup {
     }
 
     /// A browser in a sandbox starts no program outside of it.
-    private func sandboxed(_ browser: Browser, _ kind: Kind) -> Report {
-        Report(browser: browser.name, kind: kind, host: "", extension: "")
+    private func sandboxed(_ browser: Browser, _ kind: BrowserReport.Kind) -> BrowserReport {
+        BrowserReport(browser: browser.name, kind: kind, host: "", extension: "")
     }
 
     // MARK: Changing

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+
+private import FoundationEssentials
+
+/// What one browser has of what it needs to hand downloads over.
+package struct BrowserReport: Codable, Hashable, Sendable {
+    /// How a browser was installed.
+    package enum Kind: String, Codable, Sendable {
+        case system, flatpak, snap
+    }
+
+    package let browser: String
+    package let kind: Kind
+    /// The manifest of the native host; empty where there is none that works.
+    package let host: String
+    /// The extension; empty where none was found.
+    package let `extension`: String
+
+    enum CodingKeys: String, CodingKey {
+        case browser = "Browser"
+        case kind = "Kind"
+        case host = "Host"
+        case `extension` = "Extension"
+    }
+
+    package init(browser: String, kind: Kind, host: String, extension: String) {
+        self.browser = browser
+        self.kind = kind
+        self.host = host
+        self.extension = `extension`
+    }
+
+    /// Reads what `idown browser status --json` says; nil for what is no report.
+    package static func all(in json: String) -> [Self]? {
+        try? JSONDecoder().decode([Self].self, from: Data(json.utf8))
+    }
+
+    /// Whether the browser hands downloads over.
+    package var isReady: Bool { !host.isEmpty && !`extension`.isEmpty }
+
+    /// What is in place, and what is missing.
+    package var text: String {
+        let values = ["browser": browser, "kind": kind == .flatpak ? "Flatpak" : "Snap"]
+        return switch (kind, host.isEmpty, `extension`.isEmpty) {
+        case (.flatpak, _, _), (.snap, _, _):
+            translated("{browser} ({kind}): its sandbox lets it start no other program", values)
+        case (.system, false, false): translated("{browser}: hands its downloads over", values)
+        case (.system, true, false):
+            translated(
+                "{browser}: the extension may not start idown; use: idown browser enable",
+                values
+            )
+        case (.system, false, true):
+            translated(
+                "{browser}: the extension is missing; the package idown-browser has it",
+                values
+            )
+        case (.system, true, true):
+            translated("{browser}: not set up; the package idown-browser does it", values)
+        }
+    }
+
+    /// The lines about all browsers.
+    package static func text(of reports: [Self]) -> String {
+        reports.isEmpty
+            ? translated("No browser was found that idown knows.")
+            : reports.map(\.text).joined(separator: "\n")
+    }
+}

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+import iDownBus
+import iDownSettings
+import iDownView
+
+/// What is said in another language than English: here each text stands in angle brackets.
+struct WordingTests {
+    private static let wording = Wording(
+        text: { "<\($0)>" },
+        plural: { "<\($2 == 1 ? $0 : $1)>" },
+        groupSign: "."
+    )
+
+    private func inOtherLanguage<Answer>(_ body: () throws -> Answer) rethrows -> Answer {
+        try ByteCount.$decimalSign.withValue(",") {
+            try Wording.$current.withValue(Self.wording, operation: body)
+        }
+    }
+
+    @Test(
+        arguments: [
+            (0, "0"), (999, "999"), (1000, "1.000"), (12_345, "12.345"), (1_234_567, "1.234.567"),
+        ] as [(UInt, String)]
+    )
+    func `thousands of a count are grouped as the language does`(count: UInt, text: String) {
+        #expect(inOtherLanguage { shown(count) } == text)
+        #expect(inOtherLanguage { counted("{count} file", "{count} files", count) }.contains(text))
+        #expect(shown(count) == "\(count)")
+    }
+
+    @Test func `words of settings are those of the language, and both are read`() {
+        inOtherLanguage {
+            #expect(Quantity.text(ofRate: 0) == "<off>")
+            for text in ["<off>", "off"] { #expect(Quantity.rate(text) == 0) }
+            for text in ["1,5M", "1.5M"] { #expect(Quantity.rate(text) == 3 << 19) }
+            for text in ["<forever>", "forever"] {
+                #expect(Quantity.days(text) == 0)
+                #expect(Quantity.seconds(text) == 0)
+            }
+            #expect(SettingName.text(of: .number(0), .keepCompleted) == "<forever>")
+            #expect(SettingName.text(of: .text(""), .proxy) == "<none>")
+            for text in ["<none>", "none"] {
+                #expect(SettingName.content(text, of: .proxy) == .text(""))
+                #expect(SettingName.content(text, of: .cookieFile) == .text(nil))
+                #expect(SettingName.content(text, of: .browserTypes) == .words([]))
+            }
+        }
+        #expect(Quantity.rate("1,5M") == nil)
+    }
+
+    @Test func `a failure is told in English as the service does, else by its code`() {
+        var task = TaskProperties()
+        task.state = .failed
+        task.errorCode = "Server.NotFound"
+        task.errorMessage = "The server answered 404."
+        func told() -> String? {
+            TaskDetails.facts(task) { "\($0)" }.first { $0.title.contains("Error") }?.text
+                .description
+        }
+        #expect(told() == "Server.NotFound: The server answered 404.")
+        #expect(inOtherLanguage(told) == "<The server does not have the file>")
+    }
+
+    @Test(arguments: ManagerError.Code.allCases)
+    func `each error of the service has a sentence in every language`(code: ManagerError.Code) {
+        let error = ManagerError(code, "Server.Busy: in English")
+        #expect(error.text == "Server.Busy: in English")
+        let text = inOtherLanguage { error.text }
+        #expect(text.hasPrefix("<") && text.hasSuffix(">"))
+        #expect(!text.contains("in English"))
+        // Only an error without a meaning of its own is told by its name.
+        #expect(text.contains("met an error") == (code == .failed))
+    }
+
+    @Test func `every kind of history entry is a sentence`() {
+        let details: [String: HistoryEntry.Detail] = [
+            "host": .text("a.example"), "first": .number(3 << 19), "bytes": .number(1 << 20),
+            "attempt": .number(2), "status": .number(206), "source": .number(1),
+            "error": .text("Network.DNS"), "at": .number(5), "why": .text("offline"),
+        ]
+        func sentence(_ what: String, _ more: [String: HistoryEntry.Detail] = [:]) -> String {
+            HistoryEntry(time: 1, connection: 0, what: what, details: details.merging(more) { $1 })
+                .sentence
+        }
+        #expect(sentence("started") == "Attempt 2 begins with 1.0 MiB")
+        #expect(sentence("asked") == "Asks a.example for all after 1.5 MiB")
+        #expect(sentence("failed") == "The server's name was not found")
+        #expect(sentence("stopped") == "Stopped: Waits for a network")
+        #expect(sentence("source", ["anew": .flag(true)]) == "Asks mirror 1, from the beginning")
+        #expect(sentence("of a later version") == "of a later version")
+        let decisions = [
+            "begin", "resume", "compare", "prove", "check", "complete", "ask-again", "redirect",
+            "fail",
+        ]
+        let kinds = [
+            "started", "asked", "differs", "proven", "refused", "ended", "source", "verified",
+            "failed", "stopped",
+        ]
+        inOtherLanguage {
+            for decision in decisions {
+                #expect(sentence("answered", ["decision": .text(decision)]).hasPrefix("<"))
+            }
+            for kind in kinds { #expect(sentence(kind).hasPrefix("<")) }
+        }
+    }
+
+    @Test func `a report on browsers is read and told`() throws {
+        let json = #"[{"Browser":"Firefox","Extension":"","Host":"/h","Kind":"system"}]"#
+        let reports = try #require(BrowserReport.all(in: json))
+        #expect(
+            BrowserReport.text(of: reports)
+                == "Firefox: the extension is missing; the package idown-browser has it"
+        )
+        #expect(BrowserReport.all(in: "idown: no such option") == nil)
+        let text = inOtherLanguage { BrowserReport.text(of: []) }
+        #expect(text == "<No browser was found that idown knows.>")
+    }
+}
