@@ -69,7 +69,7 @@ let windowTargets: [Target] = [
     // The window: a client of the bus that has nothing of its own. GTK is for the main thread alone.
     .target(
         name: "iDownWindow",
-        dependencies: ["CGtk", "DBus", "iDownBus", "iDownSettings", "iDownView"],
+        dependencies: ["CGtk", "DBus", "iDownBus", "iDownSettings", "iDownState", "iDownView"],
         swiftSettings: house + [.defaultIsolation(MainActor.self)]
     ),
     .executableTarget(

@@ -14,6 +14,11 @@ static const GType CGTK_TYPE_DOUBLE = G_TYPE_DOUBLE;
 static inline GType cgtk_type_of(gpointer instance) { return G_OBJECT_TYPE(instance); }
 static inline GType cgtk_value_type(const GValue *value) { return G_VALUE_TYPE(value); }
 
+// A function with any number of arguments; the one that takes a GValue fails for this state.
+static inline void cgtk_set_invalid(GtkAccessible *accessible, GtkAccessibleInvalidState state) {
+    gtk_accessible_update_state(accessible, GTK_ACCESSIBLE_STATE_INVALID, state, -1);
+}
+
 // The queue of Swift's main actor as a descriptor that is readable while the queue has work, which
 // the loop of another library then has done. CoreFoundation's run loop uses the same two functions.
 int _dispatch_get_main_queue_handle_4CF(void);

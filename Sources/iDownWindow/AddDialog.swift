@@ -65,9 +65,9 @@ final class AddDialog {
         Task {
             let content = try? await client.value(of: .downloadDirectory)
             guard case .text(let folder?) = content else { return }
-            guard !dialog.isClosed, form.directory == nil else { return }
+            guard !dialog.isClosed, form.directory.isEmpty else { return }
             usualFolder = folder
-            form.show(directory: folder)
+            form.directory = folder
         }
     }
 
@@ -131,12 +131,9 @@ final class AddDialog {
     }
 
     private func add() {
-        var options = form.options
+        var options = form.values
         if options.directory == usualFolder { options.directory = nil }
         if paused.flag("active") { options.paused = true }
-        if links.links.count + links.metalinks.count > 1 {
-            (options.filename, options.checksum, options.mirrors) = (nil, nil, [])
-        }
         dialog.allow(false)
         let (client, links) = (client, links)
         Task {

@@ -7,19 +7,21 @@ import iDownView
 /// Changes the options of a download, or gives it a fresh link.
 final class EditDialog {
     private let client: ManagerClient
-    private let id: String
-    private let oldLink: String
+    private let task: TaskProperties
     private let dialog: Dialog
     private let form: OptionsForm
-    private let link = OptionsForm.entry(translated("Link"))
+    private let link = Field(translated("Link")) { text in
+        let links = LinkText(text)
+        let isLink = links.mistakes.isEmpty && links.links.count == 1
+        return isLink || text.isEmpty ? nil : Field.mistake(expected: translated("one link"))
+    }
     private let isForLink: Bool
 
     init(_ client: ManagerClient, _ task: TaskProperties, over window: Object, isForLink: Bool) {
         self.client = client
         self.isForLink = isForLink
-        id = task.id
-        oldLink = task.url
-        form = OptionsForm(over: window, [link])
+        self.task = task
+        form = OptionsForm(over: window, link)
         let name = RowText(task).name
         dialog = Dialog(
             over: window,
@@ -27,33 +29,29 @@ final class EditDialog {
             button: translated("Apply"),
             [.label(name, classes: ["heading"], ["wrap": true, "wrap-mode": 2]), form.box]
         )
-        link.set("text", .text(isForLink ? "" : task.url))
+        link.text = isForLink ? "" : task.url
+        link.isEnabled = task.state != .completed && task.state != .cancelled
         form.show(task)
         dialog.accepted = { self.apply() }
-        link.on("changed") { _ in self.judge() }
+        link.changed = { [weak self] in self?.judge() }
         form.changed = { [weak self] in self?.judge() }
         judge()
     }
 
     func present() {
         dialog.present()
-        if isForLink { gtk_widget_grab_focus(link.widget) }
+        if isForLink { gtk_widget_grab_focus(link.row.widget) }
     }
 
     private func judge() {
-        let text = link.text("text")
-        let links = LinkText(text)
-        let isLink = links.mistakes.isEmpty && links.links.count == 1
-        link.setClass("error", !text.isEmpty && !isLink)
-        dialog.allow(form.isValid && (isLink || (text.isEmpty && !isForLink)))
+        dialog.allow(form.isValid && link.mistake == nil && !(isForLink && link.text.isEmpty))
     }
 
     private func apply() {
-        var edits = form.edits
-        let text = link.text("text")
-        if !text.isEmpty, text != oldLink { edits.url = LinkText(text).links.first }
+        var edits = form.edits(of: task)
+        if !link.text.isEmpty, link.text != task.url { edits.url = LinkText(link.text).links.first }
         dialog.allow(false)
-        let (client, id) = (client, id)
+        let (client, id) = (client, task.id)
         Task {
             do throws(ManagerError) {
                 if !edits.dictionary.isEmpty { try await client.setOptions(edits, of: id) }

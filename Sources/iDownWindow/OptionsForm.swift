@@ -2,202 +2,322 @@
 
 import CGtk
 import iDownBus
+import iDownSettings
+import iDownState
 import iDownView
 
-/// The fields of a download's options; a wrong value is marked while it is typed.
+/// The fields of a download's options, those that are rarely used folded away.
+///
+/// A wrong value is told while it is typed; what is wrong is what the service would refuse.
 final class OptionsForm {
     let box: Object
-    private let folder = Object(adw_action_row_get_type(), ["title": .text(translated("Folder"))])
-    private let name = OptionsForm.entry(translated("File Name"))
-    private let checksum = OptionsForm.entry(translated("Checksum (sha-256=…)"))
-    private let limit = OptionsForm.entry(translated("Speed Limit (such as 500k or 2M)"))
-    private let connections = OptionsForm.entry(translated("Connections (1 to 16)"))
-    private let priority = OptionsForm.entry(translated("Priority (higher starts first)"))
-    private let referrer = OptionsForm.entry(translated("Page With the Link"))
-    private let userAgent = OptionsForm.entry(translated("User-Agent Header"))
-    private let mirrors = OptionsForm.entry(translated("Mirrors (links with blanks between them)"))
-    private let window: Object
-    private var start = AddOptions()
+    private let folder: Field
+    private let options: [Option]
+    private let whenDone = Choice(
+        translated("When It Is Done"),
+        [
+            (AddOptions.WhenDone?.none, translated("Nothing")),
+            (.open, translated("Open the file")), (.reveal, translated("Show it in its folder")),
+        ]
+    )
+    private let onExisting = Choice(
+        translated("If the Name Is Taken"),
+        [
+            (AddOptions.OnExisting.rename, translated("Take another name")),
+            (.fail, translated("Fail")),
+        ]
+    )
+    /// What the service does not tell is taken away by a switch; shown for a task only.
+    private let removals: [Removal] = [
+        Removal(translated("Remove Its Headers"), .headers),
+        Removal(translated("Remove Its Cookies"), .cookies),
+    ]
 
-    /// A value has changed; whether all are valid stands in ``isValid``.
+    /// A value has changed; whether all can be sent stands in ``isValid``.
     var changed: () -> Void = {}
-    private(set) var directory: String?
 
-    init(over window: Object, _ first: [Object] = []) {
-        self.window = window
+    /// Makes a form.
+    ///
+    /// - Parameters:
+    ///   - window: The window that the form is in.
+    ///   - first: The field that stands before the others.
+    init(over window: Object, _ first: Field? = nil) {
+        folder = .folder(translated("Folder"), over: window)
+        options = Option.all
         let main = Object(adw_preferences_group_get_type())
-        for row in first + [name, folder, limit, checksum] {
+        let usual = options.filter { !$0.isRare }.flatMap(\.field.rows)
+        for row in (first?.rows ?? []) + folder.rows + usual {
             adw_preferences_group_add(main.to(), row.widget)
         }
-        let more = Object(
-            adw_expander_row_get_type(),
-            ["title": .text(translated("More Options"))]
+        let more = Object(adw_preferences_group_get_type())
+        let rare = options.filter(\.isRare).flatMap(\.field.rows)
+        for row in [whenDone.row, onExisting.row] + rare + removals.map(\.row) {
+            adw_preferences_group_add(more.to(), row.widget)
+        }
+        // While it is folded, the dialog has no part of it that it could name.
+        more.nameParts()
+        // Not AdwExpanderRow, which those who do not see it cannot open (GTK 4.8).
+        let expander = Object(
+            gtk_expander_get_type(),
+            ["label": .text(translated("More Options")), "child": .object(more)]
         ).named(translated("More Options"))
-        for row in [connections, priority, referrer, userAgent, mirrors] {
-            adw_expander_row_add_row(more.to(), row.widget)
-        }
-        let other = Object(adw_preferences_group_get_type())
-        adw_preferences_group_add(other.to(), more.widget)
-        box = .box(vertical: true, spacing: 12, [main, other])
-        let choose = Object.iconButton("folder-open-symbolic", translated("Choose a Folder"))
-        choose.set("valign", 3)
-        choose.adding(["flat"]).on("clicked") { [weak self] _ in self?.chooseFolder() }
-        adw_action_row_add_suffix(folder.to(), choose.widget)
-        for row in rows {
-            row.on("changed") { [weak self] _ in
-                self?.mark()
-                self?.changed()
-            }
-        }
+        box = .box(vertical: true, spacing: 12, [main, expander])
+        for field in fields { field.changed = { [weak self] in self?.changed() } }
     }
 
-    private var rows: [Object] {
-        [name, checksum, limit, connections, priority, referrer, userAgent, mirrors]
-    }
+    private var fields: [Field] { [folder] + options.map(\.field) }
 
-    static func entry(_ title: String) -> Object {
-        Object(adw_entry_row_get_type(), ["title": .text(title.escaped)])
-    }
-
-    /// Shows the options of a task, which ``edits`` then compares with.
+    /// Shows the options of a task, which ``edits(of:)`` then compares with.
     func show(_ task: TaskProperties) {
-        name.set("text", .text(task.fileName))
-        checksum.set("text", .text(task.checksum))
-        limit.set("text", .text(task.speedLimit == 0 ? "" : Quantity.text(ofRate: task.speedLimit)))
-        connections.set("text", .text(task.maxConnections == 0 ? "" : "\(task.maxConnections)"))
-        priority.set("text", .text(task.priority == 0 ? "" : "\(task.priority)"))
-        referrer.set("text", .text(task.referrer))
-        userAgent.set("text", .text(task.userAgent))
-        mirrors.set("text", .text(task.mirrors.joined(separator: " ")))
-        show(directory: task.directory)
-        start = options
+        for option in options { option.field.text = option.text(task) }
+        whenDone.value = AddOptions.WhenDone(rawValue: task.whenDone)
+        onExisting.value = AddOptions.OnExisting(rawValue: task.onExisting) ?? .rename
+        folder.text = task.directory
+        removals[0].show(task.headerNames.joined(separator: ", "), !task.headerNames.isEmpty)
+        removals[1].show("", true)
+        if task.state == .completed {
+            for option in options where !option.isForFile { option.field.isEnabled = false }
+            for row in [onExisting.row] + removals.map(\.row) { row.set("sensitive", false) }
+        }
     }
 
-    /// Shows the folder.
-    func show(directory: String) {
-        self.directory = directory
-        folder.set("subtitle", .text(directory.escaped))
+    /// The folder; empty where none is known yet.
+    var directory: String {
+        get { folder.text }
+        set { folder.text = newValue }
     }
 
-    /// Whether the name and the checksum can be given: they are one file's.
+    /// Whether what describes one file can be given.
     func allowNames(_ isOne: Bool) {
-        for row in [name, checksum, mirrors] { row.set("sensitive", .flag(isOne)) }
+        for option in options where option.isOfOneFile { option.field.isEnabled = isOne }
     }
 
     // MARK: Values
 
     /// Whether every value can be sent.
-    var isValid: Bool {
-        isLimitValid && isWhole(connections, 1...16) && isWhole(priority, -1_000_000...1_000_000)
-            && isChecksumValid && !name.text("text").contains("/")
-            && !name.text("text").hasPrefix(".")
-    }
-
-    private var isLimitValid: Bool {
-        let text = limit.text("text")
-        return text.isEmpty || Quantity.rate(text) != nil
-    }
-
-    private var isChecksumValid: Bool {
-        let text = checksum.text("text")
-        guard !text.isEmpty else { return true }
-        let parts = text.split(separator: "=", maxSplits: 1)
-        let lengths = ["md5": 32, "sha-1": 40, "sha-256": 64, "sha-512": 128]
-        guard parts.count == 2, let length = lengths[String(parts[0])] else { return false }
-        return parts[1].utf8.count == length && parts[1].allSatisfy(\.isHexDigit)
-    }
-
-    private func isWhole(_ row: Object, _ range: ClosedRange<Int>) -> Bool {
-        let text = row.text("text")
-        return text.isEmpty || Int(text).map(range.contains) == true
-    }
-
-    private func mark() {
-        name.setClass(
-            "error",
-            name.text("text").contains("/") || name.text("text").hasPrefix(".")
-        )
-        limit.setClass("error", !isLimitValid)
-        checksum.setClass("error", !isChecksumValid)
-        connections.setClass("error", !isWhole(connections, 1...16))
-        priority.setClass("error", !isWhole(priority, -1_000_000...1_000_000))
-    }
+    var isValid: Bool { fields.allSatisfy { $0.mistake == nil } }
 
     /// The options as they were typed; what is empty is nil.
-    var options: AddOptions {
-        func text(_ row: Object) -> String? {
-            let text = row.text("text")
-            return text.isEmpty ? nil : text
+    var values: AddOptions {
+        var values = AddOptions()
+        values.directory = directory.isEmpty ? nil : directory
+        for option in options where option.field.isEnabled && !option.field.text.isEmpty {
+            _ = option.read(option.field.text, &values)
         }
-        var options = AddOptions()
-        options.directory = directory
-        options.filename = text(name)
-        options.checksum = text(checksum)
-        options.speedLimit = text(limit).flatMap(Quantity.rate)
-        options.connections = text(connections).flatMap { UInt32($0) }
-        options.priority = text(priority).flatMap { Int32($0) }
-        options.referrer = text(referrer)
-        options.userAgent = text(userAgent)
-        options.mirrors = mirrors.text("text").split(separator: " ").map(String.init)
-        return options
+        values.whenDone = whenDone.value
+        values.onExisting = onExisting.value == .rename ? nil : onExisting.value
+        return values
     }
 
-    /// What is different from the task that was shown.
-    var edits: EditOptions {
+    /// What is different from a task that was shown.
+    func edits(of task: TaskProperties) -> EditOptions {
         var edits = EditOptions()
-        let now = options
-        func change<Content: Equatable>(
-            _ path: WritableKeyPath<AddOptions, Content?>,
-            _ clearable: EditOptions.Clearable?
-        ) {
-            guard now[keyPath: path] != start[keyPath: path] else { return }
-            edits.values[keyPath: path] = now[keyPath: path]
-            if now[keyPath: path] == nil, let clearable { edits.cleared.insert(clearable) }
+        for removal in removals where removal.isOn { edits.cleared.insert(removal.clearable) }
+        if !directory.isEmpty, directory != task.directory { edits.values.directory = directory }
+        for option in options where option.field.text != option.text(task) {
+            let text = option.field.text
+            if let clearable = option.clearable, text.isEmpty {
+                edits.cleared.insert(clearable)
+            } else if let text = text.isEmpty ? option.whenEmpty : text {
+                _ = option.read(text, &edits.values)
+            }
         }
-        change(\.directory, nil)
-        change(\.filename, nil)
-        change(\.checksum, .checksum)
-        change(\.connections, .connections)
-        change(\.referrer, .referrer)
-        change(\.userAgent, .userAgent)
-        change(\.speedLimit, nil)
-        change(\.priority, nil)
-        // Zero is what an empty field means.
-        if now.speedLimit == nil, start.speedLimit != nil { edits.values.speedLimit = 0 }
-        if now.priority == nil, start.priority != nil { edits.values.priority = 0 }
-        if now.mirrors != start.mirrors {
-            edits.values.mirrors = now.mirrors
-            if now.mirrors.isEmpty { edits.cleared.insert(.mirrors) }
+        if (whenDone.value?.rawValue ?? "") != task.whenDone {
+            edits.values.whenDone = whenDone.value
+            if whenDone.value == nil { edits.cleared.insert(.whenDone) }
         }
+        if onExisting.value.rawValue != task.onExisting {
+            edits.values.onExisting = onExisting.value
+        }
+        if !edits.values.headers.isEmpty { edits.cleared.remove(.headers) }
+        if edits.values.cookies != nil { edits.cleared.remove(.cookies) }
         return edits
     }
+}
 
-    private func chooseFolder() {
-        let dialog = Object(
-            gtk_file_chooser_native_new(
-                translated("Choose a Folder"),
-                window.to(),
-                GTK_FILE_CHOOSER_ACTION_SELECT_FOLDER,
-                nil,
-                nil
-            )
+/// An option that is typed.
+private struct Option {
+    let field: Field
+    /// Reads a text; false for one that has another form.
+    let read: (String, inout AddOptions) -> Bool
+    /// What a task has; empty for nothing.
+    let text: (TaskProperties) -> String
+    /// What takes the option away; nil for one that every task has.
+    var clearable: EditOptions.Clearable?
+    /// What an edit reads in place of an empty text; nil where that changes nothing.
+    var whenEmpty: String?
+    var isRare = true
+    /// Whether it describes one file, and so is for one download.
+    var isOfOneFile = false
+    /// Whether it can be changed when the file is complete.
+    var isForFile = false
+
+    /// Makes an option.
+    ///
+    /// - Parameters:
+    ///   - title: The title of its field.
+    ///   - form: What is right, in words.
+    ///   - hasLines: Whether the text may have several lines.
+    ///   - text: What a task has.
+    ///   - read: Reads a text.
+    init(
+        _ title: String,
+        expected form: String,
+        hasLines: Bool = false,
+        text: @escaping (TaskProperties) -> String = { _ in "" },
+        read: @escaping (String, inout AddOptions) -> Bool
+    ) {
+        field = Field(title, hasLines: hasLines) { text in
+            var options = AddOptions()
+            // The service decodes with the same rules.
+            let isRight = read(text, &options) && (try? AddOptions(options.dictionary)) != nil
+            return isRight || text.isEmpty ? nil : Field.mistake(expected: form)
+        }
+        self.read = read
+        self.text = text
+    }
+
+    /// The same with some of its traits changed.
+    func with(_ change: (inout Option) -> Void) -> Option {
+        var option = self
+        change(&option)
+        return option
+    }
+
+    /// Those of one file come first, then those of the transfer, then those of the requests.
+    static var all: [Option] { file + transfer + requests }
+
+    private static var file: [Option] {
+        [
+            Option(
+                translated("File Name"),
+                expected: translated("one name without slashes and without a dot before it"),
+                text: \.fileName
+            ) { text, options in
+                options.filename = text
+                return true
+            }.with { ($0.isRare, $0.isOfOneFile, $0.isForFile) = (false, true, true) },
+            Option(
+                translated("Checksum (sha-256=…)"),
+                expected: translated(
+                    "sha-256, sha-512, sha-1 or md5, then = and all hexadecimal digits"
+                ),
+                text: \.checksum
+            ) { text, options in
+                options.checksum = text
+                return (try? Checksum(parsing: text)) != nil
+            }.with {
+                ($0.isRare, $0.isOfOneFile, $0.isForFile) = (false, true, true)
+                $0.clearable = .checksum
+            },
+            Option(
+                translated("Expected Size"),
+                expected: SettingName.range(of: .browserLeastSize),
+                text: { $0.expectedSize == 0 ? "" : Quantity.text(ofBytes: $0.expectedSize) }
+            ) { text, options in
+                options.expectedSize = Quantity.bytes(text)
+                return options.expectedSize != nil
+            }.with { ($0.isOfOneFile, $0.clearable) = (true, .expectedSize) },
+            Option(
+                translated("Mirrors (links with blanks between them)"),
+                expected: translated("links with blanks between them, 100 at most"),
+                text: { $0.mirrors.joined(separator: " ") }
+            ) { text, options in
+                let links = LinkText(text)
+                options.mirrors = links.links
+                return links.mistakes.isEmpty && links.metalinks.isEmpty
+            }.with { ($0.isOfOneFile, $0.clearable) = (true, .mirrors) },
+        ]
+    }
+
+    private static var transfer: [Option] {
+        [
+            Option(
+                translated("Speed Limit (such as 500k or 2M)"),
+                expected: SettingName.range(of: .speedLimit),
+                text: { $0.speedLimit == 0 ? "" : Quantity.text(ofRate: $0.speedLimit) }
+            ) { text, options in
+                options.speedLimit = Quantity.rate(text)
+                return options.speedLimit != nil
+            }.with { ($0.isRare, $0.whenEmpty) = (false, "off") },
+            Option(
+                translated("Connections (1 to 16)"),
+                expected: SettingName.range(of: .maxConnectionsPerDownload),
+                text: { $0.maxConnections == 0 ? "" : "\($0.maxConnections)" }
+            ) { text, options in
+                options.connections = UInt32(text)
+                return options.connections != nil
+            }.with { $0.clearable = .connections },
+            Option(
+                translated("Priority (higher starts first)"),
+                expected: translated("a whole number such as 5 or -5"),
+                text: { $0.priority == 0 ? "" : "\($0.priority)" }
+            ) { text, options in
+                options.priority = Int32(text)
+                return options.priority != nil
+            }.with { ($0.isForFile, $0.whenEmpty) = (true, "0") },
+            Option(
+                translated("Try Again For"),
+                expected: SettingName.range(of: .retryFor),
+                text: { Quantity.text(ofSeconds: $0.retryFor) }
+            ) { text, options in
+                options.retryFor = Quantity.seconds(text)
+                return options.retryFor != nil
+            },
+        ]
+    }
+
+    private static var requests: [Option] {
+        let form = translated("one line of at most 8 KiB")
+        return [
+            Option(translated("Page With the Link"), expected: form, text: \.referrer) {
+                $1.referrer = $0
+                return true
+            }.with { $0.clearable = .referrer },
+            Option(translated("User-Agent Header"), expected: form, text: \.userAgent) {
+                $1.userAgent = $0
+                return true
+            }.with { $0.clearable = .userAgent },
+            Option(translated("Cookies (name=value; name=value)"), expected: form) {
+                $1.cookies = $0
+                return true
+            },
+            Option(
+                translated("Headers (Name: value), one in a line"),
+                expected: translated(
+                    "lines such as Accept-Language: en, each name once and none that idown sends itself"
+                ),
+                hasLines: true
+            ) { text, options in
+                let lines = text.split(whereSeparator: \.isNewline)
+                options.headers = lines.compactMap { AddOptions.Header(line: String($0)) }
+                let names = Set(options.headers.map { $0.name.lowercased() })
+                return names.count == lines.count
+            },
+        ]
+    }
+}
+
+/// A switch that takes an option away whose value the service does not tell.
+private struct Removal {
+    let row: Object
+    let clearable: EditOptions.Clearable
+    private let toggle = Object(gtk_switch_get_type(), ["valign": 3])
+
+    init(_ title: String, _ clearable: EditOptions.Clearable) {
+        self.clearable = clearable
+        row = Object(
+            adw_action_row_get_type(),
+            ["title": .text(title.escaped), "visible": false]
         )
-        dialog.set("modal", true)
-        if let directory {
-            let file = Object(g_file_new_for_path(directory))
-            gtk_file_chooser_set_current_folder(dialog.opaque, file.opaque, nil)
-            file.drop()
-        }
-        dialog.on("response") { [weak self] arguments in
-            defer { dialog.drop() }
-            guard arguments.number(1) == Int(GTK_RESPONSE_ACCEPT.rawValue),
-                let file = gtk_file_chooser_get_file(dialog.opaque),
-                let path = g_file_get_path(file)
-            else { return }
-            self?.show(directory: String(cString: path))
-            g_free(path)
-            self?.changed()
-        }
-        gtk_native_dialog_show(dialog.to())
+        adw_action_row_add_suffix(row.to(), toggle.widget)
+        adw_action_row_set_activatable_widget(row.to(), toggle.widget)
+    }
+
+    var isOn: Bool { toggle.flag("active") }
+
+    func show(_ text: String, _ isVisible: Bool) {
+        row.set("subtitle", .text(text.escaped))
+        row.set("visible", .flag(isVisible))
     }
 }

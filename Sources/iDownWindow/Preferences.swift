@@ -13,6 +13,8 @@ final class Preferences {
     /// Whether the window is gone; an answer may come later.
     private var isClosed = false
     private var isShowing = true
+    /// The rows of choices, which GTK does not keep.
+    private var choices: [Choice<String>] = []
 
     init(_ client: ManagerClient, _ tasks: TaskActions, over parent: Object) {
         self.client = client
@@ -73,19 +75,21 @@ final class Preferences {
                 guard let content = settings.first(where: { $0.setting == setting })?.content else {
                     continue
                 }
-                adw_preferences_group_add(group.to(), row(setting, content).widget)
+                for row in rows(setting, content) {
+                    adw_preferences_group_add(group.to(), row.widget)
+                }
             }
             adw_preferences_page_add(object.to(), group.to())
             adw_preferences_window_add(window.to(), object.to())
         }
     }
 
-    private func row(_ setting: Setting, _ content: Setting.Content) -> Object {
+    private func rows(_ setting: Setting, _ content: Setting.Content) -> [Object] {
         switch (setting.kind, content) {
-        case (.flag, .flag(let isOn)): flagRow(setting, isOn)
-        case (.number(let range), .number(let number)): numberRow(setting, range, number)
-        case (.choice(let words), .text(let word)): choiceRow(setting, words, word ?? "")
-        default: textRow(setting, content)
+        case (.flag, .flag(let isOn)): [flagRow(setting, isOn)]
+        case (.number(let range), .number(let number)): [numberRow(setting, range, number)]
+        case (.choice(let words), .text(let word)): [choiceRow(setting, words, word ?? "")]
+        default: field(setting, content).rows
         }
     }
 
@@ -117,35 +121,31 @@ final class Preferences {
     }
 
     private func choiceRow(_ setting: Setting, _ words: [String], _ word: String) -> Object {
-        let list = Object(gtk_string_list_new(nil))
-        for word in words { gtk_string_list_append(list.opaque, Self.title(ofChoice: word)) }
-        let row = Object(
-            adw_combo_row_get_type(),
-            [
-                "title": .text(setting.title.escaped), "model": .object(list),
-                "selected": .number(words.firstIndex(of: word) ?? 0),
-            ]
-        )
-        row.onChange(of: "selected") { self.set(setting, .text(words[row.number("selected")])) }
-        return row
+        let choice = Choice(setting.title, words.map { ($0, Self.title(ofChoice: $0)) })
+        choice.value = word
+        choices.append(choice)
+        choice.chosen = { self.set(setting, .text($0)) }
+        return choice.row
     }
 
-    /// A row for what is typed: it is judged at every letter, and sent by its button or Enter.
-    private func textRow(_ setting: Setting, _ content: Setting.Content) -> Object {
-        let row = OptionsForm.entry(setting.title)
-        row.set("text", .text(SettingName.text(of: content, setting)))
-        row.set("show-apply-button", true)
-        row.on("changed") { _ in
-            row.setClass("error", SettingName.content(row.text("text"), of: setting) == nil)
-        }
-        row.on("apply") { _ in
-            guard let content = SettingName.content(row.text("text"), of: setting) else {
-                let range = SettingName.range(of: setting)
-                return self.tell("\(setting.title): \(range)")
+    /// A field for what is typed: it is judged at every letter, and sent by its button or Enter.
+    private func field(_ setting: Setting, _ content: Setting.Content) -> Field {
+        let title = setting.title
+        let field: Field =
+            if case .folder = setting.kind { .folder(title, over: window) } else {
+                Field(title, for: setting)
             }
-            self.set(setting, content)
+        field.text = SettingName.text(of: content, setting)
+        field.row.set("show-apply-button", true)
+        let apply = { [unowned field] in
+            if let content = SettingName.content(field.text, of: setting) {
+                self.set(setting, content)
+            }
         }
-        return row
+        field.chosen = apply
+        // The row keeps the field.
+        field.row.on("apply") { _ in withExtendedLifetime(field) { apply() } }
+        return field
     }
 
     /// One of a setting's words for people.

@@ -86,6 +86,19 @@ extension Object {
         ).named(name)
     }
 
+    /// A row of a list of settings, with a title above other widgets.
+    static func contentRow(_ title: String?, _ children: [Object]) -> Object {
+        let heading = title.map { [Object.label($0, classes: ["caption", "dim-label"])] } ?? []
+        let row = Object(
+            adw_preferences_row_get_type(),
+            [
+                "child": .object(.box(vertical: true, margin: 9, heading + children)),
+                "activatable": false, "focusable": false,
+            ]
+        )
+        return title.map(row.named) ?? row
+    }
+
     /// A page that stands in place of a list.
     static func statusPage(_ icon: String, _ title: String, _ text: String) -> Object {
         Object(
@@ -120,6 +133,14 @@ extension Object {
 
     /// Tells more of a widget to who does not see it.
     func described(_ text: String) { tell(GTK_ACCESSIBLE_PROPERTY_DESCRIPTION, text) }
+
+    /// Tells who does not see a field whether its text cannot be taken.
+    func setInvalid(_ isInvalid: Bool) {
+        cgtk_set_invalid(
+            opaque,
+            isInvalid ? GTK_ACCESSIBLE_INVALID_TRUE : GTK_ACCESSIBLE_INVALID_FALSE
+        )
+    }
 
     private func tell(_ property: GtkAccessibleProperty, _ text: String) {
         var value = GValue()

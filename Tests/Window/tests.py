@@ -15,6 +15,7 @@ from session import kill, wait
 from website import MIB, File, Site
 
 SCREEN = os.environ["IDOWN_SCREEN"]
+HEADERS = "Headers (Name: value), one in a line"
 LIMIT = "Speed Limit (such as 500k or 2M)"
 shared = {}
 
@@ -148,29 +149,45 @@ class Adding(Case):
         self.type_links(self.serve("options.bin", size=1000))
         self.window.field("File Name", dialog).write("other.bin")
         self.window.field(LIMIT, dialog).write("300k")
-        switch = self.window.find("Add Without Starting", self.Role.CHECK_BOX, dialog, rows=True)
-        switch.act(switch.actions[0])
+        self.window.switch("Add Without Starting", dialog)
         self.window.click("Add", dialog)
         self.window.row("other.bin", "Paused")
         self.assertEqual(self.task("other.bin")["SpeedLimit"], 300 * 1024)
 
-    def test_wrong_options_are_marked(self):
+    def test_what_is_wrong_is_said_in_words(self):
         dialog = self.open_dialog()
         self.type_links(self.serve("wrong.bin"))
         button = self.window.button("Add", dialog)
         wait(lambda: button.is_sensitive, "a link that can be added")
-        for title, wrong, right in (
-            (LIMIT, "fast", "2M"), ("File Name", "a/b", "a b"),
-            ("Checksum (sha-256=…)", "sha-256=00", "sha-256=" + 64 * "0"),
-            ("Connections (1 to 16)", "17", "16"),
-            ("Priority (higher starts first)", "much", "-3"),
+        self.window.unfold("More Options", dialog)
+        for title, wrong, right, said in (
+            ("Folder", "here", str(self.desktop.saved), "the whole path of a folder"),
+            (LIMIT, "fast", "2M", "a rate such as 500k"),
+            ("File Name", "a/b", "a b", "one name without slashes"),
+            ("Checksum (sha-256=…)", "sha-256=00", "SHA-256=" + 64 * "0", "hexadecimal digits"),
+            ("Connections (1 to 16)", "17", "16", "1 to 16"),
+            ("Priority (higher starts first)", "2147483648", "-3", "a whole number"),
+            ("Try Again For", "soon", "2h", "a time such as 90s"),
+            ("Expected Size", "large", "1.5GiB", "a size such as 500k"),
+            ("Mirrors (links with blanks between them)", "http://a.org/1 magnet:?", "http://a.org/1",
+             "links with blanks"),
+            ("Page With the Link", 8193 * "x", "http://a.org/", "one line of at most"),
+            ("User-Agent Header", "a\u0007b", "a b", "one line of at most"),
+            ("Cookies (name=value; name=value)", 8193 * "x", "a=b; c=d", "one line of at most"),
+            (HEADERS, "Accept: */*\naccept: x", "Accept: */*\nX-A: b", "each name once"),
+            (HEADERS, "Host: a.org", "", "none that idown sends itself"),
         ):
-            with self.subTest(title):
+            with self.subTest(f"{title}: {wrong[:40]}"):
                 field = self.window.field(title, dialog)
                 field.write(wrong)
                 wait(lambda: not button.is_sensitive, f"{title}: {wrong} being refused")
+                self.assertTrue(field.is_wrong)
+                text = self.window.find(lambda name: said in name, self.Role.LABEL, dialog, rows=True)
+                self.assertIn(text.name, field.description)
                 field.write(right)
                 wait(lambda: button.is_sensitive, f"{title}: {right} being taken")
+                self.assertFalse(field.is_wrong)
+                self.assertEqual(field.description, "")
 
 
 class Arriving(Case):
@@ -482,6 +499,78 @@ class Changing(Case):
         button = self.window.button("Apply", dialog)
         wait(lambda: not button.is_sensitive, "a button that cannot be pressed")
 
+    def test_another_folder(self):
+        self.add("moves.bin", "paused")
+        dialog = self.open_dialog("moves.bin")
+        folder = self.desktop.saved / "a new one"
+        self.window.field("Folder", dialog).write(str(folder))
+        self.window.click("Apply", dialog)
+        self.window.gone("Change a Download", self.Role.FRAME)
+        self.assertEqual(self.task("moves.bin")["Directory"], str(folder))
+        self.window.row("moves.bin", "Paused").act("row.resume")
+        self.wait_state("moves.bin", "downloading")
+
+    def test_every_option_that_is_typed(self):
+        self.add("all.bin", "paused")
+        self.serve("mirror.bin", size=30 * MIB, rate=MIB, seed=self.site.files["/all.bin"].seed)
+        mirror, wanted = self.site.url("/mirror.bin"), {}
+        dialog = self.open_dialog("all.bin")
+        self.window.unfold("More Options", dialog)
+        for title, text, key, value in (
+            ("Checksum (sha-256=…)", "md5=" + 32 * "0", "Checksum", "md5=" + 32 * "0"),
+            ("Expected Size", "30M", "ExpectedSize", 30 * MIB),
+            ("Mirrors (links with blanks between them)", mirror, "Mirrors", [mirror]),
+            ("Connections (1 to 16)", "3", "MaxConnections", 3),
+            ("Priority (higher starts first)", "-5", "Priority", -5),
+            ("Try Again For", "2h", "RetryFor", 7200),
+            ("Page With the Link", "http://a.org/page", "Referrer", "http://a.org/page"),
+            ("User-Agent Header", "a test", "UserAgent", "a test"),
+            (HEADERS, "X-One: 1\nX-Two: 2", "HeaderNames", ["X-One", "X-Two"]),
+            ("Cookies (name=value; name=value)", "a=b", None, None),
+        ):
+            self.window.field(title, dialog).write(text)
+            if key:
+                wanted[key] = value
+        self.window.click("Apply", dialog)
+        self.window.gone("Change a Download", self.Role.FRAME)
+        task = self.task("all.bin")
+        self.assertEqual({key: task[key] for key in wanted}, wanted)
+        before = len(self.site.asked("/all.bin"))
+        self.window.row("all.bin", "Paused").act("row.resume")
+        request = wait(lambda: self.site.asked("/all.bin")[before:], "a request")[0]
+        self.assertEqual(
+            [request.headers[name] for name in ("X-One", "X-Two", "Cookie", "User-Agent")],
+            ["1", "2", "a=b", "a test"])
+
+    def test_options_are_chosen_and_taken_away(self):
+        id = self.add("chosen.bin", "paused")
+        self.desktop.command("edit", id, "-H", "X-One: 1", "--referrer", "http://a.org/",
+                             "--limit", "2M", "--mirror", "http://127.0.0.1:1/chosen.bin")
+        dialog = self.open_dialog("chosen.bin")
+        self.window.unfold("More Options", dialog)
+        self.window.pick("When It Is Done", "Show it in its folder", dialog)
+        self.window.pick("If the Name Is Taken", "Fail", dialog)
+        for title in (LIMIT, "Page With the Link", "Mirrors (links with blanks between them)"):
+            self.window.field(title, dialog).write("")
+        self.window.switch("Remove Its Headers", dialog)
+        self.window.click("Apply", dialog)
+        self.window.gone("Change a Download", self.Role.FRAME)
+        task = self.task("chosen.bin")
+        self.assertEqual(
+            [task[key] for key in ("WhenDone", "OnExisting", "SpeedLimit", "Referrer", "Mirrors",
+                                   "HeaderNames")],
+            ["reveal", "fail", 0, "", [], []])
+
+    def test_what_a_finished_file_cannot_have_cannot_be_typed(self):
+        self.add("finished.bin")
+        self.window.row("finished.bin", "Completed").act("row.edit")
+        dialog = self.window.find("Change a Download", self.Role.FRAME)
+        self.assertFalse(self.window.field(LIMIT, dialog).is_sensitive)
+        self.assertFalse(self.window.field("Link", dialog).is_sensitive)
+        self.window.field("File Name", dialog).write("renamed after.bin")
+        self.window.click("Apply", dialog)
+        self.window.row("renamed after.bin", "Completed")
+
     def test_a_fresh_link_for_an_expired_one(self):
         url = self.serve("expired.bin", size=2 * MIB, rate=MIB // 2)
         file = self.site.files["/expired.bin"]
@@ -528,9 +617,13 @@ class Access(Case):
     def test_every_control_of_the_dialogs_has_a_name(self):
         self.add("dialogs.bin", "paused")
         self.window.act("add")
-        self.check(self.window.find("Add Downloads", self.Role.FRAME))
+        dialog = self.window.find("Add Downloads", self.Role.FRAME)
+        self.window.unfold("More Options", dialog)
+        self.check(dialog)
         self.window.row("dialogs.bin", "Paused").act("row.edit")
-        self.check(self.window.find("Change a Download", self.Role.FRAME))
+        dialog = self.window.find("Change a Download", self.Role.FRAME)
+        self.window.unfold("More Options", dialog)
+        self.check(dialog)
 
     def test_a_row_tells_its_name_and_its_verbs(self):
         self.add("verbs.bin", "paused")
@@ -624,10 +717,12 @@ class Languages(InLanguage):
         self.use("xx")
         self.window.act("add")
         dialog = self.window.find(lambda name: "Add Downloads" in name, self.Role.FRAME)
+        self.window.unfold(lambda name: "More Options" in name, dialog)
         self.assertEqual(self.untranslated(dialog), [])
         dialog.act("window.close")
         self.window.row("paused.bin", "⟦").act("row.edit")
         dialog = self.window.find(lambda name: "Change a Download" in name, self.Role.FRAME)
+        self.window.unfold(lambda name: "More Options" in name, dialog)
         self.assertEqual(self.untranslated(dialog), [])
 
     def test_german_and_chinese(self):

@@ -39,7 +39,7 @@ class Role(enum.IntEnum):
 PROGRAM = os.environ.get("IDOWN_WINDOW_PROGRAM", "")
 CONTROLS = set(Role) - {Role.LABEL}
 # AtspiStateType
-SENSITIVE, SHOWING = 24, 25
+INVALID, SENSITIVE, SHOWING, INVALID_ENTRY = 0, 24, 25, 36
 
 
 def activate(name):
@@ -126,6 +126,8 @@ class Node:
     # GTK 4.8 tells "showing" of frames alone.
     is_seen = property(lambda self: min((self.extents() or (0, 0, 0, 0))[2:]) > 1)
     is_sensitive = property(lambda self: self.has(SENSITIVE))
+    # GTK 4.8 tells the older one.
+    is_wrong = property(lambda self: self.has(INVALID) or self.has(INVALID_ENTRY))
     is_text = property(lambda self: "org.a11y.atspi.EditableText" in self.ask(
         "Accessible", "GetInterfaces", other=[]))
 
@@ -245,6 +247,19 @@ class Window:
                         f"a text field {name}")
         except AssertionError as error:
             raise AssertionError(f"{error}; there are: {fields()}") from None
+
+    def switch(self, name, within=None):
+        """Turns a switch on or off."""
+        found = self.find(name, Role.CHECK_BOX, within, rows=True)
+        found.act(found.actions[0])
+
+    def unfold(self, name, within=None):
+        self.find(name, Role.PUSH_BUTTON, within).act("activate")
+
+    def pick(self, name, choice, within=None):
+        """Chooses one of the buttons of a row."""
+        row = self.find(name, Role.LIST_ITEM, within, rows=True)
+        self.find(choice, Role.PUSH_BUTTON, row, rows=True).click()
 
     # By what it can do: its name is in the user's language.
     list = property(lambda self: next(
