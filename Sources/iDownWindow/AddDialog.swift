@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import CGtk
+import Glibc
 import iDownBus
 import iDownSettings
 import iDownView
 
 /// Adds downloads: links in lines, and how they are to be downloaded.
 ///
-/// What a single link leads to is shown before it is added.
+/// What links lead to is shown before they are added.
 final class AddDialog {
     private let client: ManagerClient
     private let tasks: TaskActions
@@ -23,17 +24,17 @@ final class AddDialog {
     private let facts = Object.label(classes: ["dim-label"], ["wrap": true])
     private let paused = Object(gtk_switch_get_type(), ["valign": 3])
     private var links = LinkText("")
-    private var probe: Task<Void, Never>?
-    /// What the server has said last, and of which link.
-    private var probed: (link: String, answer: String)?
+    private let probes: LinkProbes
+    private var reading: Task<Void, Never>?
     private var usualFolder: String?
 
-    /// Typing pauses for this long before the server is asked.
-    private static let patience: Duration = .milliseconds(600)
+    /// Servers are asked for the first links only: a list may have thousands.
+    private static let mostShown = 50
 
     init(_ client: ManagerClient, _ tasks: TaskActions, over window: Object, text: String) {
         self.client = client
         self.tasks = tasks
+        probes = LinkProbes(client)
         let row = Object(
             adw_action_row_get_type(),
             ["title": .text(translated("Add Without Starting"))]
@@ -44,6 +45,8 @@ final class AddDialog {
         scrolled.set("min-content-height", 110)
         scrolled.set("vexpand", false)
         field.named(translated("Links, one in a line"))
+        let choose = Object.iconButton("document-open-symbolic", translated("Add From Files"))
+            .adding(["flat"])
         form = OptionsForm(over: window)
         let start = Object(adw_preferences_group_get_type())
         adw_preferences_group_add(start.to(), row.widget)
@@ -52,16 +55,27 @@ final class AddDialog {
             title: translated("Add Downloads"),
             button: translated("Add"),
             [
-                .label(translated("Links, one in a line"), classes: ["heading"]), scrolled, facts,
+                .box([
+                    .label(
+                        translated("Links, one in a line"),
+                        classes: ["heading"],
+                        ["hexpand": true]
+                    ), choose,
+                ]), scrolled, facts,
                 form.box, start,
             ]
         )
-        let buffer = Object(gtk_text_view_get_buffer(field.to()))
         dialog.accepted = { self.add() }
+        dialog.object.on("destroy") { _ in self.probes.stop() }
         buffer.on("changed") { _ in self.read() }
-        form.changed = { [weak self] in self?.judge() }
-        buffer.set("text", .text(text))
+        form.changed = { [weak self] in
+            self?.judge()
+            self?.ask()
+        }
+        probes.changed = { [weak self] in self?.showFacts() }
+        choose.on("clicked") { _ in self.chooseFiles() }
         read()
+        append(text)
         Task {
             let content = try? await client.value(of: .downloadDirectory)
             guard case .text(let folder?) = content else { return }
@@ -76,46 +90,82 @@ final class AddDialog {
         gtk_widget_grab_focus(field.widget)
     }
 
-    private var text: String {
-        Object(gtk_text_view_get_buffer(field.to())).text("text")
+    private var buffer: Object { Object(gtk_text_view_get_buffer(field.to())) }
+
+    /// Adds lines to those that are there.
+    func append(_ text: String) {
+        let old = buffer.text("text")
+        let isWhole = old.isEmpty || old.hasSuffix("\n")
+        buffer.set("text", .text(old + (isWhole ? "" : "\n") + text))
+        takeLists()
+    }
+
+    private func chooseFiles() {
+        FileChooser.choose(
+            translated("Metalinks and Lists of Links"),
+            GTK_FILE_CHOOSER_ACTION_OPEN,
+            over: dialog.object
+        ) { paths in
+            if !self.dialog.isClosed { self.append(paths.joined(separator: "\n")) }
+        }
     }
 
     private func read() {
-        links = LinkText(text)
-        form.allowNames(links.links.count + links.metalinks.count <= 1)
+        links = LinkText(buffer.text("text"))
+        form.allowNames(links.count <= 1)
         judge()
-        probe?.cancel()
-        guard links.mistakes.isEmpty, links.links.count == 1, let link = links.links.first else {
-            let count = links.links.count + links.metalinks.count
-            facts.set(
-                "label",
-                .text(count > 0 ? counted("{count} link", "{count} links", UInt(count)) : "")
-            )
-            return
-        }
-        if let probed, probed.link == link { return facts.set("label", .text(probed.answer)) }
-        facts.set("label", .text(translated("Asking the server…")))
-        probe = Task {
-            try? await Task.sleep(for: Self.patience)
-            guard !Task.isCancelled else { return }
-            let answer: String
-            do throws(ManagerError) {
-                answer = Self.words(try await client.probe(link))
-            } catch {
-                answer = error.description
-            }
-            guard !Task.isCancelled, !dialog.isClosed else { return }
-            probed = (link, answer)
-            facts.set("label", .text(answer))
+        showFacts()
+        ask()
+        // A path that is being typed may begin with that of another file.
+        takeLists(after: LinkProbes.patience)
+    }
+
+    /// Puts the links of lists in place of the lines that name their files.
+    private func takeLists(after pause: Duration = .zero) {
+        reading?.cancel()
+        guard !links.files.isEmpty else { return }
+        let files = links.files
+        reading = Task {
+            var lists: [Int: String] = [:]
+            try? await Task.sleep(for: pause)
+            for (line, path) in files { lists[line] = await LinkList.read(path) }
+            guard !Task.isCancelled, !dialog.isClosed, !lists.isEmpty else { return }
+            let lines = buffer.text("text").split(
+                omittingEmptySubsequences: false,
+                whereSeparator: \.isNewline
+            ).enumerated().map { lists[$0 + 1] ?? String($1) }
+            buffer.set("text", .text(lines.joined(separator: "\n")))
         }
     }
 
-    private static func words(_ file: ProbedFile) -> String {
-        let name = CellText(file.name).description
-        guard let size = file.size else {
-            return translated("{name}, size unknown", ["name": name])
+    private var questions: [LinkProbes.Question] {
+        let options = form.values
+        return links.links.prefix(Self.mostShown).map { LinkProbes.Question($0, options) }
+    }
+
+    private func ask() { probes.ask(links.mistakes.isEmpty ? questions : []) }
+
+    /// Says how many links there are, and what they lead to.
+    private func showFacts() {
+        guard !dialog.isClosed else { return }
+        var lines: [String] = []
+        let count = links.count
+        if count > 1 || count > links.links.count {
+            lines.append(counted("{count} link", "{count} links", UInt(count)))
         }
-        return "\(name), \(ByteCount(size))"
+        if links.mistakes.isEmpty {
+            let answers = questions.map { probes.answers[$0] }
+            for (answer, line) in zip(answers, links.lines) {
+                guard let answer else { continue }
+                lines.append(count == 1 ? answer : Self.text(answer, ofLine: line))
+            }
+            if answers.contains(nil) { lines.append(translated("Asking the server…")) }
+        }
+        facts.set("label", .text(lines.joined(separator: "\n")))
+    }
+
+    private static func text(_ text: String, ofLine line: Int) -> String {
+        translated("Line {line}: {text}", ["line": "\(line)", "text": text])
     }
 
     private func judge() {
@@ -126,8 +176,8 @@ final class AddDialog {
             )
         }
         dialog.complain(mistakes.joined(separator: "\n"))
-        let count = links.links.count + links.metalinks.count
-        dialog.allow(count > 0 && mistakes.isEmpty && form.isValid)
+        field.setInvalid(!mistakes.isEmpty)
+        dialog.allow(links.count > 0 && mistakes.isEmpty && form.isValid)
     }
 
     private func add() {
@@ -151,9 +201,48 @@ final class AddDialog {
                 tasks.say(counted("{count} download added", "{count} downloads added", UInt(count)))
                 dialog.close()
             } catch {
-                dialog.complain(error.description)
+                dialog.complain(words(of: error))
                 dialog.allow(true)
             }
         }
+    }
+
+    /// An error in words; one of several links, which the service tells by its place, by its line.
+    private func words(of error: ManagerError) -> String {
+        let start = "URL "
+        guard error.message.hasPrefix(start), let end = error.message.firstRange(of: ": "),
+            let place = Int(error.message[..<end.lowerBound].dropFirst(start.count)),
+            links.lines.indices.contains(place - 1)
+        else { return error.text }
+        let named = error.text == error.message
+        let text = named ? String(error.message[end.upperBound...]) : error.text
+        return Self.text(text, ofLine: links.lines[place - 1])
+    }
+}
+
+/// A file with links, as `idown add --input-file` reads it.
+private nonisolated enum LinkList {
+    /// A longer file is no list of links.
+    private static let longest = 1 << 20
+
+    /// Returns the links of a file in lines; nil for a file that is none or cannot be read.
+    @concurrent
+    static func read(_ path: String) async -> String? {
+        let file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+        guard file >= 0 else { return nil }
+        defer { close(file) }
+        var facts = stat()
+        guard fstat(file, &facts) == 0, facts.st_mode & S_IFMT == S_IFREG,
+            facts.st_size <= longest
+        else { return nil }
+        let bytes = [UInt8](unsafeUninitializedCapacity: longest) { buffer, count in
+            count = max(0, Glibc.read(file, buffer.baseAddress, longest))
+        }
+        guard let text = String(validating: bytes, as: UTF8.self),
+            let list = try? DownloadList(text), !list.entries.isEmpty
+        else { return nil }
+        let links = list.entries.map(\.url).joined(separator: "\n")
+        // A list could name itself.
+        return LinkText(links).files.isEmpty ? links : nil
     }
 }

@@ -57,7 +57,7 @@ final class EditDialog {
                 if !edits.dictionary.isEmpty { try await client.setOptions(edits, of: id) }
                 dialog.close()
             } catch {
-                dialog.complain(error.description)
+                dialog.complain(error.text)
                 dialog.allow(true)
             }
         }

@@ -71,6 +71,15 @@ class Desktop(Session):
     def keys(self, *keys):
         subprocess.run(["xdotool", "key", *keys], env=self.environment, check=True)
 
+    def choose_path(self, title, path):
+        """Types a path into a dialog for files."""
+        def number():
+            return subprocess.run(["xdotool", "search", "--onlyvisible", "--name", f"^{title}$"],
+                                  env=self.environment, capture_output=True, text=True).stdout.split()
+        self.mouse("windowfocus", "--sync", wait(number, title)[0])
+        self.mouse("type", "--delay", "20", str(path))
+        self.keys("Return")
+
     def mouse(self, *words):
         subprocess.run(["xdotool", *map(str, words)], env=self.environment, check=True)
 

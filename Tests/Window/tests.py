@@ -109,7 +109,8 @@ class Adding(Case):
         urls = [self.serve(f"several{number}.bin", size=1000) for number in range(3)]
         dialog = self.open_dialog()
         self.type_links("\n".join(["# a list", *urls]))
-        self.window.find("3 links")
+        self.window.find("\n".join(
+            ["3 links", *(f"Line {number + 2}: several{number}.bin, 1000 B" for number in range(3))]))
         self.window.click("Add", dialog)
         for number in range(3):
             self.window.row(f"several{number}.bin", "Completed")
@@ -122,6 +123,43 @@ class Adding(Case):
         self.assertFalse(self.window.button("Add", dialog).is_sensitive)
         self.type_links(url)
         self.window.gone("Line 3 is no link: file:nonsense")
+
+    def test_more_links_than_the_service_may_be_asked_for_are_probed(self):
+        # Each answer takes a while: all at once would be more than the service takes.
+        urls = [self.serve(f"probe{number}.bin", size=1000, late=0.3) for number in range(8)]
+        self.open_dialog()
+        self.type_links("\n".join(urls))
+        self.window.find("\n".join(
+            ["8 links", *(f"Line {number + 1}: probe{number}.bin, 1000 B" for number in range(8))]))
+
+    def test_a_link_that_the_service_refuses_is_told_by_its_line(self):
+        dialog = self.open_dialog()
+        self.type_links(f"{self.serve('beside.bin')}\n\nftp://127.0.0.1/folder/")
+        self.window.find(lambda name: "2 links" in name and "Line 3: " in name)
+        self.window.click("Add", dialog)
+        self.window.find(lambda name: re.match(r"Line 3: .ftp.* names a folder", name))
+        self.assertEqual(self.desktop.tasks(), [])
+
+    def test_a_list_is_named_by_its_path(self):
+        urls = [self.serve(f"listed{number}.bin", size=1000) for number in range(2)]
+        path = self.desktop.home / "my links.txt"
+        path.write_text(f"# a list\n{urls[0]}\n  out=other.bin\n\n{urls[1]}\n")
+        dialog = self.open_dialog()
+        self.type_links(str(path))
+        wait(lambda: self.window.field("Links, one in a line", dialog).text == "\n".join(urls),
+             "the links of the list")
+        self.window.click("Add", dialog)
+        for number in range(2):
+            self.window.row(f"listed{number}.bin", "Completed")
+
+    def test_a_path_that_leads_to_no_list_is_told_by_its_line(self):
+        (self.desktop.home / "picture.txt").write_bytes(b"\x89PNG\r\n\xff")
+        dialog = self.open_dialog()
+        for name in ("picture.txt", "nowhere.txt"):
+            self.type_links(f"# files\n{self.desktop.home}/{name}")
+            self.window.find(lambda said: said.startswith("Line 2 is no link: /"))
+            self.assertFalse(self.window.button("Add", dialog).is_sensitive)
+            self.assertTrue(self.window.field("Links, one in a line", dialog).is_wrong)
 
     def test_what_the_server_lacks_is_told_before_it_is_added(self):
         self.open_dialog()
@@ -143,6 +181,14 @@ class Adding(Case):
         self.type_links(uri)
         self.window.click("Add", dialog)
         self.window.row("renamed.bin", "Completed")
+
+    def test_a_metalink_is_named_by_its_path(self):
+        url = self.serve("by-path.bin", size=5000)
+        self.write_metalink(self.desktop.home / "a list.meta4", "by-path.bin", url)
+        dialog = self.open_dialog()
+        self.type_links(str(self.desktop.home / "a list.meta4"))
+        self.window.click("Add", dialog)
+        self.window.row("by-path.bin", "Completed")
 
     def test_options_are_applied(self):
         dialog = self.open_dialog()
@@ -236,6 +282,28 @@ class Arriving(Case):
         uri = self.write_metalink(self.desktop.home / "dropped list.meta4", "by-file.bin", url)
         self.window.click("Add", self.drop(uri))
         self.window.row("by-file.bin", "Completed")
+
+    def write_list(self):
+        path = self.desktop.home / "list of links.txt"
+        urls = [self.serve(f"from-file{number}.bin", size=1000) for number in range(2)]
+        path.write_text("\n".join(urls))
+        return path
+
+    def is_added(self, dialog):
+        self.window.click("Add", dialog)
+        for number in range(2):
+            self.window.row(f"from-file{number}.bin", "Completed")
+
+    def test_the_links_of_a_dropped_list_are_taken_over(self):
+        self.is_added(self.drop(self.write_list().as_uri()))
+
+    def test_a_list_is_chosen(self):
+        path = self.write_list()
+        self.window.act("add")
+        dialog = self.window.find("Add Downloads", self.Role.FRAME)
+        self.window.click("Add From Files", dialog)
+        self.desktop.choose_path("Metalinks and Lists of Links", path)
+        self.is_added(dialog)
 
     def test_a_copied_link_is_offered_and_never_added_by_itself(self):
         number = self.start_source(self.serve("copied.bin", size=1000))

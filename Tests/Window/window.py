@@ -148,6 +148,10 @@ class Node:
     def click(self):
         self.act("click")
 
+    @property
+    def text(self):
+        return self.ask("Text", "GetText", "ii", 0, -1, other="")
+
     def write(self, text):
         self.ask("EditableText", "SetTextContents", "s", text)
 

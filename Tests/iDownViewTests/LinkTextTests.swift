@@ -29,4 +29,19 @@ struct LinkTextTests {
         #expect(text.metalinks == ["/tmp/a list.meta4"])
         #expect(text.links.isEmpty && text.mistakes.count == 1)
     }
+
+    @Test
+    func `a line that begins with a slash is one path`() {
+        let text = LinkText("/tmp/my list.META4\n/tmp/my links.txt\nfile:///tmp/a%20b")
+        #expect(text.metalinks == ["/tmp/my list.META4"])
+        #expect(text.files == [2: "/tmp/my links.txt", 3: "/tmp/a b"])
+        #expect(text.mistakes.map(\.line) == [2, 3])
+    }
+
+    @Test
+    func `the line of each link is known`() {
+        let text = LinkText("# a comment\nhttps://a.org/1 https://a.org/2\n\nhttps://a.org/3")
+        #expect(text.lines == [2, 2, 4])
+        #expect(text.count == 3)
+    }
 }
