@@ -26,6 +26,10 @@ final class Dialog {
         let header = Object(adw_header_bar_get_type(), ["show-end-title-buttons": false])
         let cancel = Object.textButton(translated("Cancel"), action: "window.close")
         button = .textButton(text, classes: ["suggested-action"])
+        // In a narrow window words give way, the longer the language has them.
+        for button in [cancel, button] {
+            Object(gtk_button_get_child(button.to())).set("ellipsize", 3)
+        }
         adw_header_bar_pack_start(header.opaque, cancel.widget)
         adw_header_bar_pack_end(header.opaque, button.widget)
         let content = Object.box(vertical: true, spacing: 12, margin: 12, [message] + children)

@@ -216,6 +216,7 @@ final class ListPane {
     // MARK: Keys and menu
 
     private func addMenu() {
+        menu.named(translated("Menu"))
         menu.set("has-arrow", false)
         menu.set("halign", 1)
         gtk_widget_set_parent(menu.widget, list.widget)

@@ -51,34 +51,27 @@ extension MainWindow {
                 ]
             ),
         ]
-        func element(_ type: String, _ properties: [(String, String)], _ children: String) -> String
-        {
-            let lines = properties.map { "<property name=\"\($0)\">\($1.escaped)</property>" }
-            return "<object class=\"\(type)\">\(lines.joined())\(children)</object>"
-        }
-        let content = groups.map { title, keys in
-            let rows = keys.map { name, key in
-                "<child>"
-                    + element(
-                        "GtkShortcutsShortcut",
-                        [("title", name), ("accelerator", key)],
-                        ""
-                    ) + "</child>"
+        // Not GtkShortcutsWindow, whose columns do not fit into a narrow window.
+        let window = Object(
+            adw_preferences_window_get_type(),
+            [
+                "transient-for": .object(object), "modal": true, "search-enabled": false,
+                "title": .text(translated("Keyboard Shortcuts")), "default-width": 480,
+            ]
+        )
+        let page = Object(adw_preferences_page_get_type())
+        for (title, shortcuts) in groups {
+            let group = Object(adw_preferences_group_get_type(), ["title": .text(title)])
+            for (name, keys) in shortcuts {
+                let row = Object(adw_action_row_get_type(), ["title": .text(name.escaped)])
+                row.set("title-lines", 0)
+                adw_action_row_add_suffix(row.to(), gtk_shortcut_label_new(keys))
+                adw_preferences_group_add(group.to(), row.widget)
             }
-            return "<child>" + element("GtkShortcutsGroup", [("title", title)], rows.joined())
-                + "</child>"
-        }.joined()
-        let section =
-            "<child>" + element("GtkShortcutsSection", [("section-name", "all")], content)
-            + "</child>"
-        let text =
-            "<interface>"
-            + "<object class=\"GtkShortcutsWindow\" id=\"shortcuts\">"
-            + "<property name=\"modal\">1</property>\(section)</object></interface>"
-        let builder = Object(gtk_builder_new_from_string(text, -1))
-        defer { builder.drop() }
-        guard let window = gtk_builder_get_object(builder.opaque, "shortcuts") else { return }
-        gtk_window_set_transient_for(Object(window).to(), object.to())
-        gtk_window_present(Object(window).to())
+            adw_preferences_page_add(page.to(), group.to())
+        }
+        adw_preferences_window_add(window.to(), page.to())
+        window.nameParts()
+        gtk_window_present(window.to())
     }
 }

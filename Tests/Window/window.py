@@ -24,6 +24,7 @@ class Role(enum.IntEnum):
     LIST_ITEM = 32
     MENU_ITEM = 35
     PAGE_TAB = 37
+    PAGE_TAB_LIST = 38
     PASSWORD_TEXT = 40
     PROGRESS_BAR = 42
     PUSH_BUTTON = 43
@@ -311,18 +312,21 @@ class Window:
 
     # What only a screen with a mouse has
 
-    @property
-    def number(self):
-        """The X window."""
-        found = subprocess.run(["xdotool", "search", "--all", "--onlyvisible", "--pid",
-                                str(self.process.pid), "--name", "^idown$"],
-                               env=self.desktop.environment, capture_output=True, text=True)
-        return found.stdout.split()[0]
+    def numbered(self, title):
+        """The X window whose title a regular expression accepts."""
+        def look():
+            found = subprocess.run(["xdotool", "search", "--all", "--onlyvisible", "--pid",
+                                    str(self.process.pid), "--name", title],
+                                   env=self.desktop.environment, capture_output=True, text=True)
+            return found.stdout.split()
+        return wait(look, f"the X window {title}")[0]
+
+    number = property(lambda self: self.numbered("^idown$"))
 
     def focus(self):
         self.desktop.mouse("windowfocus", "--sync", self.number)
 
-    def place(self, x, y, width, height):
-        number = self.number
+    def place(self, x, y, width, height, title="^idown$"):
+        number = self.numbered(title)
         self.desktop.mouse("windowmove", number, x, y)
         self.desktop.mouse("windowsize", number, width, height)
