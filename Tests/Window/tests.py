@@ -834,6 +834,12 @@ class Languages(InLanguage):
                  for found in self.untranslated(dialog, self.LIBRARY)]
         self.assertEqual(wrong, [])
 
+    def test_what_a_server_refuses_is_told_in_the_language(self):
+        self.use("xx")
+        self.window.act("add")
+        self.window.field("⟦Links, one in a line ~ ~ ~⟧").write(self.site.url("/none/at-all.bin"))
+        self.window.find("⟦The server does not have the file ~ ~ ~⟧")
+
     def test_german_and_chinese(self):
         self.fill()
         for language, state in (("de", "Angehalten"), ("zh_CN", "已暂停")):
