@@ -1,14 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""figures.py [COUNT...]: measures the window with lists of so many downloads.
+"""figures.py [--judge] [COUNT...]: measures the window with lists of so many downloads.
 
-Run it with release programs on a quiet machine: Tests/Window/run PROGRAMS figures 10000 100000."""
+With --judge it fails where a goal is missed. Run it with release programs on a quiet machine:
+Tests/Window/run PROGRAMS figures --judge 10000 100000."""
 
 import os
 import pathlib
-import sys
 import time
 
 from desktop import Desktop
+from goals import COUNTS, judge, tell
 from session import wait
 from website import MIB, File, Site
 from window import Bus, Node, Role, Window, activate
@@ -87,7 +88,7 @@ def ticks(pid):
 
 
 def main():
-    for count in map(int, sys.argv[1:] or ("10000",)):
+    for count in COUNTS or (10_000,):
         fill(count)
         window = Window(desktop)
         wait(lambda: window.rows, "rows")
@@ -101,8 +102,11 @@ def main():
         time.sleep(5)
         pid, before = process.pid, wakeups(process.pid)
         time.sleep(5)
-        print(f"{count} downloads: frame {best[0]} ms, first rows {best[1]} ms, "
-              f"{memory(pid)} MB RssAnon, {more(before, wakeups(pid))} wake-ups in 5 s", flush=True)
+        work = f"{count:,} downloads: "
+        tell(work + "from exec to the frame", best[0], "ms", 300 if count <= 10_000 else 400)
+        tell(work + "from the frame to the first rows", best[1] - best[0], "ms", 100)
+        tell(work + "private memory (RssAnon)", memory(pid), "MB", 35)
+        tell(work + "wake-ups in 5 s in which nothing moves", more(before, wakeups(pid)), "", 0)
         process.kill()
         process.wait()
         desktop.children.remove(process)
@@ -116,8 +120,9 @@ def main():
     before = ticks(window.process.pid)
     time.sleep(10)
     used = (ticks(window.process.pid) - before) / os.sysconf("SC_CLK_TCK") / 10
-    print(f"8 running downloads: {100 * used:.1f} % of a core, {memory(window.process.pid)} MB RssAnon")
+    tell("8 running downloads", round(100 * used, 1), "% of a core", 3)
     window.close()
+    judge()
 
 
 try:

@@ -1,19 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
-"""scrolling.py [COUNT]: scrolls through a list of so many downloads (100,000) by the mouse's wheel.
+"""scrolling.py [--judge] [COUNT]: scrolls through a list of so many downloads (100,000) by the mouse's wheel.
 
 Tells the time between frames, and the time of our own code in each turn of the loop: all signal
 handlers and tasks, with what GTK does when they call it. The kernel's probes measure both without a
 change of the program; that takes root. Run it with release programs on a quiet machine:
-Tests/Window/run PROGRAMS scrolling."""
+Tests/Window/run PROGRAMS scrolling; with --judge it fails where a goal is missed."""
 
 import os
 import pathlib
 import re
 import subprocess
-import sys
 import time
 
 from desktop import Desktop
+from goals import COUNTS, judge, tell
 from session import PROGRAMS
 from website import Site
 from window import PROGRAM, Window
@@ -78,7 +78,7 @@ def told(pid):
 
 
 def main(desktop, site):
-    count = int(sys.argv[1]) if len(sys.argv) > 1 else 100_000
+    count = COUNTS[0] if COUNTS else 100_000
     path = desktop.work / "urls"
     path.write_text("".join(f"{site.url(f'/{n}.bin')}\n" for n in range(count)))
     desktop.command("add", "--paused", "-i", str(path))
@@ -98,10 +98,11 @@ def main(desktop, site):
     finally:
         trace(False)
         (TRACING / "uprobe_events").write_text("")
-    print(f"own code: {share(own, .99):.1f} ms a turn at the 99th of 100, {max(own):.1f} at most; "
-          f"{len(frames)} frames, {share(frames, .5):.1f} ms apart in the middle, "
-          f"{share(frames, .99):.1f} at the 99th of 100, {max(frames):.1f} at most")
+    work = f"scrolling through {count:,} downloads, at the 99th of 100: "
+    tell(work + "own code in a turn of the loop", round(share(own, .99), 1), "ms", 4)
+    tell(work + "time between frames", round(share(frames, .99), 1), "ms", 33)
     window.close()
+    judge()
 
 
 if __name__ == "__main__":
