@@ -196,19 +196,21 @@ extension DetailsPane {
         cairo_rectangle(cairo, 0, 0, width, height)
         cairo_fill(cairo)
         guard let total = task.knownTotal, total > 0 else { return }
-        func fill(_ first: UInt64, _ length: UInt64) {
+        func add(_ first: UInt64, _ length: UInt64) {
             let start = width * Double(first) / Double(total)
             let part = max(1, width * Double(length) / Double(total))
             cairo_rectangle(cairo, start, 0, part, height)
-            cairo_fill(cairo)
         }
-        cairo_set_source_rgb(cairo, 0.18, 0.62, 0.37)
-        if task.state == .completed { fill(0, total) }
-        for range in task.byteRanges { fill(range.first, range.length) }
-        cairo_set_source_rgba(cairo, 0.2, 0.52, 0.89, 0.55)
+        // All at once: where two connections ask for the same bytes, the colour stays the same.
         for connection in connections where connection.first < total {
-            fill(connection.first, min(connection.length ?? total, total - connection.first))
+            add(connection.first, min(connection.length ?? total, total - connection.first))
         }
+        cairo_set_source_rgba(cairo, 0.2, 0.52, 0.89, 0.55)
+        cairo_fill(cairo)
+        if task.state == .completed { add(0, total) }
+        for range in task.byteRanges { add(range.first, range.length) }
+        cairo_set_source_rgb(cairo, 0.18, 0.62, 0.37)
+        cairo_fill(cairo)
     }
 
     /// The speed over the last minutes, the newest at the right.

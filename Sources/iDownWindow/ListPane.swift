@@ -378,10 +378,11 @@ private final class SortTitles {
         }
         name = title(-1)
         name.set("hexpand", true)
-        progress = title(-1)
+        // As wide as the bars, whatever the word.
+        progress = title(1)
         progress.set("width-request", 120)
         size = title(RowView.bytesWidth, isRight: true)
-        state = title(RowView.speedWidth, isRight: true)
+        state = title(RowView.Width.wide.stateCharacters, isRight: true)
         source.set("label", .text(translated("Source")))
         timeLeft.set("label", .text(translated("Time Left")))
         box = .box(
@@ -409,8 +410,10 @@ private final class SortTitles {
         source.set("visible", .flag(width == .wide))
         timeLeft.set("visible", .flag(width == .wide))
         size.set("visible", .flag(width >= .middle))
-        state.set("visible", .flag(width >= .middle))
-        progress.set("width-request", width == .narrow ? 80 : 120)
+        if let label = gtk_button_get_child(state.to()) {
+            Object(label).setCharacters(width.stateCharacters)
+        }
+        progress.set("width-request", .number(width.barPixels))
     }
 }
 

@@ -15,7 +15,7 @@ final class RowView {
     private let bar = Object(gtk_progress_bar_get_type(), ["valign": 3])
         .named(translated("Progress"))
     private let bytes = Object.line(characters: RowView.bytesWidth, isRight: true)
-    private let speed = Object.line(characters: RowView.speedWidth, isRight: true)
+    private let speed = Object.line(characters: Width.wide.stateCharacters, isRight: true)
     private let timeLeft = Object.line(
         characters: RowView.leftWidth,
         isRight: true,
@@ -41,10 +41,15 @@ final class RowView {
         init(pixels: Int) { self = pixels < 560 ? .narrow : pixels < 860 ? .middle : .wide }
 
         static func < (one: Self, other: Self) -> Bool { one.rawValue < other.rawValue }
+
+        /// The width of the bar.
+        var barPixels: Int { self == .narrow ? 64 : 120 }
+
+        /// The width of the speed, or of the state in its place.
+        var stateCharacters: Int { self == .narrow ? 9 : 13 }
     }
 
     static let bytesWidth = 20
-    static let speedWidth = 13
     static let leftWidth = 17
 
     /// Makes an empty row; `carryOut` is what its actions call.
@@ -145,9 +150,9 @@ final class RowView {
         self.width = width
         source.set("visible", .flag(width == .wide))
         timeLeft.set("visible", .flag(width == .wide))
-        speed.set("visible", .flag(width >= .middle))
         bytes.set("visible", .flag(width >= .middle))
-        bar.set("width-request", width == .narrow ? 50 : 120)
+        speed.setCharacters(width.stateCharacters)
+        bar.set("width-request", .number(width.barPixels))
         reason.set("width-chars", width == .narrow ? 9 : 24)
         name.set("width-chars", width == .narrow ? 5 : 8)
     }

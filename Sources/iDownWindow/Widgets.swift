@@ -47,6 +47,12 @@ extension Object {
         )
     }
 
+    /// Gives a line room for this many characters.
+    func setCharacters(_ count: Int) {
+        set("width-chars", .number(count))
+        set("max-width-chars", .number(count))
+    }
+
     /// A button with a picture, which needs a name.
     static func iconButton(_ icon: String, _ name: String, action: String? = nil) -> Object {
         let button = Object(

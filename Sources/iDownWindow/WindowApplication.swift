@@ -139,9 +139,10 @@ private enum Style {
         .download.failed progressbar > trough > progress { background-color: @red_4; }
         .download.failed stack label { color: @error_color; }
         .download.leaving, .download.cancelled { opacity: 0.55; }
-        .titles { padding: 0 17px 0 45px; border-bottom: 1px solid @borders; }
-        .titles:dir(rtl) { padding: 0 45px 0 17px; }
-        .titles button.column { padding: 2px 0; min-height: 20px; }
+        .download progressbar > trough { min-width: 40px; }
+        .titles { padding: 0 12px 0 40px; border-bottom: 1px solid @borders; }
+        .titles:dir(rtl) { padding: 0 40px 0 12px; }
+        .titles button.column { padding: 2px 0; min-height: 20px; font-weight: normal; }
         .chip { border-radius: 99px; padding: 2px 10px; min-height: 24px; }
         .banner { background-color: @warning_bg_color; color: @warning_fg_color; padding: 6px; }
         .message { border-radius: 12px; padding: 6px 6px 6px 12px; }
