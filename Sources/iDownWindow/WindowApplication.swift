@@ -12,6 +12,8 @@ package enum WindowApplication {
     private static var window: MainWindow?
     private static var isOpening = false
     private static var hasClosed = false
+    /// Whether the user asked for the window while the one before was still ending.
+    private static var isWantedAgain = false
 
     /// Runs until the window is closed.
     ///
@@ -45,7 +47,8 @@ package enum WindowApplication {
         }
         application.on("activate") { _ in
             if let window { return window.present() }
-            // One that has closed ends the program.
+            // One that has closed ends the program, which then starts anew.
+            if hasClosed { isWantedAgain = true }
             guard !hasClosed, !isOpening else { return }
             isOpening = true
             g_application_hold(application.to())
@@ -65,8 +68,16 @@ package enum WindowApplication {
                 g_application_release(application.to())
             }
         }
-        defer { application.drop() }
-        return g_application_run(application.to(), CommandLine.argc, CommandLine.unsafeArgv)
+        let code = g_application_run(application.to(), CommandLine.argc, CommandLine.unsafeArgv)
+        application.drop()
+        if isWantedAgain { startAnew() }
+        return code
+    }
+
+    /// Puts a new run of this program in place of this one: execv(3).
+    private static func startAnew() {
+        var words = [strdup("idown-window"), nil]
+        execv("/proc/self/exe", &words)
     }
 
     /// Writes a line to standard error.
