@@ -58,6 +58,8 @@ package struct TaskPages: Sendable {
     package struct Effect: Hashable, Sendable {
         /// The tasks that look different now.
         package var changed: [String] = []
+        /// Those of them that have another state now.
+        package var turned: [String] = []
         /// Whether rows may have come, gone or moved: ask anew.
         package var movesRows = false
         /// Whether states have changed, and with them the counts.
@@ -277,6 +279,7 @@ extension TaskPages {
             guard new.serial >= old.serial, new != old else { continue }
             tasks[id] = new
             effect.changed.append(id)
+            if old.state != new.state { effect.turned.append(id) }
             effect.movesRows = effect.movesRows || look.moves(from: old, to: new)
             effect.movesCounts = effect.movesCounts || old.state != new.state
         }

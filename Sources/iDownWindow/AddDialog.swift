@@ -188,17 +188,16 @@ final class AddDialog {
         let (client, links) = (client, links)
         Task {
             do throws(ManagerError) {
-                var count = 0
+                var ids: [String] = []
                 if let link = links.links.first, links.links.count == 1 {
-                    _ = try await client.addURL(link, options: options)
-                    count += 1
+                    ids.append(try await client.addURL(link, options: options))
                 } else if !links.links.isEmpty {
-                    count += try await client.addURLs(links.links, options: options).count
+                    ids += try await client.addURLs(links.links, options: options)
                 }
                 for path in links.metalinks {
-                    count += try await client.addMetalink(at: path, options: options).count
+                    ids += try await client.addMetalink(at: path, options: options)
                 }
-                tasks.say(counted("{count} download added", "{count} downloads added", UInt(count)))
+                tasks.tellAdded(ids)
                 dialog.close()
             } catch {
                 dialog.complain(words(of: error))

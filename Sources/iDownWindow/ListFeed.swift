@@ -14,6 +14,7 @@ final class ListFeed {
 
     let client: ManagerClient
     private let model = RowModel.shared
+    private let announcer: Announcer
     private(set) var phase = Phase.loading
     /// Whether the service has left and is not back yet.
     private(set) var isAlone = false
@@ -25,8 +26,6 @@ final class ListFeed {
     var rowsChanged: (Set<String>) -> Void = { _ in }
     /// The phase, the length or the counts have changed.
     var listChanged: () -> Void = {}
-    /// A download that ran does so no longer.
-    var stopped: (TaskProperties) -> Void = { _ in }
     /// The rows that GTK holds.
     var lookedAt: () -> Range<Int> = { 0..<0 }
 
@@ -42,8 +41,9 @@ final class ListFeed {
     /// Rows move at most five times a second.
     private static let refreshPace: Duration = .milliseconds(200)
 
-    init(_ client: ManagerClient) {
+    init(_ client: ManagerClient, _ announcer: Announcer) {
         self.client = client
+        self.announcer = announcer
         model.ask = { [weak self] questions in
             guard let self else { return }
             for question in questions { Task { await self.ask(question) } }
@@ -77,6 +77,8 @@ final class ListFeed {
         if case .anew = news { isAlone = false }
         let effect = model.apply(news)
         for id in effect.changed { sample(id) }
+        announcer.tell(effect.turned.compactMap { model.pages[$0] })
+        hear(news)
         mark(effect.changed)
         guard effect.movesRows || effect.movesCounts else {
             if case .left = news { listChanged() }
@@ -85,6 +87,17 @@ final class ListFeed {
         isStale = isStale || effect.movesRows
         areCountsStale = areCountsStale || effect.movesCounts
         refresh()
+    }
+
+    /// Has changes told of downloads whose rows are not known.
+    private func hear(_ news: ListNews) {
+        switch news {
+        case .event(.changed(let id, let state, _)) where model.pages[id] == nil:
+            announcer.hear(id, state)
+        case .changed(let ids, let state, _):
+            for id in ids where model.pages[id] == nil { announcer.hear(id, state) }
+        default: break
+        }
     }
 
     private func fail(_ text: String) {
@@ -188,10 +201,7 @@ final class ListFeed {
 
     private func sample(_ id: String) {
         guard let task = model.pages[id] else { return speeds[id] = nil }
-        guard task.state == .downloading else {
-            if speeds.removeValue(forKey: id) != nil { stopped(task) }
-            return
-        }
+        guard task.state == .downloading else { return speeds[id] = nil }
         speeds[id, default: SpeedSamples()].add(task.speed)
     }
 }

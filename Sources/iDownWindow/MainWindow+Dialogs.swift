@@ -47,6 +47,7 @@ extension MainWindow {
                     (translated("Remove from the list"), "Delete"),
                     (translated("Remove and move the file to the trash"), "<Shift>Delete"),
                     (translated("Copy Link"), "<Control>c"),
+                    (translated("Show Details"), "<Alt>Return"),
                     (translated("Select All"), "<Control>a"),
                 ]
             ),
@@ -59,7 +60,11 @@ extension MainWindow {
                 "title": .text(translated("Keyboard Shortcuts")), "default-width": 480,
             ]
         )
-        let page = Object(adw_preferences_page_get_type())
+        // Its tabs, which nobody sees, have the name of their page.
+        let page = Object(
+            adw_preferences_page_get_type(),
+            ["title": .text(translated("Keyboard Shortcuts"))]
+        )
         for (title, shortcuts) in groups {
             let group = Object(adw_preferences_group_get_type(), ["title": .text(title)])
             for (name, keys) in shortcuts {

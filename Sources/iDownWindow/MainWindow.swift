@@ -12,6 +12,7 @@ final class MainWindow {
     let object: Object
     private let application: Object
     let client: ManagerClient
+    private let announcer: Announcer
     private let feed: ListFeed
     private let pane: ListPane
     private let details: DetailsPane
@@ -49,9 +50,10 @@ final class MainWindow {
             ]
         )
         let messages = Messages()
-        feed = ListFeed(client)
+        announcer = Announcer(client)
+        feed = ListFeed(client, announcer)
         pane = ListPane(feed)
-        tasks = TaskActions(client, connection, messages)
+        tasks = TaskActions(client, connection, messages, announcer)
         details = DetailsPane(client, tasks)
         arrivals = Arrivals(object, tasks)
         actions = Actions(map: object)
@@ -178,10 +180,7 @@ final class MainWindow {
             self?.pane.redraw(ids)
             self?.details.renew(ids)
         }
-        feed.stopped = { [weak self] task in
-            guard let self else { return }
-            Announcement.make("\(RowText(task).name): \(task.state.title)", from: self.object)
-        }
+        announcer.window = { [weak self] in self?.object }
         model.selectionChanged = { [weak self] in self?.selectionChanged() }
         tasks.window = { [weak self] in self?.object }
         tasks.notesChanged = { [weak self] ids in self?.feed.mark(ids.map(String.init)) }

@@ -13,6 +13,8 @@ final class Preferences {
     /// Whether the window is gone; an answer may come later.
     private var isClosed = false
     private var isShowing = true
+    /// The values of what is typed, as they were sent last.
+    private var kept: [Setting: Setting.Content] = [:]
     /// The rows of choices, which GTK does not keep.
     private var choices: [Choice<String>] = []
 
@@ -138,13 +140,19 @@ final class Preferences {
         field.text = SettingName.text(of: content, setting)
         field.row.set("show-apply-button", true)
         let apply = { [unowned field] in
-            if let content = SettingName.content(field.text, of: setting) {
-                self.set(setting, content)
-            }
+            guard let content = SettingName.content(field.text, of: setting) else { return }
+            guard self.kept[setting] != content else { return }
+            self.kept[setting] = content
+            self.set(setting, content)
         }
+        kept[setting] = content
         field.chosen = apply
-        // The row keeps the field.
-        field.row.on("apply") { _ in withExtendedLifetime(field) { apply() } }
+        field.row.on("apply") { _ in apply() }
+        // Nothing that was typed is lost. The handlers keep the field.
+        window.answer("close-request") { _ in
+            withExtendedLifetime(field) { apply() }
+            return false
+        }
         return field
     }
 
@@ -171,7 +179,7 @@ final class Preferences {
     }
 
     private func tell(_ text: String) {
-        guard !isClosed else { return }
+        guard !isClosed else { return tasks.say(text) }
         adw_preferences_window_add_toast(window.to(), Object(adw_toast_new(text.escaped)).opaque)
     }
 }

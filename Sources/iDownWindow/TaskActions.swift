@@ -10,6 +10,7 @@ final class TaskActions {
     private let client: ManagerClient
     private let connection: Connection
     private let messages: Messages
+    private let announcer: Announcer
     /// What is done when the message that offers to undo it is over.
     private var pending: Pending?
     /// What is being done now; the window waits for it when it closes.
@@ -39,8 +40,14 @@ final class TaskActions {
         }
     }
 
-    init(_ client: ManagerClient, _ connection: Connection, _ messages: Messages) {
+    init(
+        _ client: ManagerClient,
+        _ connection: Connection,
+        _ messages: Messages,
+        _ announcer: Announcer
+    ) {
         self.client = client
+        self.announcer = announcer
         self.connection = connection
         self.messages = messages
     }
@@ -53,6 +60,7 @@ final class TaskActions {
     /// Carries a verb out for some downloads.
     func carryOut(_ verb: ListVerb, _ tasks: [String]) {
         guard let id = tasks.first else { return }
+        announcer.watch(tasks)
         let client = client
         let count = UInt(tasks.count)
         switch verb {
@@ -157,6 +165,13 @@ final class TaskActions {
                 )
             } catch { say(error.text) }
         }
+    }
+
+    /// Says that downloads were added.
+    func tellAdded(_ ids: [String]) {
+        announcer.watch(ids)
+        let count = UInt(ids.count)
+        say(counted("{count} download added", "{count} downloads added", count))
     }
 
     /// Makes a call, and tells its error.

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import CGtk
-import Glibc
 import iDownView
 
 // What the views are made of. A label names a widget for who does not see it, unless it has a text
@@ -177,6 +176,10 @@ extension Object {
         switch type {
         case gtk_scrollbar_get_type(): named(translated("Scroll Bar"))
         case gtk_list_box_get_type(): named(translated("Options"))
+        case adw_view_switcher_get_type(): named(translated("Pages"))
+        case gtk_search_entry_get_type(): named(text("placeholder-text"), translated("Search"))
+        case gtk_toggle_button_get_type() where !text("icon-name").isEmpty:
+            named(text("tooltip-text"), translated("Search"))
         case gtk_image_get_type(): take(GTK_ACCESSIBLE_ROLE_PRESENTATION)
         default:
             if gtk_accessible_get_accessible_role(opaque) == GTK_ACCESSIBLE_ROLE_WIDGET {
@@ -185,24 +188,12 @@ extension Object {
         }
     }
 
+    private func named(_ name: String, _ other: String) { named(name.isEmpty ? other : name) }
+
     private func take(_ role: GtkAccessibleRole) {
         if gtk_widget_get_realized(widget) == 0 {
             set("accessible-role", .number(Int(role.rawValue)))
         }
-    }
-}
-
-/// Tells who does not see the window what has happened: gtk_accessible_announce.
-enum Announcement {
-    private typealias Function = @convention(c) (OpaquePointer, UnsafePointer<CChar>, CInt) -> Void
-    /// GTK has it since 4.14; nil in older ones.
-    private static let function = dlsym(nil, "gtk_accessible_announce")
-        .map { unsafeBitCast($0, to: Function.self) }
-    /// GTK_ACCESSIBLE_ANNOUNCEMENT_PRIORITY_MEDIUM: after what is being said.
-    private static let priority: CInt = 1
-
-    static func make(_ text: String, from widget: Object) {
-        function?(widget.opaque, text, priority)
     }
 }
 

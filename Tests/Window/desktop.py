@@ -71,12 +71,16 @@ class Desktop(Session):
     def keys(self, *keys):
         subprocess.run(["xdotool", "key", *keys], env=self.environment, check=True)
 
-    def choose_path(self, title, path):
-        """Types a path into a dialog for files."""
+    def focus(self, title):
+        """Gives the keys to the window with this title."""
         def number():
             return subprocess.run(["xdotool", "search", "--onlyvisible", "--name", f"^{title}$"],
                                   env=self.environment, capture_output=True, text=True).stdout.split()
         self.mouse("windowfocus", "--sync", wait(number, title)[0])
+
+    def choose_path(self, title, path):
+        """Types a path into a dialog for files."""
+        self.focus(title)
         self.mouse("type", "--delay", "20", str(path))
         self.keys("Return")
 

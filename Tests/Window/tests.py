@@ -5,6 +5,7 @@ import hashlib
 import os
 import pathlib
 import re
+import signal
 import subprocess
 import threading
 import time
@@ -375,6 +376,18 @@ class Moving(Case):
         self.assertIsNone(self.task("remove.bin"))
         self.assertTrue((self.desktop.downloads / "remove.bin").exists())
 
+    def test_clear_can_be_undone(self):
+        for name in ("clear1.bin", "clear2.bin"):
+            self.add(name)
+            self.window.row(name, "Completed")
+        self.window.act("clear")
+        for name in ("clear1.bin", "clear2.bin"):
+            self.window.row(name, "Will be removed")
+        self.window.click("Undo")
+        for name in ("clear1.bin", "clear2.bin"):
+            self.window.row(name, "Completed")
+            self.assertIsNotNone(self.task(name))
+
     def test_clear_takes_only_what_was_there(self):
         self.add("cleared.bin")
         self.window.row("cleared.bin", "Completed")
@@ -447,6 +460,128 @@ class Closing(Case):
         self.open_again()
         self.assertEqual(state, "downloading")
         self.window.row("on.bin", "Downloading")
+
+
+class Starting(Case):
+    """What others ask of org.freedesktop.Application."""
+
+    def frames(self):
+        return [node for node in self.window.application.children if node.name == "idown"]
+
+    def test_a_second_start_shows_the_same_window(self):
+        for _ in range(2):
+            self.assertEqual(shared["module"].call("Activate", "(a{sv})", ({},)), ())
+        self.assertEqual(len(self.frames()), 1)
+        self.add("after-activate.bin")
+        self.window.row("after-activate.bin", "Completed")
+
+    def test_a_start_while_the_window_ends_is_not_lost(self):
+        self.add("ending.bin")
+        self.window.row("ending.bin", "Completed").act("row.remove")
+        self.window.row("ending.bin", "Will be removed")
+        service = self.desktop.service()
+        for pid in service:
+            kill(pid, signal.SIGSTOP)
+        try:
+            # The window waits for the service, which is to remove the download.
+            shared["module"].activate("app.quit")
+            self.window.gone("idown", self.Role.FRAME)
+            self.assertIsNone(self.window.process.poll())
+            shared["module"].call("Activate", "(a{sv})", ({},))
+        finally:
+            for pid in service:
+                kill(pid, signal.SIGCONT)
+        self.window.look_again()
+        self.add("anew.bin")
+        self.window.row("anew.bin", "Completed")
+        self.assertNotIn("ending.bin", self.window.names)
+
+
+class Announcing(Case):
+    """What is said of changes of state, by a stand-in for a function of GTK 4.14."""
+
+    STAND_IN = """#include <stdio.h>
+        #include <stdlib.h>
+        void gtk_accessible_announce(void *self, const char *text, int priority) {
+            FILE *file = fopen(getenv("ANNOUNCED"), "a");
+            fprintf(file, "%s\\n", text);
+            fclose(file);
+        }"""
+
+    def setUp(self):
+        library = self.desktop.work / "announce.so"
+        source = self.desktop.work / "announce.c"
+        self.said = self.desktop.work / "announced"
+        self.said.write_text("")
+        source.write_text(self.STAND_IN)
+        subprocess.run(["clang", "-shared", "-fPIC", "-o", library, source], check=True)
+        self.window.close()
+        self.open_again(LD_PRELOAD=str(library), ANNOUNCED=str(self.said))
+        self.addCleanup(self.open_again)
+        self.addCleanup(lambda: self.window.close())
+
+    def wait_for(self, text):
+        wait(lambda: text in self.said.read_text().splitlines(), f"{text} being said")
+
+    def test_every_state_of_a_row_is_said(self):
+        self.add("heard.bin", "paused")
+        self.window.row("heard.bin", "Paused").act("row.resume")
+        self.wait_for("heard.bin: Downloading")
+        self.window.row("heard.bin").act("row.pause")
+        self.wait_for("heard.bin: Paused")
+
+    def test_what_was_added_here_is_said_where_no_row_shows_it(self):
+        self.window.act("search")
+        self.window.field("Search in names and links").write("something else")
+        self.window.find("Nothing Found")
+        self.window.act("add")
+        dialog = self.window.find("Add Downloads", self.Role.FRAME)
+        self.window.field("Links, one in a line", dialog).write(self.serve("unseen.bin", size=1000))
+        self.window.click("Add", dialog)
+        self.wait_for("unseen.bin: Completed")
+
+    def test_of_many_the_number_is_said(self):
+        for number in range(5):
+            self.add(f"many{number}.bin", "paused")
+        for number in range(5):
+            self.window.row(f"many{number}.bin", "Paused")
+        self.window.act("start-all")
+        for number in range(5):
+            self.window.row(f"many{number}.bin", "Downloading")
+        self.window.act("pause-all")
+        self.wait_for("5 downloads have another state")
+
+
+class Setting(Case):
+    def open_preferences(self):
+        shared["module"].activate("app.preferences")
+        return self.window.find("Preferences", self.Role.FRAME)
+
+    def test_settings_are_changed_and_kept(self):
+        self.addCleanup(self.desktop.command, "config", "speed-limit", "off")
+        self.addCleanup(self.desktop.command, "config", "stay-awake", "off")
+        self.addCleanup(self.desktop.command, "config", "log-level", "info")
+        window = self.open_preferences()
+        field = self.window.field("Speed Limit of All Downloads", window)
+        field.write("soon")
+        self.window.find(lambda name: "a rate such as 500k" in name, self.Role.LABEL, window, rows=True)
+        self.assertTrue(field.is_wrong)
+        field.write("3M")
+        wait(lambda: not field.is_wrong, "a right limit")
+        self.window.turn_to("Desktop", window)
+        self.window.switch("Keep the Computer Awake While Downloading", window)
+        self.window.pick("Log Level", "Everything", window)
+
+        def config(name):
+            return self.desktop.command("config", name).strip()
+        wait(lambda: config("stay-awake") == "on", "the switch being kept")
+        wait(lambda: config("log-level") == "debug", "the choice being kept")
+        window.act("window.close")
+        self.window.gone("Preferences", self.Role.FRAME)
+        wait(lambda: config("speed-limit") == "3M", "the limit being kept")
+        window = self.open_preferences()
+        self.assertTrue(self.window.find(
+            "Everything", self.Role.PUSH_BUTTON, window, rows=True).is_pressed)
 
 
 class Looking(Case):
@@ -693,6 +828,20 @@ class Access(Case):
         self.window.unfold("More Options", dialog)
         self.check(dialog)
 
+    def test_every_control_of_the_preferences_and_of_the_shortcuts_has_a_name(self):
+        for action, title in (("preferences", "Preferences"), ("shortcuts", "Keyboard Shortcuts")):
+            shared["module"].activate(f"app.{action}")
+            frame = self.window.find(title, self.Role.FRAME)
+            self.check(frame)
+            frame.act("window.close")
+            self.window.gone(title, self.Role.FRAME)
+
+    def test_the_shortcuts_tell_every_key_of_a_row(self):
+        shared["module"].activate("app.shortcuts")
+        frame = self.window.find("Keyboard Shortcuts", self.Role.FRAME)
+        for title in ("Show Details", "Copy Link", "Remove from the list"):
+            self.window.find(title, self.Role.LABEL, frame, rows=True)
+
     def test_a_row_tells_its_name_and_its_verbs(self):
         self.add("verbs.bin", "paused")
         row = self.window.row("verbs.bin", "Paused")
@@ -708,6 +857,33 @@ class Keys(Case):
         self.window.focus()
         left, top, _, height = row.extents()
         self.desktop.mouse("mousemove", left + 60, top + height // 2, "click", button)
+        try:
+            self.window.find("1 selected", self.Role.LABEL, seconds=2)
+        except AssertionError:
+            # A row that was drawn anew in that moment took no click.
+            self.desktop.mouse("click", button)
+            self.window.find("1 selected", self.Role.LABEL)
+
+    def test_a_double_click_does_what_enter_does(self):
+        self.add("double.bin", "downloading")
+        row = self.window.row("double.bin", "Downloading")
+        self.press(row, 1)
+        self.desktop.mouse("click", "--repeat", 2, "--delay", 50, 1)
+        self.window.row("double.bin", "Paused")
+
+    def test_a_copied_link_is_whole(self):
+        url = self.serve("link.bin", size=1000)
+        self.desktop.command("add", url + "?token=secret")
+        self.press(self.window.row("link.bin", "Completed"), 1)
+        self.desktop.keys("ctrl+c")
+        # An offer to add what was copied before is said first.
+        self.window.find("Link copied", seconds=20)
+        self.window.act("add")
+        dialog = self.window.find("Add Downloads", self.Role.FRAME)
+        number = self.desktop.focus("Add Downloads")
+        self.desktop.keys("ctrl+v")
+        wait(lambda: self.window.field("Links, one in a line", dialog).text == url + "?token=secret",
+             "the link being pasted")
 
     def test_keys_of_the_list(self):
         self.add("keys.bin", "downloading")
@@ -719,6 +895,11 @@ class Keys(Case):
         self.window.find("Pause", self.Role.MENU_ITEM)
         self.desktop.keys("Escape")
         self.window.gone("Pause", self.Role.MENU_ITEM)
+        self.desktop.keys("alt+Return")
+        picture = self.window.find("Parts of the file that are here")
+        wait(lambda: picture.is_seen, "the details")
+        self.desktop.keys("alt+Return")
+        wait(lambda: not picture.is_seen, "the end of the details")
 
     def test_delete_offers_to_undo(self):
         self.add("delete.bin")
@@ -754,7 +935,7 @@ class InLanguage(Case):
     # What GTK and libadwaita say in their own dialogs, which they translate themselves: the keys, the
     # search for settings, and the pages of the about dialog.
     LIBRARY = re.compile(
-        r"((Ctrl|Alt|Shift)\+)*([A-Z]|F\d+|Delete|Return|Menu)|Ctrl|Shift|Search( Results)?|No Results Found|"
+        r"((Ctrl|Alt|Shift)\+)*([A-Z]|F\d+|Delete|Return|Menu)|Ctrl|Alt|Shift|Search( Results)?|No Results Found|"
         r"Try a different search\.?|About|Acknowledgements|Back|Credits|Details|Legal|Website|"
         r"Troubleshooting|Debugging Information|What’s New|(_Copy Text )?Copy Text|"
         r"(_Save as… )?Save as…|This application comes with .*|To assist in troubleshooting.*|"

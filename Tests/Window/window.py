@@ -40,7 +40,15 @@ class Role(enum.IntEnum):
 PROGRAM = os.environ.get("IDOWN_WINDOW_PROGRAM", "")
 CONTROLS = set(Role) - {Role.LABEL}
 # AtspiStateType
-INVALID, SENSITIVE, SHOWING, INVALID_ENTRY = 0, 24, 25, 36
+INVALID, PRESSED, SENSITIVE, SHOWING, INVALID_ENTRY = 0, 20, 24, 25, 36
+
+
+def call(method, kinds, arguments, path="/org/idown/Window",
+         interface="org.freedesktop.Application"):
+    """Calls the program on the session bus, and starts none."""
+    return Gio.bus_get_sync(Gio.BusType.SESSION).call_sync(
+        "org.idown.Window", path, interface, method, GLib.Variant(kinds, arguments), None,
+        Gio.DBusCallFlags.NO_AUTO_START, 5000, None).unpack()
 
 
 def activate(name):
@@ -48,30 +56,25 @@ def activate(name):
 
     GTK tells them on the session bus. The tree has only places in a list, which move whenever
     another action can be carried out or not."""
-    session = Gio.bus_get_sync(Gio.BusType.SESSION)
     map, _, action = name.partition(".")
-
-    def call(path, interface, method, arguments=None):
-        return session.call_sync("org.idown.Window", path, f"org.{interface}", method, arguments,
-                                 None, Gio.DBusCallFlags.NO_AUTO_START, 5000, None).unpack()
 
     def path():
         path = "/org/idown/Window"
         if map == "win":
             path += "/window"
-            xml = call(path, "freedesktop.DBus.Introspectable", "Introspect")[0]
+            xml = call("Introspect", "()", (), path, "org.freedesktop.DBus.Introspectable")[0]
             path += "/" + Gio.DBusNodeInfo.new_for_xml(xml).nodes[0].path
         return path
 
     def place():
         try:
             found = path()
-            is_enabled = call(found, "gtk.Actions", "Describe", GLib.Variant("(s)", (action,)))[0][0]
+            is_enabled = call("Describe", "(s)", (action,), found, "org.gtk.Actions")[0][0]
             return found if is_enabled else None
         except (GLib.Error, IndexError):
             return None
-    arguments = GLib.Variant("(sava{sv})", (action, [], {}))
-    call(wait(place, f"the action {name}"), "gtk.Actions", "Activate", arguments)
+    call("Activate", "(sava{sv})", (action, [], {}), wait(place, f"the action {name}"),
+         "org.gtk.Actions")
 
 
 class Bus:
@@ -127,6 +130,7 @@ class Node:
     # GTK 4.8 tells "showing" of frames alone.
     is_seen = property(lambda self: min((self.extents() or (0, 0, 0, 0))[2:]) > 1)
     is_sensitive = property(lambda self: self.has(SENSITIVE))
+    is_pressed = property(lambda self: self.has(PRESSED))
     # GTK 4.8 tells the older one.
     is_wrong = property(lambda self: self.has(INVALID) or self.has(INVALID_ENTRY))
     is_text = property(lambda self: "org.a11y.atspi.EditableText" in self.ask(
@@ -191,9 +195,15 @@ class Window:
             self.process = desktop.start([PROGRAM], "window")
         finally:
             desktop.environment = usual
-        self.application = wait(self.look, "the window's application", 20)
-        self.frame = self.find("idown", Role.FRAME)
-        wait(lambda: self.frame.is_showing, "the window")
+        self.look_again()
+
+    def look_again(self):
+        """Finds the window of the process, which may have started anew."""
+        def is_there():
+            self.application = self.look()
+            self.frame = self.application and self.seek("idown", Role.FRAME)
+            return self.frame and self.frame.is_showing
+        wait(is_there, "the window", 20)
 
     def look(self):
         registry = Node(self.bus, ("org.a11y.atspi.Registry", "/org/a11y/atspi/accessible/root"))
@@ -258,13 +268,19 @@ class Window:
         found = self.find(name, Role.CHECK_BOX, within, rows=True)
         found.act(found.actions[0])
 
+    def turn_to(self, name, within):
+        """Shows a page; a narrow window has its tabs in another place."""
+        wait(lambda: next((node for node in within.walk() if node.role == Role.PAGE_TAB
+                           and node.name == name and node.is_seen), None), f"the tab {name}").click()
+
     def unfold(self, name, within=None):
         self.find(name, Role.PUSH_BUTTON, within).act("activate")
 
     def pick(self, name, choice, within=None):
         """Chooses one of the buttons of a row."""
         row = self.find(name, Role.LIST_ITEM, within, rows=True)
-        self.find(choice, Role.PUSH_BUTTON, row, rows=True).click()
+        button = self.find(choice, Role.PUSH_BUTTON, row, rows=True)
+        wait(lambda: button.is_pressed or button.click(), f"the choice {choice}")
 
     # By what it can do: its name is in the user's language.
     list = property(lambda self: next(

@@ -122,6 +122,7 @@ struct TaskPagesTests {
         )
         let effect = pages.apply(news)
         #expect(effect.changed == ["2"])
+        #expect(effect.turned.isEmpty)
         #expect(!effect.movesRows && !effect.movesCounts)
         #expect(pages["2"]?.downloadedBytes == 7)
     }
@@ -159,6 +160,7 @@ struct TaskPagesTests {
         let news = ListNews.event(.changed(id: "2", state: .paused, changed: [:]))
         var effect = pages.apply(news)
         #expect(effect.movesCounts && !effect.movesRows)
+        #expect(effect.turned == ["2"])
         var look = TaskPages.Look()
         look.filter = .only(.waiting)
         pages.show(look)
