@@ -21,7 +21,7 @@ from window import PROGRAM, Window
 TRACING = pathlib.Path("/sys/kernel/tracing")
 LIBRARIES = pathlib.Path("/usr/lib")
 # The marshaller of all signals' closures, and what runs the tasks of the main actor.
-OWN = {"handler": r"\S*iDownWindow6ObjectV6answer\S*GClosure\S*fU0_", "tasks": "_dispatch_main_queue_callback_4CF"}
+OWN = {"handler": r"\S*iDownWindow6ObjectV6answer\S*GClosure\S*fU0_(?:To)?", "tasks": "_dispatch_main_queue_callback_4CF"}
 GTK = {"frame": ("libgtk-4.so.1", "gsk_renderer_render"), "turn": ("libglib-2.0.so.0", "g_main_context_dispatch")}
 
 
