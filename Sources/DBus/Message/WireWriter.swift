@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Glibc
+
 /// Puts values together as they lie in a message: D-Bus specification, "Marshaling", in the byte
 /// order of this machine.
 ///
@@ -142,7 +144,7 @@ public struct WireWriter: Sendable {
     private mutating func append(_ characters: UnsafeBufferPointer<UInt8>) {
         bytes.append(contentsOf: characters)
         bytes.append(0)
-        if characters.contains(0) {
+        if let start = characters.baseAddress, memchr(start, 0, characters.count) != nil {
             fail(.invalidArguments("A string must not contain U+0000."))
         }
     }
@@ -210,7 +212,9 @@ public struct WireWriter: Sendable {
     /// Appends zeros up to a multiple of so many bytes.
     mutating func align(to boundary: Int) {
         let missing = -bytes.count & (boundary - 1)
-        for _ in 0..<missing { bytes.append(0) }
+        guard missing > 0 else { return }
+        // At most seven.
+        withUnsafeBytes(of: UInt64(0)) { bytes.append(contentsOf: $0.prefix(missing)) }
     }
 
     /// Overwrites a number that was not known before.
