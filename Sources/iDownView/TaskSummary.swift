@@ -93,9 +93,13 @@ package struct TaskSummary: Sendable {
             return CellText("\(task.errorCode): \(task.errorMessage)")
         }
         guard task.state == .waiting else { return CellText("") }
-        if let hold { return CellText(hold) }
+        let hold = task.hold.title
+        let words = CellText(hold.prefix(1).lowercased() + hold.dropFirst())
+        let waitsForTurn = task.hold == .queue || task.hold == .retry
+        if !waitsForTurn, !hold.isEmpty { return words }
+        // Why the last attempt failed tells more than that the task waits for the next one.
         if !task.errorMessage.isEmpty { return CellText("tries again: \(task.errorMessage)") }
-        return CellText(task.hold == .queue ? "waits for a free slot" : "")
+        return task.hold == .queue ? words : CellText("")
     }
 
     /// The first sentence of ``reason`` without the code, for a narrow column.
@@ -108,20 +112,6 @@ package struct TaskSummary: Sendable {
         let end = text.firstRange(of: ". ")?.lowerBound ?? text.endIndex
         let sentence = text[..<end]
         return CellText(String(sentence.last == "." ? sentence.dropLast() : sentence))
-    }
-
-    /// The condition that a waiting task waits for.
-    ///
-    /// Nil if it waits for a slot or a retry, or if this version does not know the hold.
-    private var hold: String? {
-        switch task.hold {
-        case .offline: "waits for a network"
-        case .metered: "waits for a network that is not metered"
-        case .battery: "waits for the battery to be charged"
-        case .space: "waits for room on the disk"
-        case .settings: "waits for the settings to be mended"
-        default: nil
-        }
     }
 }
 
