@@ -28,7 +28,7 @@ extension ListScreen {
         case .details(let id):
             if let task = list[id] { putDetails(of: task, time: time, into: &frame) }
         case .help:
-            putBox(title: "Keys", Self.keys, into: &frame)
+            box.put(title: "Keys", ListKeys.help, into: &frame)
         case .list, .search, .add, .consent:
             break
         }
@@ -96,11 +96,11 @@ extension ListScreen {
         }
     }
 
-    private mutating func putFoot(_ message: Message, into frame: inout ScreenFrame) {
+    private mutating func putFoot(_ message: ScreenMessage, into frame: inout ScreenFrame) {
         let height = frame.lines.count
         let isWhole = margins.foot >= Margins.wholeFoot
         if isWhole {
-            frame.put(totals(), line: height - margins.foot, column: 1, ink: .bold)
+            frame.put(list.summary(), line: height - margins.foot, column: 1, ink: .bold)
             frame.put(CellText(hints(width: frame.width)), line: height - 1, column: 1, ink: .dim)
         }
         let line = isWhole ? height - margins.foot + 1 : height - 1
@@ -132,10 +132,76 @@ extension ListScreen {
         frame.type(line: line, column: column + shown.width)
     }
 
-    private func totals() -> CellText {
-        let totals = list.totals
+    /// Returns the question, the operation under way or its result; without any of them, the error,
+    /// the path or the URL of the download under the cursor.
+    ///
+    /// A question, a result and an error wrap; a path and a URL are cut.
+    private mutating func message(in frame: ScreenFrame) -> ScreenMessage {
+        switch mode {
+        // The typed text takes one line.
+        case .search, .add: return ScreenMessage(CellText(""), .plain)
+        case .consent(let verb, let ids):
+            let question = verb.question(ids, list)
+            return ScreenMessage(wrapping: question, .bold, isQuestion: true, in: frame)
+        case .list, .menu, .details, .help: break
+        }
+        switch operation {
+        case .running(let text): return ScreenMessage(wrapping: "\(text) …", .plain, in: frame)
+        case .succeeded(let text): return ScreenMessage(wrapping: text, .green, in: frame)
+        case .failed(let text): return ScreenMessage(wrapping: text, .red, in: frame)
+        case .none: break
+        }
+        guard list.content() == .loaded, let task = list.cursor.flatMap({ list[$0] }) else {
+            return ScreenMessage(CellText(""), .plain)
+        }
+        if task.state == .failed {
+            let reason = TaskSummary(task).reason.description
+            return ScreenMessage(wrapping: reason, .red, in: frame)
+        }
+        let place = task.state == .completed ? task.path : task.url
+        return ScreenMessage(CellText(place), .dim)
+    }
+
+    /// From this width on, words fit where signs stand otherwise.
+    private static let wide = 110
+
+    private mutating func hints(width: Int) -> String {
+        let state = list.content() == .loaded ? list.cursor.flatMap { list[$0]?.state } : nil
+        return ListKeys.hints(mode, list.isEditing, state, isWide: width >= Self.wide)
+    }
+
+    private mutating func putMenu(
+        of task: TaskProperties,
+        _ place: Int,
+        into frame: inout ScreenFrame
+    ) {
+        let entries = Self.menu(of: task)
+        let name = TaskSummary(task).shortName.simplified.cut(to: 40).description
+        box.put(
+            title: name,
+            entries.enumerated().map { "\($0.offset + 1)  \($0.element.title)" },
+            marked: min(place, entries.count - 1),
+            into: &frame
+        )
+    }
+
+    private mutating func putDetails(
+        of task: TaskProperties,
+        time: (UInt64) -> String,
+        into frame: inout ScreenFrame
+    ) {
+        let room = TaskDetails.Room.box(width: ScreenBox.width(in: frame))
+        let details = TaskDetails(task, style: .plain, room: room, time: time)
+        box.put(title: "Download \(task.id)", details.lines, into: &frame)
+    }
+}
+
+extension TaskList {
+    /// Speed, bytes and time left of all running downloads, and how many are selected.
+    fileprivate func summary() -> CellText {
+        let totals = totals
         var parts: [String] = []
-        if list.count(in: .downloading) > 0 {
+        if count(in: .downloading) > 0 {
             parts.append(ByteRate(totals.speed).description)
             if totals.whole > 0 {
                 parts.append("\(ByteCount(totals.done)) of \(ByteCount(totals.whole))")
@@ -146,65 +212,60 @@ extension ListScreen {
                 if let left { parts.append("\(left) left") }
             }
         }
-        if list.isEditing { parts.append("\(list.chosen.count) selected") }
+        if isEditing { parts.append("\(chosen.count) selected") }
         return CellText(parts.joined(separator: "   "))
     }
+}
 
-    private struct Message {
-        let lines: [CellText]
-        let ink: Style.Ink
-        var isQuestion = false
-    }
-
-    /// Returns the question, the operation under way or its result; without any of them, the error,
-    /// the path or the URL of the download under the cursor.
-    ///
-    /// A question, a result and an error wrap; a path and a URL are cut.
-    private mutating func message(in frame: ScreenFrame) -> Message {
-        let cells = max(1, frame.width - 2)
-        func wrapped(_ text: String, _ ink: Style.Ink, isQuestion: Bool = false) -> Message {
-            let lines = CellText(text).wrapped(to: cells)
-            // The rows matter more; the details show the whole error.
-            let most = max(1, frame.lines.count / 3)
-            guard lines.count > most else {
-                return Message(lines: lines, ink: ink, isQuestion: isQuestion)
-            }
-            let last = CellText(lines[most - 1].padded(to: cells - 1) + "…")
-            return Message(lines: lines[..<(most - 1)] + [last], ink: ink, isQuestion: isQuestion)
-        }
-        switch mode {
-        // The typed text takes one line.
-        case .search, .add: return Message(lines: [CellText("")], ink: .plain)
-        case .consent(let verb, let ids):
-            return wrapped(question(verb, ids), .bold, isQuestion: true)
-        case .list, .menu, .details, .help: break
-        }
-        switch operation {
-        case .running(let text): return wrapped("\(text) …", .plain)
-        case .succeeded(let text): return wrapped(text, .green)
-        case .failed(let text): return wrapped(text, .red)
-        case .none: break
-        }
-        guard list.content() == .loaded, let task = list.cursor.flatMap({ list[$0] }) else {
-            return Message(lines: [CellText("")], ink: .plain)
-        }
-        if task.state == .failed { return wrapped(TaskSummary(task).reason.description, .red) }
-        let place = task.state == .completed ? task.path : task.url
-        return Message(lines: [CellText(place)], ink: .dim)
-    }
-
-    /// From this width on, words fit where signs stand otherwise.
-    private static let wide = 110
-
-    private func question(_ verb: ListVerb, _ ids: [String]) -> String {
+extension ListVerb {
+    /// Asks whether to carry it out.
+    fileprivate func question(_ ids: [String], _ list: TaskList) -> String {
         var what = "\(ids.count) downloads"
         if ids.count == 1, let task = list[ids[0]] {
             what = TaskSummary(task).shortName.cut(to: 40).description
         }
-        return "\(verb.title(in: nil)): \(what)?  y: yes, any other key: no"
+        return "\(title(in: nil)): \(what)?  y: yes, any other key: no"
+    }
+}
+
+/// The text below the rows.
+private struct ScreenMessage {
+    let lines: [CellText]
+    let ink: Style.Ink
+    var isQuestion = false
+
+    /// A line that is cut where it does not fit.
+    init(_ line: CellText, _ ink: Style.Ink) {
+        lines = [line]
+        self.ink = ink
     }
 
-    private mutating func hints(width: Int) -> String {
+    /// A text in as many lines as it needs, but at most in a third of the screen.
+    init(wrapping text: String, _ ink: Style.Ink, isQuestion: Bool = false, in frame: ScreenFrame) {
+        let cells = max(1, frame.width - 2)
+        let lines = CellText(text).wrapped(to: cells)
+        // The rows matter more; the details show the whole error.
+        let most = max(1, frame.lines.count / 3)
+        if lines.count > most {
+            let last = CellText(lines[most - 1].padded(to: cells - 1) + "…")
+            self.lines = lines[..<(most - 1)] + [last]
+        } else {
+            self.lines = lines
+        }
+        self.ink = ink
+        self.isQuestion = isQuestion
+    }
+}
+
+/// The keys of the list and what they do.
+private enum ListKeys {
+    /// The keys that matter now, for the line below the list.
+    static func hints(
+        _ mode: ListScreen.Mode,
+        _ isEditing: Bool,
+        _ state: TaskProperties.State?,
+        isWide: Bool
+    ) -> String {
         switch mode {
         case .search: return "Enter keep the search  Esc show all downloads"
         case .add: return "Enter add  Esc cancel"
@@ -213,19 +274,18 @@ extension ListScreen {
         case .consent: return ""
         case .list: break
         }
-        if list.isEditing {
+        if isEditing {
             return "Space select  * all  s start  p pause  c cancel  d remove  Esc done"
         }
-        let state = list.content() == .loaded ? list.cursor.flatMap { list[$0]?.state } : nil
         let enter = state.flatMap(ListVerb.toggle).map { "Enter \($0.rawValue)  " } ?? ""
-        guard width >= Self.wide else {
+        guard isWide else {
             return enter + "m menu  i details  e select  a add  / search  ? keys  q quit"
         }
         return enter + "m menu  i details  e select  a add  S start all  / search  f filter"
             + "  o sort  ? keys  q quit"
     }
 
-    private static let keys = [
+    static let help = [
         "Enter     pause, resume or retry the download; open a finished file",
         "m         menu: everything that you can do with the download",
         "i         details of the download; arrow keys scroll them",

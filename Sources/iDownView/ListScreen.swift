@@ -49,8 +49,8 @@ package struct ListScreen: Sendable {
     var pageRows = 10
     /// The lines above and below the rows.
     var margins = Margins()
-    /// Which lines of the box in front are on the screen.
-    var box = BoxScroll()
+    /// The box in front.
+    var box = ScreenBox()
 
     package init() {}
 
@@ -231,7 +231,7 @@ extension ListScreen {
 
     private mutating func openBox(_ mode: Mode) {
         self.mode = mode
-        box = BoxScroll()
+        box = ScreenBox()
     }
 
     private mutating func showDetails(of id: String) -> [ListRequest] {
