@@ -209,16 +209,21 @@ import iDownloader
                 try await group.waitForAll()
             }
             // Every value was told once, and the last one told is the one that holds.
-            let told = scene.signals.signals.compactMap { signal -> UInt64? in
-                guard signal.member == "PropertiesChanged",
-                    case .dictionary(_, _, let entries) = signal.arguments[1],
-                    case .variant(.uint64(let number)) = entries.first?.value
-                else { return nil }
-                return number
+            let told = { @Sendable in
+                scene.signals.signals.compactMap { signal -> UInt64? in
+                    guard signal.member == "PropertiesChanged",
+                        case .dictionary(_, _, let entries) = signal.arguments[1],
+                        case .variant(.uint64(let number)) = entries.first?.value
+                    else { return nil }
+                    return number
+                }
             }
-            #expect(Set(told).count == told.count)
             let file = SettingsFile(folder: scene.home.config + "/idown")
-            #expect(told.last.map { Int64($0) } == file.read().settings.speedLimit)
+            let last = file.read().settings.speedLimit
+            try await waitUntil("the value in the file to be told last") {
+                told().last.map { Int64($0) } == last
+            }
+            #expect(Set(told()).count == told().count)
         }
     }
 
