@@ -24,12 +24,13 @@ import iDownTesting
             let running = Task { await desktop.run() }
             for _ in 0..<2 {
                 let bus = try await PrivateBus.start(socket: socket)
-                desktop.use(try await Connection.open(.address(bus.address)))
                 let connection = try await Connection.open(.address(bus.address))
                 let log = try await SignalLog(
                     MatchRule(interface: LauncherEntry.update.interface, member: "Update"),
                     on: connection
                 )
+                // Behind the rule: what has not changed is sent once only.
+                desktop.use(try await Connection.open(.address(bus.address)))
                 try await soon("the desktop to be on the bus") {
                     feed.changed(.sample("1", .downloading, bytes: 1, total: 2))
                     return log.count > 0
