@@ -30,6 +30,7 @@ package struct Catalogue: Sendable {
         let folder = Self.programFolder.map { $0 + "/../share/locale" }
         if let folder, access(folder, F_OK) == 0 { bindtextdomain("idown", folder) }
         bind_textdomain_codeset("idown", "UTF-8")
+        // Never changed and never freed, so that all threads may use it.
         nonisolated(unsafe) let used = locale
         @Sendable func inLocale<Answer>(_ body: () -> Answer) -> Answer {
             let before = uselocale(used)

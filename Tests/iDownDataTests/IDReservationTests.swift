@@ -42,6 +42,24 @@ import iDownTesting
         }
     }
 
+    @Test func `of the changes that share a commit a refused one takes no id`() async throws {
+        struct Refused: Error {}
+        try await withStore { store in
+            let results = await store.commit(
+                [false, true, false].map { isRefused in
+                    { transaction in
+                        let id = try transaction.makeID()
+                        if isRefused { throw Refused() }
+                        return id.rawValue
+                    }
+                }
+            )
+            #expect(results.map { try? $0.get() } == [1, nil, 2])
+            let next = try await store.commit { try $0.makeID().rawValue }
+            #expect(next == 3)
+        }
+    }
+
     @Test func `no id is given again after the database is lost`() async throws {
         try await withTemporaryFolder { folder async throws in
             #expect(try await addTasks(5, folder) == [1, 2, 3, 4, 5])
