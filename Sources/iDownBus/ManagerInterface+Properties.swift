@@ -45,7 +45,7 @@ extension ManagerInterface {
             setting.memberName,
             type: setting.signature,
             setting.isPrivate ? .invalidates : .changes,
-            get: { setting.value(try await handler.value($0, of: setting)) },
+            get: { WireWriter(setting.value(try await handler.value($0, of: setting))) },
             set: setter
         )
     }

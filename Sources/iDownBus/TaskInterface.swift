@@ -48,7 +48,7 @@ struct TaskInterface: Sendable {
                 property.memberName,
                 type: property.signature,
                 property.changeSignal,
-                get: { try await task($0)[property] },
+                get: { try await task($0).variant(of: property) },
                 set: setter(of: property)
             )
         }

@@ -12,17 +12,19 @@ package struct TaskListing: Sendable {
     private var entries: [UInt8] = []
     /// Where the entries of each task end; they begin at a multiple of 8.
     private var ends: [Int] = []
-    private let properties: [TaskProperty]
+    private let choice: TaskExcerpt.Choice
 
     /// Creates an empty list of tasks with these properties, Id and Serial; an empty array means all
     /// properties.
     package init(of properties: [TaskProperty] = []) {
-        self.properties =
+        choice =
             properties.isEmpty
-            ? TaskProperty.allCases
-            : TaskProperty.allCases.filter {
-                [.id, .serial].contains($0) || properties.contains($0)
-            }
+            ? .all
+            : TaskExcerpt.Choice(
+                TaskProperty.allCases.filter {
+                    [.id, .serial].contains($0) || properties.contains($0)
+                }
+            )
     }
 
     /// The bytes of all tasks.
@@ -35,7 +37,7 @@ package struct TaskListing: Sendable {
     ///
     /// - Throws: `LimitExceeded` if the answer would be longer than ``Contract/maximumListBytes``.
     package mutating func append(_ task: TaskProperties) throws(ManagerError) {
-        let dictionary = WireWriter(TaskExcerpt(task, properties)).bytes
+        let dictionary = WireWriter(TaskExcerpt(task, choice)).bytes
         // Its length, and the padding in front of it and behind it.
         let size = entries.count + dictionary.count + (ids.count + 1) * (Self.objectOverhead + 8)
         guard size <= Contract.maximumListBytes else {

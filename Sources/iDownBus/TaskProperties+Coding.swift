@@ -22,19 +22,40 @@ extension TaskProperties: BusType {
 
     /// Appends the whole task, with keys in the order of ``TaskProperty``.
     public func write(to writer: inout WireWriter) {
-        TaskExcerpt(self, TaskProperty.allCases).write(to: &writer)
+        TaskExcerpt(self, .all).write(to: &writer)
     }
 }
 
 /// Some properties of a task, `a{sv}`; it is only sent.
 public struct TaskExcerpt: BusType {
+    /// Which properties, with what stands in front of their values.
+    public struct Choice: Sendable {
+        fileprivate let entries: [(property: TaskProperty, head: EntryHead)]
+
+        /// Chooses properties, in this order.
+        public init(_ properties: [TaskProperty]) {
+            entries = properties.compactMap { property in
+                Self.heads[property].map { (property, $0) }
+            }
+        }
+
+        /// All properties, in the order of ``TaskProperty``.
+        public static let all = Choice(TaskProperty.allCases)
+
+        private static let heads = Dictionary(
+            uniqueKeysWithValues: TaskProperty.allCases.map {
+                ($0, EntryHead($0.rawValue, $0.signature))
+            }
+        )
+    }
+
     private let task: TaskProperties
-    private let properties: [TaskProperty]
+    private let choice: Choice
 
     /// Chooses properties.
-    public init(_ task: TaskProperties, _ properties: [TaskProperty]) {
+    public init(_ task: TaskProperties, _ choice: Choice) {
         self.task = task
-        self.properties = properties
+        self.choice = choice
     }
 
     /// A dictionary, `a{sv}`.
@@ -42,18 +63,15 @@ public struct TaskExcerpt: BusType {
 
     /// Reads the whole task.
     public init(from reader: inout WireReader) throws(DecodingFailure) {
-        self.init(try TaskProperties(from: &reader), TaskProperty.allCases)
+        self.init(try TaskProperties(from: &reader), .all)
     }
 
     /// Appends the properties in the order given.
     public func write(to writer: inout WireWriter) {
         var task = task
         writer.array(of: "{") { writer in
-            for property in properties {
-                writer.structure { writer in
-                    property.rawValue.write(to: &writer)
-                    task.write(property, to: &writer)
-                }
+            for (property, head) in choice.entries {
+                writer.entry(head) { task.write(property, to: &$0) }
             }
         }
     }
@@ -74,15 +92,18 @@ extension WireReader: PropertyCoder {
 }
 
 extension WireWriter: PropertyCoder {
-    fileprivate mutating func code(_ content: inout some BusType) { variant(of: content) }
+    /// Appends the value, without a variant around it.
+    fileprivate mutating func code(_ content: inout some BusType) { content.write(to: &self) }
 }
 
-/// Takes note of a property's type.
-private struct PropertyType: PropertyCoder {
+/// Takes note of a property's type and value.
+private struct PropertyContent: PropertyCoder {
     var signature = Signature.empty
+    var variant = WireWriter()
 
     mutating func code<Content: BusType>(_ content: inout Content) {
         signature = Content.signature
+        variant = WireWriter(Variant(content))
     }
 }
 
@@ -90,9 +111,9 @@ extension TaskProperty {
     /// The type of the property on the bus.
     public var signature: Signature {
         var task = TaskProperties()
-        var type = PropertyType()
-        try? task.code(self, with: &type)
-        return type.signature
+        var content = PropertyContent()
+        try? task.code(self, with: &content)
+        return content.signature
     }
 }
 
@@ -147,17 +168,22 @@ extension TaskProperties {
         }
     }
 
-    /// Appends a property as a variant; the task stays as it is.
+    /// Appends a property's value; the task stays as it is.
     fileprivate mutating func write(_ property: TaskProperty, to writer: inout WireWriter) {
         try? code(property, with: &writer)
     }
 
+    /// A property as it is sent, a variant.
+    func variant(of property: TaskProperty) -> WireWriter {
+        var task = self
+        var content = PropertyContent()
+        try? task.code(property, with: &content)
+        return content.variant
+    }
+
     /// The value of a property.
     public subscript(property: TaskProperty) -> Value {
-        var task = self
-        var writer = WireWriter()
-        task.write(property, to: &writer)
-        var reader = WireReader(writer)
+        var reader = WireReader(variant(of: property))
         // What was just written can be read.
         return (try? reader.variant()) ?? .structure([])
     }

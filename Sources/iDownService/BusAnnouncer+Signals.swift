@@ -51,7 +51,7 @@ extension BusAnnouncer {
 
     /// Tells many changes by one signal.
     func tell(_ many: ManyChanged) {
-        let (task, common) = (many.sample, TaskExcerpt(many.sample, many.common))
+        let (task, common) = (many.sample, TaskExcerpt(many.sample, .init(many.common)))
         switch many.kind {
         case .added:
             emit(Contract.Signal.tasksAdded, written: WireWriter(many.ids, common, task.serial))
@@ -158,7 +158,7 @@ extension BusAnnouncer {
     private func tell(_ changes: [TaskProperty], of task: TaskProperties) {
         emit(
             Contract.Signal.taskChanged,
-            written: WireWriter(task.id, task.state, TaskExcerpt(task, changes))
+            written: WireWriter(task.id, task.state, TaskExcerpt(task, .init(changes)))
         )
     }
 
@@ -166,7 +166,7 @@ extension BusAnnouncer {
     private func tellProperties(_ changes: [TaskProperty], of task: TaskProperties) {
         let kept = changes.filter { $0.changeSignal == .changes }
         guard !kept.isEmpty else { return }
-        tellProperties(TaskExcerpt(task, kept), of: task.id)
+        tellProperties(TaskExcerpt(task, .init(kept)), of: task.id)
     }
 
     private func tellProperties(_ changed: some BusType, of id: String) {

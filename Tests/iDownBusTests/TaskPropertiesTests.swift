@@ -82,11 +82,11 @@ import iDownTesting
         var after = before
         after.state = .completed
         after.downloadedBytes = 1 << 40
-        let changes = try arrived(TaskExcerpt(after, after.properties(changedSince: before)))
+        let changes = try arrived(TaskExcerpt(after, .init(after.properties(changedSince: before))))
         #expect(changes == ["State": .string("completed"), "DownloadedBytes": .uint64(1 << 40)])
         #expect(before.applying(changes) == after)
         #expect(before.properties(changedSince: before).isEmpty)
-        #expect(try arrived(TaskExcerpt(before, [])).isEmpty)
+        #expect(try arrived(TaskExcerpt(before, .init([]))).isEmpty)
     }
 
     @Test func `a task that is sent arrives whole`() throws {

@@ -81,21 +81,19 @@ extension Member {
     ///   - name: The property.
     ///   - type: The one complete type of what `get` gives; `set` is only called with this type.
     ///   - emits: What a change announces.
-    ///   - get: Gives the value.
+    ///   - get: Gives the value, written as a variant: one ``Value``, or one ``Variant``.
     ///   - set: Takes a new value; without it the property can only be read.
     /// - Returns: The row.
     public static func property(
         _ name: MemberName,
         type: Signature,
         _ emits: ChangeSignal = .changes,
-        get: @escaping @Sendable (Call) async throws -> Value,
+        get: @escaping @Sendable (Call) async throws -> WireWriter,
         set: (@Sendable (Call, Value) async throws -> Void)? = nil
     ) -> Member {
         Member(
             name: name,
-            content: .property(
-                Property(type: type, emits: emits, get: { WireWriter(try await get($0)) }, set: set)
-            )
+            content: .property(Property(type: type, emits: emits, get: get, set: set))
         )
     }
 

@@ -73,6 +73,17 @@ public struct WireWriter: Sendable {
         }
     }
 
+    /// Appends an entry of an `a{sv}` whose key and type were written beforehand; `fill` appends the
+    /// value, which has to be of that type.
+    public mutating func entry(_ head: EntryHead, _ fill: (inout WireWriter) -> Void) {
+        align(to: 8)
+        bytes.append(contentsOf: head.bytes)
+        // In the entry, and in its variant.
+        depth += 1
+        nest(fill)
+        depth -= 1
+    }
+
     /// Appends a structure; `fill` appends its members.
     public mutating func structure(_ fill: (inout WireWriter) -> Void) {
         align(to: 8)
@@ -211,10 +222,7 @@ public struct WireWriter: Sendable {
 
     /// Appends zeros up to a multiple of so many bytes.
     mutating func align(to boundary: Int) {
-        let missing = -bytes.count & (boundary - 1)
-        guard missing > 0 else { return }
-        // At most seven.
-        withUnsafeBytes(of: UInt64(0)) { bytes.append(contentsOf: $0.prefix(missing)) }
+        while bytes.count & (boundary - 1) != 0 { bytes.append(0) }
     }
 
     /// Overwrites a number that was not known before.
@@ -231,5 +239,23 @@ public struct WireWriter: Sendable {
 
     private mutating func fail(_ error: BusError) {
         if fault == nil { fault = error }
+    }
+}
+
+/// What stands in front of the value in an entry of an `a{sv}`, written once for many messages: the
+/// key, and the type of the value.
+public struct EntryHead: Sendable {
+    /// From a multiple of 8 bytes on, up to where the value begins.
+    fileprivate let bytes: [UInt8]
+
+    /// Writes the key and the type, which is one complete type.
+    ///
+    /// A key that cannot be sent is thrown when the message is made.
+    public init(_ key: String, _ type: Signature) {
+        var writer = WireWriter()
+        writer.append(text: key)
+        writer.append(shortText: type.rawValue)
+        writer.align(to: type.alignment)
+        bytes = writer.bytes
     }
 }

@@ -271,21 +271,3 @@ public struct Proxy: Sendable {
         )
     }
 }
-
-/// A variant whose type is known when the program is compiled.
-struct Variant<Content: BusType>: BusType {
-    static var signature: Signature { "v" }
-
-    let content: Content
-
-    init(_ content: Content) { self.content = content }
-
-    init(from reader: inout WireReader) throws(DecodingFailure) {
-        guard let content = try reader.variant(of: Content.self) else {
-            throw DecodingFailure("the value is not of type \(Content.signature)")
-        }
-        self.content = content
-    }
-
-    func write(to writer: inout WireWriter) { writer.variant(of: content) }
-}

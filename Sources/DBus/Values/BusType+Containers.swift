@@ -73,6 +73,31 @@ extension Value: BusType {
     public var busValue: Value { .variant(self) }
 }
 
+/// A variant whose content is of a type that is known when the program is compiled.
+public struct Variant<Content: BusType>: BusType {
+    /// The type `v`.
+    public static var signature: Signature { "v" }
+
+    /// What is in the variant.
+    public let content: Content
+
+    /// Puts a value in a variant.
+    public init(_ content: Content) { self.content = content }
+
+    /// Reads a variant.
+    ///
+    /// - Throws: ``DecodingFailure`` where its content is of another type.
+    public init(from reader: inout WireReader) throws(DecodingFailure) {
+        guard let content = try reader.variant(of: Content.self) else {
+            throw DecodingFailure("the value is not of type \(Content.signature)")
+        }
+        self.content = content
+    }
+
+    /// Appends the content with its type.
+    public func write(to writer: inout WireWriter) { writer.variant(of: content) }
+}
+
 /// A structure of any number of members, such as `(tt)`: `Structure<UInt64, UInt64>`.
 ///
 /// D-Bus allows no empty structure; `Structure< >` cannot be sent.

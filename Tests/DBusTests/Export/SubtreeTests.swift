@@ -19,7 +19,7 @@ import iDownTesting
                         .property(
                             "Name",
                             type: "s",
-                            get: { .string($0.path.lastElement ?? "") }
+                            get: { WireWriter(Value.string($0.path.lastElement ?? "")) }
                         ),
                         .property("Size", .constant, get: { UInt32(0) }),
                     ],

@@ -73,3 +73,55 @@ import Testing
         #expect(error.name == "org.freedesktop.DBus.Error.LimitsExceeded")
     }
 }
+
+/// An entry whose key and type were written beforehand, behind another one.
+private struct HeadedEntries: BusType {
+    static var signature: Signature { "a{sv}" }
+
+    let entries: [(key: String, value: Value)]
+
+    init(_ entries: [(key: String, value: Value)]) { self.entries = entries }
+
+    init(from reader: inout WireReader) throws(DecodingFailure) {
+        throw DecodingFailure("only sent")
+    }
+
+    func write(to writer: inout WireWriter) {
+        writer.array(of: "{") { writer in
+            for (key, value) in entries {
+                writer.entry(EntryHead(key, value.signature)) { writer in
+                    switch value {
+                    case .byte(let number): number.write(to: &writer)
+                    case .uint32(let number): number.write(to: &writer)
+                    case .double(let number): number.write(to: &writer)
+                    case .string(let text): text.write(to: &writer)
+                    case .array(_, let values):
+                        values.compactMap { try? String(busValue: $0) }.write(to: &writer)
+                    default: Issue.record("\(value) is not for here")
+                    }
+                }
+            }
+        }
+    }
+}
+
+extension SendingTests {
+    @Test func `entries with heads written beforehand are like any other`() async throws {
+        let values: [Value] = [
+            .byte(7), .uint32(8), .double(0.5), .string("text"), .array(of: "s", [.string("a")]),
+        ]
+        // Each type behind each other one, so that it stands at every distance from a multiple of 8.
+        let entries = values.flatMap { first in values.flatMap { [first, $0] } }.enumerated().map {
+            (key: String(repeating: "k", count: $0.offset % 9) + "\($0.offset)", value: $0.element)
+        }
+        let sent = WireWriter(HeadedEntries(entries))
+        var reader = WireReader(sent)
+        let expected = Dictionary(uniqueKeysWithValues: entries.map { ($0.key, $0.value) })
+        #expect(try [String: Value](from: &reader) == expected)
+        for (key, value) in entries {
+            #expect(
+                WireWriter(HeadedEntries([(key, value)])).bytes == WireWriter([key: value]).bytes
+            )
+        }
+    }
+}
