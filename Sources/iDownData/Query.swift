@@ -21,7 +21,7 @@ enum Query: String, CaseIterable {
         """
     case held = """
         SELECT id FROM task
-        WHERE hold = ? AND hold IN ('offline', 'metered', 'battery', 'space', 'settings')
+        WHERE hold = ? AND hold NOT IN ('queue', 'retry')
         ORDER BY priority DESC, id
         """
     /// At most 300 rows, the most that callers ask about; so does `someHeld`.
@@ -30,7 +30,7 @@ enum Query: String, CaseIterable {
         """
     case someHeld = """
         SELECT id FROM task
-        WHERE hold IN ('offline', 'metered', 'battery', 'space', 'settings')
+        WHERE hold NOT IN ('queue', 'retry')
         LIMIT 300
         """
     case inBackOff = """
@@ -54,12 +54,12 @@ enum Query: String, CaseIterable {
     case unfinished = """
         SELECT id, url, wantedName, fileName, owner, loginKey FROM task
         WHERE urlHash = ? AND directory = ?
-        AND state IN ('waiting', 'downloading', 'paused', 'failed') AND intent IS NOT 'remove'
+        AND state NOT IN ('completed', 'cancelled') AND intent IS NOT 'remove'
         ORDER BY id
         """
     case unfinishedWithFile = """
         SELECT id FROM task WHERE fileName IS NOT NULL
-        AND state IN ('waiting', 'downloading', 'paused', 'failed') AND intent IS NOT 'remove'
+        AND state NOT IN ('completed', 'cancelled') AND intent IS NOT 'remove'
         """
     case inState = """
         SELECT id FROM task WHERE state = ? AND intent IS NOT 'remove' ORDER BY id
@@ -114,7 +114,7 @@ enum Query: String, CaseIterable {
         WHERE state = 'confirmed' AND token >= ? AND token < ?
         AND EXISTS (
             SELECT 1 FROM task WHERE task.id = late AND task.referrer = ?
-            AND task.state IN ('waiting', 'downloading', 'paused', 'failed') AND task.intent IS NULL
+            AND task.state NOT IN ('completed', 'cancelled') AND task.intent IS NULL
         )
         ORDER BY late DESC LIMIT 100
         """
