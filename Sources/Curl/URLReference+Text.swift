@@ -38,6 +38,14 @@ extension URLReference {
     static func encodedReference(_ text: Substring) throws(URLFailure) -> String {
         let bytes = text.utf8
         guard bytes.count <= maximumLength else { throw .malformed(.tooLong) }
+        // As nearly all are, and they come by the thousand.
+        let isPlain = bytes.withContiguousStorageIfAvailable { bytes in
+            bytes.allSatisfy { byte in
+                (0x21...0x7E).contains(byte) && byte != UInt8(ascii: "\\")
+                    && byte != UInt8(ascii: "#")
+            }
+        }
+        if isPlain == true { return String(text) }
         for byte in bytes {
             if byte < 0x20 || byte == 0x7F { throw .malformed(.controlCharacter) }
             if byte == UInt8(ascii: "\\") { throw .malformed(.backslash) }

@@ -23,29 +23,40 @@ struct URLParts {
 
     /// Nil for what is no URL.
     init?(_ url: String) {
+        var url = url
+        guard let places = url.withUTF8({ Places($0[...]) }) else { return nil }
         let bytes = url.utf8
-        var rest = bytes[...]
-        while let colon = rest.firstIndex(of: UInt8(ascii: ":")) {
-            let behind = bytes[bytes.index(after: colon)...]
-            guard behind.starts(with: [UInt8(ascii: "/"), UInt8(ascii: "/")]) else {
-                rest = behind
-                continue
+        func index(_ place: Int) -> String.Index { bytes.index(bytes.startIndex, offsetBy: place) }
+        let end = index(places.path)
+        scheme = url[..<index(places.colon)]
+        authority = url[index(places.authority)..<end]
+        address = url[index(places.address)..<end]
+        path = url[end..<index(places.end)]
+    }
+
+    /// Where the parts begin, counted in bytes.
+    private struct Places {
+        let colon: Int
+        let authority: Int
+        let address: Int
+        let path: Int
+        /// Where the path ends.
+        let end: Int
+
+        init?(_ bytes: Slice<UnsafeBufferPointer<UInt8>>) {
+            let slash = UInt8(ascii: "/")
+            let isEnd: (UInt8) -> Bool = { $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: "#") }
+            let mark = bytes.indices.first { place in
+                bytes[place] == UInt8(ascii: ":")
+                    && bytes[(place + 1)...].starts(with: [slash, slash])
             }
-            let start = bytes.index(colon, offsetBy: 3)
-            let end = bytes[start...].firstIndex { byte in
-                byte == UInt8(ascii: "/") || byte == UInt8(ascii: "?") || byte == UInt8(ascii: "#")
-            }
-            scheme = url[..<colon]
-            let authority = url[start..<(end ?? bytes.endIndex)]
-            let at = authority.utf8.lastIndex(of: UInt8(ascii: "@"))
-            self.authority = authority
-            address = at.map { authority[bytes.index(after: $0)...] } ?? authority
-            let behindAddress = url[authority.endIndex...].utf8
-            path = Substring(
-                behindAddress.prefix { $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") }
-            )
-            return
+            guard let mark else { return nil }
+            colon = mark
+            authority = mark + 3
+            path = bytes[authority...].firstIndex { $0 == slash || isEnd($0) } ?? bytes.endIndex
+            let at = bytes[authority..<path].lastIndex(of: UInt8(ascii: "@"))
+            address = at.map { $0 + 1 } ?? authority
+            end = bytes[path...].firstIndex(where: isEnd) ?? bytes.endIndex
         }
-        return nil
     }
 }

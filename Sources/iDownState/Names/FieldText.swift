@@ -4,6 +4,10 @@
 package enum FieldText {
     /// UTF-8 where it is valid, else Latin-1, which every sequence of bytes is.
     package static func repair(_ bytes: some Sequence<UInt8>) -> String {
+        let text = bytes.withContiguousStorageIfAvailable { bytes in
+            String(validating: bytes, as: UTF8.self)
+        }
+        if let text, let text { return text }
         let bytes = Array(bytes)
         return String(validating: bytes, as: UTF8.self) ?? latin1(bytes)
     }

@@ -86,6 +86,9 @@ extension Collection<UInt8> {
         return number
     }
 
-    /// Whether this is the word, in whatever case.
-    func isWord(_ word: String) -> Bool { FieldText.repair(self).lowercased() == word }
+    /// Whether this is the word of ASCII's small letters, in whatever case.
+    func isWord(_ word: String) -> Bool {
+        count == word.utf8.count
+            && zip(self, word.utf8).allSatisfy { $0 == $1 || ($0.isLetter && $0 | 0x20 == $1) }
+    }
 }
