@@ -176,11 +176,10 @@ enum TaskColumn: Int, CaseIterable {
     /// and the values of an empty record stand in the statement.
     static func insert(_ record: TaskRecord) -> (sql: String, StatementArguments) {
         let origin = record.request.origin
-        let isPlain = parts.allSatisfy { part in
+        let isPlain = partsBesidePlain.allSatisfy { part in
             part.isEqual(record, empty)
                 || part.columns.allSatisfy { column in
-                    plain.contains(column)
-                        || column.stored(record, origin) == emptyValues[column.rawValue]
+                    column.stored(record, origin) == emptyValues[column.rawValue]
                 }
         }
         let columns = isPlain ? plain : allCases
@@ -205,6 +204,11 @@ enum TaskColumn: Int, CaseIterable {
         .id, .state, .hold, .priority, .createdAt, .urlHash, .originHash, .isLoopback, .wantedName,
         .directory, .url, .serial, .addedBy,
     ]
+    /// The columns that are equal in all these tasks.
+    private static let partsBesidePlain: [Part] = parts.compactMap { part in
+        let columns = part.columns.filter { !plain.contains($0) }
+        return columns.isEmpty ? nil : Part(columns: columns, isEqual: part.isEqual)
+    }
     private static let insertAll = insert(binding: allCases)
     private static let insertPlain = insert(binding: plain)
 
