@@ -68,7 +68,22 @@ struct FilePresenter: Sendable {
         let data: [String: Value] =
             token.isEmpty
             ? [:] : ["activation-token": .string(token), "desktop-startup-id": .string(token)]
+        let asked = try? await window.owner
+        if await present(window, "Activate", [data.busValue]) { return true }
+        // A window that was just ending took the call with it: the next call starts another one.
+        guard let asked, await leaves(asked) else { return false }
         return await present(window, "Activate", [data.busValue])
+    }
+
+    /// Waits until a window that did not take a call has left the bus.
+    ///
+    /// - Returns: false if it is still there after 2 s, so that it was not ending.
+    private func leaves(_ owner: BusName) async -> Bool {
+        for _ in 0..<100 {
+            if (try? await window.owner) != owner { return true }
+            guard (try? await Task.sleep(for: .milliseconds(20))) != nil else { return false }
+        }
+        return false
     }
 
     /// Whether there is a terminal in which ``showList(folder:token:)`` can show the list.
@@ -142,6 +157,7 @@ struct FilePresenter: Sendable {
         _ arguments: [Value]
     ) async -> Bool {
         guard await service.isAvailable else { return false }
+        let asked = try? await service.owner
         do throws(BusError) {
             try await service.call(
                 member,
@@ -151,8 +167,10 @@ struct FilePresenter: Sendable {
             )
             return true
         } catch {
-            // A service that has stopped will not do it any more.
-            return error.isNoReply ? await service.isRunning : false
+            // A service that has stopped will not do it any more, and another one that has taken its
+            // name knows nothing of it.
+            guard error.isNoReply, let owner = try? await service.owner else { return false }
+            return owner == asked ?? owner
         }
     }
 

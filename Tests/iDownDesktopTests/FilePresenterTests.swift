@@ -69,6 +69,43 @@ import iDownTesting
         }
     }
 
+    @Test(
+        arguments: [
+            "old.close()",
+            """
+            GLib.timeout_add(100, old.close); raise dbus.exceptions.DBusException( \
+            name='org.freedesktop.DBus.Error.UnknownMethod')
+            """,
+        ]
+    )
+    func `a window that ends while it is asked is asked once more when the next can take its name`(
+        end: String
+    ) async throws {
+        // The bus gives the name to the connection that waits for it.
+        let script = """
+            class Window(dbus.service.Object):
+                @dbus.service.method('org.freedesktop.Application', 'a{sv}')
+                def Activate(self, data):
+                    print('the next window', flush=True)
+            class Ending(dbus.service.Object):
+                @dbus.service.method('org.freedesktop.Application', 'a{sv}')
+                def Activate(self, data):
+                    print('the ending window', flush=True)
+                    \(end)
+            old = dbus.bus.BusConnection(sys.argv[1])
+            old.set_exit_on_disconnect(False)
+            windows = [Ending(old, '/org/idown/Window'), Window(bus, '/org/idown/Window')]
+            names = [dbus.service.BusName('org.idown.Window', each) for each in (old, bus)]
+            """
+        try await withServices(script) { scene, _, windows in
+            scene.feed.activated()
+            for expected in ["the ending window", "the next window"] {
+                let line = try await within("a window") { await windows.nextLine() }
+                #expect(line == expected, "\(windows.standardError)")
+            }
+        }
+    }
+
     @Test func `showing the list needs a terminal and the idown program`() {
         func commands(_ found: Set<String>) -> [[String]] {
             FilePresenter.listCommands { found.contains($0) ? "/bin/\($0)" : nil }
