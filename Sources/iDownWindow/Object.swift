@@ -127,6 +127,10 @@ extension Object {
         read(name, CGTK_TYPE_INT64) { Int(g_value_get_int64($0)) }
     }
 
+    func real(_ name: String) -> Double {
+        read(name, CGTK_TYPE_DOUBLE) { g_value_get_double($0) }
+    }
+
     private func read<Content>(
         _ name: String,
         _ type: GType,

@@ -29,12 +29,15 @@ final class RowModel {
     /// The rows that GTK has asked for and that are not known.
     private var missing: Set<Int> = []
     private var isAskingSoon = false
-    /// Rows that are known by now, and that GTK has not been told of.
-    private var untold: [Range<Int>] = []
-    private var isTelling = false
+    private var isFilling = false
 
     /// Asks the service for rows.
     var ask: ([TaskPages.Question]) -> Void = { _ in }
+    /// The rows that GTK holds and whose downloads are still to come.
+    var blanks: () -> [Int] = { [] }
+    /// Shows downloads in rows that were still to come, in so many at most, and tells whether there
+    /// are more.
+    var fill: (Int) -> Bool = { _ in false }
     /// The selection has changed.
     var selectionChanged: () -> Void = {}
     /// Rows of these places are to be selected, but are not known.
@@ -173,61 +176,57 @@ final class RowModel {
         total: Int,
         for question: TaskPages.Question
     ) -> (changed: [String], isOld: Bool) {
-        // The answer to this question says where the rows differ from what was known.
-        if question.isAnew { tell(.max) }
         let result = pages.take(tasks, total: total, for: question)
+        forgetItems()
+        if question.isAnew {
+            if let splice = result.splice { change(splice) }
+            // The answers that were under way are void.
+            missing.formUnion(blanks())
+            askSoon()
+        }
+        fillSoon()
+        return (result.changed, result.isOld)
+    }
+
+    /// The most items that are kept: twice as many as rows are known at once, so that the unknown
+    /// ones are seldom looked for.
+    private static let mostItems = 2 * TaskPages.mostRows
+
+    private func forgetItems() {
+        guard items.count > Self.mostItems else { return }
         let known = Set(pages.known.compactMap { UInt64($0) })
         for (id, item) in items where !known.contains(id) {
             items[id] = nil
             item.drop()
         }
-        if let splice = result.splice {
-            if question.isAnew {
-                change(splice)
-            } else {
-                tellSoon(splice.position..<(splice.position + splice.added))
-            }
-        }
-        return (result.changed, result.isOld)
     }
 
-    /// The most rows that GTK is told of in one turn of its loop: it shows them all in that turn, and
-    /// frames have to come in between.
-    private static let piece = 4
+    /// The most rows that are filled in one turn of the loop, so that frames come in between.
+    private static let piece = 8
 
-    /// Tells GTK of rows that it knows as still to come, some in each turn of the loop.
-    private func tellSoon(_ rows: Range<Int>) {
-        untold.append(rows)
-        guard !isTelling else { return }
-        isTelling = true
+    /// Fills rows that were still to come, some in each turn of the loop.
+    private func fillSoon() {
+        guard !isFilling else { return }
+        isFilling = true
         g_idle_add(
             { _ in
-                RowModel.shared.tell(RowModel.piece)
-                RowModel.shared.isTelling = !RowModel.shared.untold.isEmpty
-                return RowModel.shared.isTelling ? 1 : 0
+                RowModel.shared.isFilling = RowModel.shared.fill(RowModel.piece)
+                return RowModel.shared.isFilling ? 1 : 0
             },
             nil
         )
     }
 
-    /// Tells GTK of this many rows at most.
-    private func tell(_ count: Int) {
-        var left = count
-        while left > 0, let rows = untold.first {
-            let told = rows.prefix(left)
-            left -= told.count
-            if told.count == rows.count {
-                untold.removeFirst()
-            } else {
-                untold[0] = told.upperBound..<rows.upperBound
-            }
-            change(
-                TaskPages.Splice(
-                    position: told.lowerBound,
-                    removed: told.count,
-                    added: told.count
-                )
-            )
+    /// Gives the item of a row that was still to come its download.
+    func give(_ item: Object, _ place: Int) {
+        guard let id = pages[place].flatMap({ UInt64($0.id) }) else { return }
+        item.to(Row.self).pointee.id = id
+        if items[id] == nil {
+            items[id] = item
+            g_object_ref(item.raw)
+        }
+        if chosen.contains(id) {
+            gtk_selection_model_selection_changed(object.opaque, guint(place), 1)
         }
     }
 

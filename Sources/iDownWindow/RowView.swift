@@ -10,20 +10,20 @@ final class RowView {
     private(set) var id: UInt64?
     let box: Object
     private let icon = Object(gtk_image_get_type())
-    private let name = Object.line()
-    private let source = Object.line(characters: 18, classes: ["dim-label"])
+    private let name = Object.cell(characters: 8)
+    private let source = Object.cell(characters: 18, classes: ["dim-label"])
     private let bar = Object(gtk_progress_bar_get_type(), ["valign": 3])
         .named(translated("Progress"))
-    private let bytes = Object.line(characters: RowView.bytesWidth, isRight: true)
-    private let speed = Object.line(characters: Width.wide.stateCharacters, isRight: true)
-    private let timeLeft = Object.line(
+    private let bytes = Object.cell(characters: RowView.bytesWidth, isRight: true)
+    private let speed = Object.cell(characters: Width.wide.stateCharacters, isRight: true)
+    private let timeLeft = Object.cell(
         characters: RowView.leftWidth,
         isRight: true,
         classes: ["dim-label"]
     )
-    private let reason = Object.line()
+    private let reason = Object.cell(characters: 24)
     private let figures: Object
-    private let stack = Object(gtk_stack_get_type(), ["vhomogeneous": false])
+    private let stack = Object(gtk_stack_get_type())
     private let actions = Actions(map: Object(g_simple_action_group_new()))
     private var shown: (text: RowText, icon: String, note: String?)?
     private var width: Width?
@@ -55,16 +55,12 @@ final class RowView {
     /// Makes an empty row; `carryOut` is what its actions call.
     init(carryOut: @escaping (RowVerb, UInt64) -> Void) {
         bar.set("width-request", 120)
-        // It gives way: only the name takes the room that is left.
-        reason.set("max-width-chars", 1)
-        reason.set("width-chars", 24)
         stack.set("hexpand", false)
         figures = .box(spacing: 12, [bytes, speed, timeLeft])
         for (page, child) in [("figures", figures), ("reason", reason)] {
             gtk_stack_add_named(stack.opaque, child.widget, page)
         }
         name.set("hexpand", true)
-        name.set("width-chars", 8)
         box = .box(spacing: 12, [icon, name, source, bar, stack]).adding(["download"])
         box.nameParts()
         self.carryOut = carryOut
@@ -153,12 +149,12 @@ final class RowView {
         bytes.set("visible", .flag(width >= .middle))
         speed.setCharacters(width.stateCharacters)
         bar.set("width-request", .number(width.barPixels))
-        reason.set("width-chars", width == .narrow ? 9 : 24)
-        name.set("width-chars", width == .narrow ? 5 : 8)
+        reason.setCharacters(width == .narrow ? 9 : 24)
+        name.setCharacters(width == .narrow ? 5 : 8)
     }
 
-    private func update(_ label: Object, _ text: String) {
-        gtk_label_set_label(label.opaque, text)
+    private func update(_ cell: Object, _ text: String) {
+        gtk_inscription_set_text(cell.opaque, text)
     }
 
     private static let classes: [TaskProperties.State: String] = [

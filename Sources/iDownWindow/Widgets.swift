@@ -46,10 +46,29 @@ extension Object {
         )
     }
 
-    /// Gives a line room for this many characters.
+    /// A line of text whose size does not depend on the text: another text is only drawn.
+    ///
+    /// Another text in a label has the whole window measured anew.
+    static func cell(
+        characters: Int,
+        isRight: Bool = false,
+        classes: [String] = []
+    ) -> Object {
+        let cell = Object(
+            gtk_inscription_get_type(),
+            [
+                // With an ellipsis at its end where there is too little room.
+                "min-lines": 1, "text-overflow": 3, "xalign": .real(isRight ? 1 : 0),
+            ]
+        ).adding(classes)
+        cell.setCharacters(characters)
+        return cell
+    }
+
+    /// Gives a cell room for this many characters.
     func setCharacters(_ count: Int) {
-        set("width-chars", .number(count))
-        set("max-width-chars", .number(count))
+        set("min-chars", .number(count))
+        set("nat-chars", .number(count))
     }
 
     /// A button with a picture, which needs a name.

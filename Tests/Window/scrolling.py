@@ -2,7 +2,7 @@
 """scrolling.py [--judge] [COUNT]: scrolls through a list of so many downloads (100,000) by the mouse's wheel.
 
 Tells the time between frames, and the time of our own code in each turn of the loop: all signal
-handlers and tasks, with what GTK does when they call it. The kernel's probes measure both without a
+handlers, tasks and idle calls, with what GTK does when they call it. The kernel's probes measure both without a
 change of the program; that takes root. Run it with release programs on a quiet machine:
 Tests/Window/run PROGRAMS scrolling; with --judge it fails where a goal is missed."""
 
@@ -20,8 +20,10 @@ from window import PROGRAM, Window
 
 TRACING = pathlib.Path("/sys/kernel/tracing")
 LIBRARIES = pathlib.Path("/usr/lib")
-# The marshaller of all signals' closures, and what runs the tasks of the main actor.
-OWN = {"handler": r"\S*iDownWindow6ObjectV6answer\S*GClosure\S*fU0_(?:To)?", "tasks": "_dispatch_main_queue_callback_4CF"}
+# The marshaller of all signals' closures, what runs the tasks of the main actor, and what fills rows
+# while GTK has nothing to do.
+OWN = {"handler": r"\S*iDownWindow6ObjectV6answer\S*GClosure\S*fU0_(?:To)?", "tasks": "_dispatch_main_queue_callback_4CF",
+       "rows": r"\S*iDownWindow8RowModelC8fillSoon\S*fU_(?:To)?"}
 GTK = {"frame": ("libgtk-4.so.1", "gsk_renderer_render"), "turn": ("libglib-2.0.so.0", "g_main_context_dispatch")}
 
 
