@@ -857,7 +857,11 @@ class Keys(Case):
         self.window.focus()
         # The first row of a list is there before it has its place.
         left, top, _, height = wait(lambda: row.is_seen and row.extents(), "the row's place")
-        self.desktop.mouse("mousemove", left + 60, top + height // 2, "click", *clicks)
+        # GTK clicks on what was below the pointer when that moved last. The row of the test before had
+        # the same place.
+        for x in (left + 50, left + 60):
+            self.desktop.mouse("mousemove", x, top + height // 2)
+        self.desktop.mouse("click", *clicks)
         self.window.find("1 selected", self.Role.LABEL)
 
     def test_a_double_click_does_what_enter_does(self):
