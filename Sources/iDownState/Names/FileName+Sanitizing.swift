@@ -14,8 +14,11 @@ extension FileName {
     ///   - text: the name as the network gave it.
     ///   - limit: the longest name in bytes that the file system takes.
     package init?(sanitizing text: String, limit: Int = 255) {
-        let visible = String.UnicodeScalarView(text.unicodeScalars.compactMap(\.tamed))
-        let composed = String(String.UnicodeScalarView(String(visible)._nfc))
+        let ends = Self.ends(of: text)
+        let visible = String(String.UnicodeScalarView(ends.compactMap(\.tamed)))
+        let composed =
+            visible.utf8.allSatisfy { $0 < 0x80 }
+            ? visible : String(String.UnicodeScalarView(visible._nfc))
         guard let trimmed = FileName(trimming: composed) else { return nil }
         let whole = trimmed.avoidingDeviceName
         let room = Self.room(within: limit)
@@ -27,6 +30,19 @@ extension FileName {
         let stem = whole.stem.prefix(fitting: room - pathExtension.utf8.count)
         guard let cut = FileName(trimming: stem)?.avoidingDeviceName else { return nil }
         self.init(trusted: cut.text + pathExtension)
+    }
+
+    /// The most scalars of a text that are looked at, of which the last ones may be an extension.
+    ///
+    /// A URL may be 64 KiB long, and one call may add 100,000 of them.
+    private static let mostRead = 1_024
+    private static let mostReadOfEnd = 256
+
+    /// The scalars of a text; of a long one those at both ends, because the name can have no more.
+    private static func ends(of text: String) -> [Unicode.Scalar] {
+        let scalars = text.unicodeScalars
+        guard text.utf8.count > mostRead, scalars.count > mostRead else { return Array(scalars) }
+        return scalars.prefix(mostRead - mostReadOfEnd) + scalars.suffix(mostReadOfEnd)
     }
 
     /// Takes away what a name must not start with (hidden files, options of commands, blanks) and
@@ -53,17 +69,24 @@ extension FileName {
         return names
     }()
 
+    private static let longestDeviceName = "conout$".utf8.count
+
     private var avoidingDeviceName: FileName {
-        let beforeDot = text.prefix { $0 != "." }
-        let device = beforeDot.lowercased().reversed().drop { $0 == " " }.reversed()
-        return Self.deviceNames.contains(String(device)) ? FileName(trusted: "_" + text) : self
+        // Bytes, since a name may be long: no part of another character is a dot or a blank.
+        let beforeDot = text.utf8.prefix { $0 != UInt8(ascii: ".") }
+        guard let last = beforeDot.lastIndex(where: { $0 != UInt8(ascii: " ") }) else { return self }
+        let device = beforeDot[...last]
+        guard device.count <= Self.longestDeviceName else { return self }
+        return Self.deviceNames.contains(Substring(device).lowercased())
+            ? FileName(trusted: "_" + text) : self
     }
 }
 
 extension Unicode.Scalar {
     /// What stands for this scalar in a file name; nil where nothing does.
     fileprivate var tamed: Unicode.Scalar? {
-        switch properties.generalCategory {
+        guard !isASCII else { return tamedASCII }
+        return switch properties.generalCategory {
         case .control, .lineSeparator, .paragraphSeparator:
             "_"
         // What cannot be seen can only mislead: marks of direction, joiners, soft hyphens, tags.
@@ -76,15 +99,18 @@ extension Unicode.Scalar {
         }
     }
 
+    private var tamedASCII: Unicode.Scalar {
+        switch self {
+        case "\0"..<" ", "\u{7F}", "/", "\\": "_"
+        default: self
+        }
+    }
+
     private var visible: Unicode.Scalar? {
         if properties.isDefaultIgnorableCodePoint || properties.isNoncharacterCodePoint {
             return nil
         }
-        switch self {
-        case "/", "\\": return "_"
         // What a decoder puts where it could not read.
-        case "\u{FFFD}": return "_"
-        default: return self
-        }
+        return self == "\u{FFFD}" ? "_" : self
     }
 }

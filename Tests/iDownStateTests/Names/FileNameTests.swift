@@ -44,6 +44,21 @@ import iDownState
         #expect(name.numbered(999).text == name.text + " (999)")
     }
 
+    @Test(.timeLimit(.minutes(1)), arguments: ["x", "é", "%", "e\u{301}", " ", "."])
+    func `a name of 64 KB costs no more than its ends`(part: String) {
+        let text = "a" + String(repeating: part, count: 64_000 / part.utf8.count) + "b.tar.gz"
+        let clock = ContinuousClock()
+        let time = clock.measure {
+            for _ in 0..<100 {
+                let name = FileName(sanitizing: text)
+                #expect(name?.text.hasSuffix(".tar.gz") == true)
+                #expect((name?.text.utf8.count ?? .max) <= FileName.room(within: 255))
+            }
+        }
+        // 64,000 characters, looked at one by one, take 100 ms and more in a build for debugging.
+        #expect(time < .seconds(3))
+    }
+
     @Test func `Windows gets a name without its special characters`() throws {
         let name = try #require(FileName(sanitizing: "a<b>c:d\"e|f?g*h"))
         #expect(name.withoutSpecialCharacters.text == "a_b_c_d_e_f_g_h")
