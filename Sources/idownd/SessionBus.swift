@@ -117,10 +117,16 @@ actor SessionBus {
         await connection.refuseCalls(with: error)
     }
 
-    /// Closes the connection after everything is sent; a bus that takes nothing for a second loses
-    /// the rest.
+    /// Gives the name back, and closes the connection after everything is sent; a bus that takes
+    /// nothing for a second loses the rest.
+    ///
+    /// The bus delivers every call for the name before it answers, so that no call is still on its
+    /// way when the connection is closed: each one gets the error of ``refuseCalls(with:)``.
     func disconnect() async {
-        await promptly(within: .seconds(1)) { [connection] in await connection.flush() }
+        await promptly(within: .seconds(1)) { [connection] in
+            try? await connection.releaseName(Contract.busName)
+            await connection.flush()
+        }
         await connection.close()
     }
 }

@@ -12,6 +12,9 @@ struct StoppingTests {
     /// How often the service is ended; `STOPS=300` for a long run.
     private static let rounds = getenv("STOPS").flatMap { Int(String(cString: $0)) } ?? 6
 
+    /// From this many rounds on, each kind of call must have been both done and refused.
+    private static let manyRounds = 100
+
     private enum Outcome: Hashable {
         case done
         /// `org.idown.Error.Stopping`: nothing has changed.
@@ -42,6 +45,9 @@ struct StoppingTests {
         async throws
     {
         var dice = SeededGenerator(seed: 4)
+        var tally = Tally()
+        // The speed limit that was taken last, over all rounds.
+        var limit: UInt64 = 0
         try await withService { service in
             for round in 1...Self.rounds {
                 let folder = "http://127.0.0.1:9/\(round)"
@@ -57,10 +63,11 @@ struct StoppingTests {
                         "AddURLs",
                         (0..<20_000).map { "\(folder)/batch/\($0)" },
                         ["paused": Value.boolean(true)],
-                        returning: [String].self
+                        returning: [String].self,
+                        timeout: .seconds(300)
                     )
                 }
-                async let ended = Self.end(victims, manager)
+                async let ended = Self.end(victims, manager, atOnce: round % 2 == 0)
                 async let limits = Self.set(round, manager)
                 // From no answer at all to about as many as the calls above take.
                 for _ in 0..<Int.random(in: 0..<600, using: &dice) {
@@ -72,6 +79,12 @@ struct StoppingTests {
                 }
                 #expect(try await service.terminate() == .exited(0))
                 let (addition, ends, sets) = await (added, ended, limits)
+                tally.count("AddURLs", [addition])
+                for (place, verb) in Self.verbs.enumerated() {
+                    tally.count(verb, ends.indices.filter { $0 % 2 == place }.map { ends[$0] })
+                }
+                tally.count("Set", sets.map(\.1))
+                limit = sets.last { $0.1 == .done }?.0 ?? limit
                 try await service.start()
                 try await check(
                     service.client,
@@ -79,25 +92,97 @@ struct StoppingTests {
                     round,
                     addition,
                     zip(victims, ends).map { ($0, $1) },
-                    sets
+                    sets,
+                    limit
                 )
+            }
+        }
+        guard Self.rounds >= Self.manyRounds else { return }
+        print("\(Self.rounds) stops: \(tally)")
+        for kind in ["AddURLs", "Set"] + Self.verbs {
+            #expect(tally[kind, "done"] > 0 && tally[kind, "refused"] > 0, "\(kind): \(tally)")
+        }
+    }
+
+    @Test func `each call is answered that comes while the service ends`() async throws {
+        var dice = SeededGenerator(seed: 5)
+        try await withService { service in
+            var options = AddOptions()
+            options.paused = true
+            let id = try await service.client.addURL("http://127.0.0.1:9/a", options: options)
+            for _ in 1...8 {
+                let manager = service.manager
+                async let last = withTaskGroup { group in
+                    for _ in 1...200 {
+                        group.addTask { await Self.lastOutcome(of: id, manager) }
+                    }
+                    var outcomes: [Outcome: Int] = [:]
+                    for await outcome in group { outcomes[outcome, default: 0] += 1 }
+                    return outcomes
+                }
+                for _ in 0..<Int.random(in: 1..<20, using: &dice) {
+                    _ = await Self.outcome { () throws(BusError) in
+                        _ = try await manager.call("GetTask", id, returning: [String: Value].self)
+                    }
+                }
+                #expect(try await service.terminate() == .exited(0))
+                let outcomes = await last
+                #expect(Set(outcomes.keys).isSubset(of: [.refused, .unserved]), "\(outcomes)")
+                try await service.start()
             }
         }
     }
 
-    /// Removes and cancels tasks by turns, all at once.
-    private static func end(_ ids: [String], _ manager: Proxy) async -> [Outcome] {
-        await withTaskGroup { group in
-            for (place, id) in ids.enumerated() {
-                group.addTask {
-                    let verb: MemberName = place % 2 == 0 ? "Remove" : "Cancel"
-                    return (
-                        place,
-                        await outcome { () throws(BusError) in
-                            try await manager.call(verb, id)
-                        }
-                    )
-                }
+    /// Asks for a task until the service does not give it any more.
+    private static func lastOutcome(of id: String, _ manager: Proxy) async -> Outcome {
+        while true {
+            let outcome = await outcome { () throws(BusError) in
+                _ = try await manager.call("GetTask", id, returning: [String: Value].self)
+            }
+            guard outcome == .done else { return outcome }
+        }
+    }
+
+    /// How often each kind of call came to each outcome.
+    private struct Tally: CustomStringConvertible {
+        private var counts: [String: [String: Int]] = [:]
+
+        mutating func count(_ kind: String, _ outcomes: [Outcome]) {
+            for outcome in outcomes { counts[kind, default: [:]]["\(outcome)", default: 0] += 1 }
+        }
+
+        subscript(kind: String, outcome: String) -> Int { counts[kind]?[outcome] ?? 0 }
+
+        var description: String {
+            counts.sorted { $0.key < $1.key }.map { kind, outcomes in
+                let parts = outcomes.sorted { $0.key < $1.key }.map { "\($0.value) \($0.key)" }
+                return "\(kind) \(parts.joined(separator: ", "))"
+            }.joined(separator: "; ")
+        }
+    }
+
+    /// The calls that end tasks, which take turns.
+    private static let verbs = ["Remove", "Cancel"]
+
+    /// Removes and cancels tasks by turns, all at once or one after the other.
+    private static func end(
+        _ ids: [String],
+        _ manager: Proxy,
+        atOnce: Bool
+    ) async -> [Outcome] {
+        @Sendable func end(_ place: Int) async -> Outcome {
+            await outcome { () throws(BusError) in
+                try await manager.call(place % 2 == 0 ? "Remove" : "Cancel", ids[place])
+            }
+        }
+        guard atOnce else {
+            var outcomes: [Outcome] = []
+            for place in ids.indices { outcomes.append(await end(place)) }
+            return outcomes
+        }
+        return await withTaskGroup { group in
+            for place in ids.indices {
+                group.addTask { (place, await end(place)) }
             }
             var outcomes = [Outcome](repeating: .unserved, count: ids.count)
             for await (place, outcome) in group { outcomes[place] = outcome }
@@ -125,7 +210,8 @@ struct StoppingTests {
         _ round: Int,
         _ addition: Outcome,
         _ ends: [(String, Outcome)],
-        _ sets: [(UInt64, Outcome)]
+        _ sets: [(UInt64, Outcome)],
+        _ limit: UInt64
     ) async throws {
         var query = TaskQuery()
         query.text = "/\(round)/batch/"
@@ -144,10 +230,8 @@ struct StoppingTests {
             case .failed(let error): Issue.record("round \(round): \(error)")
             }
         }
-        if let last = sets.last(where: { $0.1 == .done }) {
-            let limit: UInt64 = try await manager.get("SpeedLimit")
-            #expect(limit == last.0, "round \(round): \(sets.suffix(2))")
-        }
+        let limitNow: UInt64 = try await manager.get("SpeedLimit")
+        #expect(limitNow == limit, "round \(round): \(sets.suffix(2))")
         for case (_, .failed(let error)) in sets { Issue.record("round \(round): Set: \(error)") }
     }
 }
