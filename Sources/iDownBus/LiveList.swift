@@ -271,46 +271,65 @@ public struct ListNewsSequence: AsyncSequence, Sendable {
         /// Asks for what has changed since the last whole answer.
         private mutating func catchUp() async throws(ManagerError) {
             do throws(ManagerError) {
-                if reading == nil {
-                    let list = try await client.listID()
-                    if position?.list != list {
-                        position = nil
-                        announced = []
-                        rest = [.anew]
-                    }
-                    var query = ChangesQuery()
-                    query.list = list
-                    query.properties = properties
-                    reading = (list, query)
+                do throws(ManagerError) {
+                    try await askForPage()
+                } catch  where Self.isOlder(error.code) {
+                    let tasks = try await client.allTasks()
+                    end(with: [.anew, .page(tasks), .whole(0)])
                 }
-                guard let (list, query) = reading else { return }
-                let page = try await client.page(of: query, since: position?.serial ?? 0)
-                append(page.tasks)
-                reading?.query.next = page.next
-                // The first page is short, so that it is there at once.
-                reading?.query.limit = .max
-                guard page.next.isEmpty else { return }
-                rest += [.removed(page.removed), .whole(page.serial)]
-                position = Position(list: list, serial: page.serial)
-                (reading, isBehind, announced) = (nil, false, [])
             } catch {
-                let hasBegun = hasBegun || position != nil || reading != nil
+                let hasBegun = hasBegun || reading != nil
                 (reading, isBehind) = (nil, false)
                 switch error.code {
                 // Nobody knows what has changed: begin anew.
                 case .limitExceeded where position != nil:
                     position = nil
                     isBehind = true
-                // A service of version 1.
-                case .unknownMethod, .unknownProperty, .unknownInterface:
-                    let tasks = try await client.allTasks()
-                    rest = [.anew, .page(tasks), .whole(0)]
                 // It ends: its next owner is told of.
                 case .stopping where hasBegun, .noReply where hasBegun:
                     rest = [.left]
                 default: throw error
                 }
             }
+        }
+
+        /// Whether a service answers so that has no serials: one of version 1.
+        private static func isOlder(_ code: ManagerError.Code?) -> Bool {
+            switch code {
+            case .unknownMethod, .unknownProperty, .unknownInterface: true
+            default: false
+            }
+        }
+
+        private mutating func askForPage() async throws(ManagerError) {
+            if reading == nil {
+                let list = try await client.listID()
+                if position?.list != list {
+                    position = nil
+                    announced = []
+                    rest = [.anew]
+                }
+                var query = ChangesQuery()
+                query.list = list
+                query.properties = properties
+                reading = (list, query)
+            }
+            guard let (list, query) = reading else { return }
+            let page = try await client.page(of: query, since: position?.serial ?? 0)
+            append(page.tasks)
+            reading?.query.next = page.next
+            // The first page is short, so that it is there at once.
+            reading?.query.limit = .max
+            guard page.next.isEmpty else { return }
+            position = Position(list: list, serial: page.serial)
+            announced = []
+            end(with: rest + [.removed(page.removed), .whole(page.serial)])
+        }
+
+        /// All that there was to catch up with is told by these news.
+        private mutating func end(with news: [ListNews]) {
+            rest = news
+            (reading, isBehind, hasBegun) = (nil, false, true)
         }
 
         private mutating func append(_ page: [TaskProperties]) {

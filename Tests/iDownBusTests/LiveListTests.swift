@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import DBus
+import Synchronization
 import Testing
 import iDownBus
+import iDownTesting
 
 /// The list that its news make.
 @Suite struct LiveListTests {
@@ -30,5 +33,64 @@ import iDownBus
         #expect(Set(list.tasks.keys) == ["1"])
         list.apply(.event(.removed(id: "1")))
         #expect(list.tasks.isEmpty)
+    }
+
+    @Test(arguments: [0, 1])
+    func `an older service that ends in mid-answer, after so many answers more, is outlived`(
+        answers: Int
+    ) async throws {
+        try await withPrivateBus { bus in
+            let service = try await Connection.open(.address(bus.address))
+            let left = Mutex(Int.max)
+            let table = Interface(
+                Contract.managerInterface,
+                [
+                    .method(Contract.Method.listTasks, out: ["tasks"]) {
+                        (_: Call) async throws -> [TaskProperties] in
+                        try Self.takeAnswer(left)
+                        return []
+                    },
+                    .property("ListId") { () async throws -> String in
+                        try Self.takeAnswer(left)
+                        throw BusError("org.freedesktop.DBus.Error.UnknownProperty", "What?")
+                    },
+                ]
+            )
+            try await service.export([table], at: Contract.managerPath)
+            _ = try await service.requestName(Contract.busName)
+            let client = try await ManagerClient.connect(to: .address(bus.address))
+            var news = client.listNews().makeAsyncIterator()
+            #expect(try await news.next(until: "whole"))
+            left.withLock { $0 = answers }
+            try await service.releaseName(Contract.busName)
+            _ = try await service.requestName(Contract.busName)
+            // The first one is told by the bus, the second one by the question without an answer.
+            for _ in 1...2 { #expect(try await news.next(until: "left")) }
+            left.withLock { $0 = .max }
+            try await service.releaseName(Contract.busName)
+            _ = try await service.requestName(Contract.busName)
+            #expect(try await news.next(until: "whole"))
+            await client.close()
+            await service.close()
+        }
+    }
+
+    /// The bus answers so for a service that has ended.
+    private static func takeAnswer(_ left: borrowing Mutex<Int>) throws {
+        let isLeft = left.withLock { left in
+            left -= 1
+            return left >= 0
+        }
+        guard isLeft else { throw BusError("org.freedesktop.DBus.Error.NoReply", "it is gone") }
+    }
+}
+
+extension ListNewsSequence.Iterator {
+    /// Takes news until one has this name; false at their end.
+    fileprivate mutating func next(until name: String) async throws -> Bool {
+        while let news = try await next() {
+            if "\(news)".hasPrefix(name) { return true }
+        }
+        return false
     }
 }

@@ -74,7 +74,8 @@ extension FileName {
     private var avoidingDeviceName: FileName {
         // Bytes, since a name may be long: no part of another character is a dot or a blank.
         let beforeDot = text.utf8.prefix { $0 != UInt8(ascii: ".") }
-        guard let last = beforeDot.lastIndex(where: { $0 != UInt8(ascii: " ") }) else { return self }
+        guard let last = beforeDot.lastIndex(where: { $0 != UInt8(ascii: " ") })
+        else { return self }
         let device = beforeDot[...last]
         guard device.count <= Self.longestDeviceName else { return self }
         return Self.deviceNames.contains(Substring(device).lowercased())
