@@ -32,4 +32,6 @@ public enum Capability: String, CaseIterable, Hashable, Sendable {
     case addedBy = "added-by"
     /// ExplainCodes tells as codes with values why a task makes no progress.
     case reasons
+    /// FindTasks sorts by `host` and `time-left`.
+    case moreOrders = "more-orders"
 }

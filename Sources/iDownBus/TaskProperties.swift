@@ -95,6 +95,13 @@ public struct TaskProperties: Hashable, Sendable {
         UInt64(exactly: totalBytes)
     }
 
+    /// The seconds until a running task is done; nil for every other, and while that is not known.
+    public var timeLeft: Double? {
+        guard state == .downloading, speed > 0, let total = knownTotal, total >= downloadedBytes
+        else { return nil }
+        return Double(total - downloadedBytes) / Double(speed)
+    }
+
     /// The ``segments`` with named parts.
     public var byteRanges: [(first: UInt64, length: UInt64)] {
         segments.map { (first: $0.members.0, length: $0.members.1) }

@@ -35,6 +35,8 @@ public struct TaskQuery: Hashable, Sendable {
         case added
         /// The file name.
         case name
+        /// The host of the URL, with its port.
+        case host
         /// The size of the whole file; unknown sizes come first.
         case size
         /// The state, in the order of ``TaskProperties/State/known``.
@@ -43,6 +45,11 @@ public struct TaskQuery: Hashable, Sendable {
         case progress
         /// The priority, lowest first.
         case priority
+        /// The time until a running task is done, the shortest first.
+        ///
+        /// Tasks that do not run, or whose size or speed is not known, come behind all others, also in
+        /// the reverse order.
+        case timeLeft = "time-left"
     }
 }
 

@@ -37,7 +37,7 @@ extension Coordinator {
         into result: Listing,
         _ take: @escaping @Sendable (inout Listing, TaskSnapshot) throws -> Void
     ) async throws -> Listing {
-        try await collect(into: result, take) { snapshot, body throws(StoreFailure) in
+        try await collect(into: result, take) { snapshot, _, body throws(StoreFailure) in
             try snapshot.forEachTask(body)
             return 0
         }.page
@@ -56,7 +56,7 @@ extension Coordinator {
         into result: Listing,
         _ take: @escaping @Sendable (inout Listing, TaskSnapshot) throws -> Void
     ) async throws -> Listing {
-        try await collect(into: result, take) { snapshot, body throws(StoreFailure) in
+        try await collect(into: result, take) { snapshot, _, body throws(StoreFailure) in
             try snapshot.forEachTask(of: ids, body)
             return 0
         }.page
@@ -75,22 +75,42 @@ extension Coordinator {
         into page: Page,
         _ take: @escaping @Sendable (inout Page, TaskSnapshot) throws -> Void
     ) async throws -> (page: Page, total: Int) {
-        try await collect(into: page, take) { snapshot, body throws(StoreFailure) in
-            try snapshot.forEachFound(search, body)
+        try await collect(into: page, take) { snapshot, view, body throws(StoreFailure) in
+            var search = search
+            if search.order == .timeLeft {
+                let running = try Self.byTimeLeft(snapshot, view)
+                search.first = search.isDescending ? running.reversed() : running
+            }
+            return try snapshot.forEachFound(search, body)
         }
+    }
+
+    /// The running tasks of which is known when they are done, the first to be done first.
+    private static func byTimeLeft(
+        _ snapshot: Snapshot,
+        _ view: (TaskRecord) -> TaskSnapshot
+    ) throws(StoreFailure) -> [TaskID] {
+        var found: [(left: Double, id: TaskID)] = []
+        try snapshot.forEachTask(in: .downloading) { record in
+            if let left = TaskProperties(view(record)).timeLeft { found.append((left, record.id)) }
+            return true
+        }
+        return found.sorted { $0 < $1 }.map(\.id)
     }
 
     private func collect<Page: Sendable>(
         into page: Page,
         _ take: @escaping @Sendable (inout Page, TaskSnapshot) throws -> Void,
         _ walk:
-            @escaping @Sendable (Snapshot, (TaskRecord) -> Bool) throws(StoreFailure) -> Int
+            @escaping @Sendable (
+                Snapshot, (TaskRecord) -> TaskSnapshot, (TaskRecord) -> Bool
+            ) throws(StoreFailure) -> Int
     ) async throws -> (page: Page, total: Int) {
         let view = verifications.view(over: slots.view)
         let found = try await store.read { snapshot throws(StoreFailure) in
             var page = page
             var failure: (any Error)?
-            let total = try walk(snapshot) { record in
+            let total = try walk(snapshot, view) { record in
                 do {
                     try take(&page, view(record))
                 } catch {

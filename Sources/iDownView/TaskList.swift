@@ -210,6 +210,9 @@ extension TaskList {
         case .state: by { TaskProperties.State.known.firstIndex(of: $0.state) ?? .max }
         case .progress: by(\.progress)
         case .priority: by(\.priority)
+        case .host: by { TaskSummary($0).source }
+        // In both directions, what has no time left stands behind.
+        case .timeLeft: by { $0.timeLeft ?? (isDescending ? -1 : .infinity) }
         }
     }
 }
@@ -224,6 +227,8 @@ extension TaskQuery.Sort {
         case .state: old.state != new.state
         case .progress: old.progress != new.progress
         case .priority: old.priority != new.priority
+        case .host: old.url != new.url
+        case .timeLeft: old.timeLeft != new.timeLeft
         }
     }
 }

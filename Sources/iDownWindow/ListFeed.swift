@@ -40,6 +40,9 @@ final class ListFeed {
     private static let pace: Duration = .milliseconds(250)
     /// Rows move at most five times a second.
     private static let refreshPace: Duration = .milliseconds(200)
+    /// An order by the time left moves with every step of a download, and in a list of 100,000 the
+    /// service takes a while to sort: it has ten times as long to rest.
+    private static let rest = 10
 
     init(_ client: ManagerClient, _ announcer: Announcer) {
         self.client = client
@@ -120,6 +123,7 @@ final class ListFeed {
         guard refresher == nil else { return }
         refresher = Task { [weak self] in
             while let self, self.isStale || self.areCountsStale, !Task.isCancelled {
+                let start = ContinuousClock.now
                 // First the counts, which are shown with the rows.
                 if self.areCountsStale {
                     self.areCountsStale = false
@@ -129,7 +133,8 @@ final class ListFeed {
                     self.isStale = false
                     await self.ask(self.model.questionAnew(for: self.lookedAt()))
                 }
-                try? await Task.sleep(for: Self.refreshPace)
+                let took = ContinuousClock.now - start
+                try? await Task.sleep(for: max(Self.refreshPace, took * Self.rest))
             }
             if !Task.isCancelled { self?.refresher = nil }
         }

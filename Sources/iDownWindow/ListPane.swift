@@ -393,12 +393,8 @@ private final class SortTitles {
     private let progress: Object
     private let size: Object
     private let state: Object
-    private let timeLeft = Object.cell(
-        characters: RowView.leftWidth,
-        isRight: true,
-        classes: ["dim-label"]
-    )
-    private let source = Object.cell(characters: 18, classes: ["dim-label"])
+    private let timeLeft: Object
+    private let source: Object
     private var buttons: [(TaskQuery.Sort, Object)] = []
 
     init() {
@@ -419,14 +415,17 @@ private final class SortTitles {
         progress.set("width-request", 120)
         size = title(RowView.bytesWidth, isRight: true)
         state = title(RowView.Width.wide.stateCharacters, isRight: true)
-        source.set("text", .text(translated("Source")))
-        timeLeft.set("text", .text(translated("Time Left")))
+        source = title(18)
+        timeLeft = title(RowView.leftWidth, isRight: true)
         box = .box(
             spacing: 12,
             [name, source, .box(spacing: 12, [progress, size, state, timeLeft])]
         )
         .adding(["titles"])
-        buttons = [(.name, name), (.progress, progress), (.size, size), (.state, state)]
+        buttons = [
+            (.name, name), (.host, source), (.progress, progress), (.size, size), (.state, state),
+            (.timeLeft, timeLeft),
+        ]
         for (sort, button) in buttons {
             button.on("clicked") { [weak self] _ in self?.chosen(sort) }
         }
@@ -472,6 +471,8 @@ extension TaskQuery.Sort {
         case .state: translated("State")
         case .progress: translated("Progress")
         case .priority: translated("Priority")
+        case .host: translated("Source")
+        case .timeLeft: translated("Time Left")
         }
     }
 }

@@ -60,6 +60,9 @@ struct ListCommand: AsyncParsableCommand {
             if addedBy != nil {
                 try await client.require(.addedBy, to: "tell which program added a download")
             }
+            if let sort, [.host, .timeLeft].contains(sort) {
+                try await client.require(.moreOrders, to: "sort by \(sort.rawValue)")
+            }
             var tasks = try await found(try selected.selection(), client)
             if let maxCount { tasks = Array(tasks.prefix(Int(maxCount))) }
             guard try !format.print(tasks) else { return }

@@ -52,6 +52,34 @@ struct CommandSelectionTests {
         }
     }
 
+    @Test func `the list is sorted by host, and by the time left of what runs`() async throws {
+        var file = ServedFile(TestContent(seed: 122, count: 1 << 20))
+        file.bytesPerSecond = 40_000
+        let server = try FaultServer.serving(file)
+        defer { server.stop() }
+        try await withService { service in
+            let client = service.client
+            for host in ["b.example", "a.example"] {
+                _ = try await service.add("http://\(host)/1") { $0.paused = true }
+            }
+            let long = try await service.add(server.url("/long")) { $0.speedLimit = 10_000 }
+            let short = try await service.add(server.url("/short"))
+            try await soon("both times") {
+                guard let more = try await client.getTask(long).timeLeft,
+                    let less = try await client.getTask(short).timeLeft
+                else { return false }
+                return more > 2 * less
+            }
+            func ids(_ words: String...) async throws -> String {
+                try await idown(["list", "--format", "{Id}"] + words, in: service).standardOutput
+                    .replacing("\n", with: " ")
+            }
+            #expect(try await ids("--sort", "time-left") == "4 3 1 2")
+            #expect(try await ids("--sort", "time-left", "--reverse") == "3 4 1 2")
+            #expect(try await ids("--sort", "host") == "3 4 2 1")
+        }
+    }
+
     @Test func `wait ends with the code of the first download that did not complete`() async throws
     {
         let host = try ChangingHost(.held(content, after: 100_000))

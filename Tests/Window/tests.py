@@ -614,6 +614,23 @@ class Looking(Case):
         field.write("")
         shows("alpha.bin", "gamma.bin", "beta.bin", "delta.bin")
 
+    def test_the_list_is_sorted_by_source_and_by_time_left(self):
+        for host in ("b.example", "a.example"):
+            self.desktop.command("add", "--paused", f"http://{host}/{host[0]}.bin")
+        self.add("long.bin", "downloading", size=60 * MIB)
+        self.add("short.bin", "downloading", size=30 * MIB)
+
+        def shows(*names):
+            wait(lambda: self.window.names == list(names), f"the rows {names}")
+        self.window.click("Sort by Source")
+        shows("long.bin", "short.bin", "a.bin", "b.bin")
+        self.window.click("Sort by Time Left")
+        shows("short.bin", "long.bin", "b.bin", "a.bin")
+        self.window.click("Sort by Time Left")
+        shows("long.bin", "short.bin", "b.bin", "a.bin")
+        self.window.click("Sort by Name")
+        shows("a.bin", "b.bin", "long.bin", "short.bin")
+
     def test_the_empty_page_offers_to_add(self):
         self.window.find("No Downloads Yet")
         self.window.click("Add a Download…")
@@ -1032,9 +1049,10 @@ class Languages(InLanguage):
             row = self.window.row("below.bin", "⟦")
             bar = next(node for node in row.walk() if node.role == self.Role.PROGRESS_BAR)
             wait(lambda: bar.is_seen, "a row that has its place")
-            name, _, size, state = [node for node in row.walk()
-                                    if node.role == self.Role.LABEL and node.is_seen][:4]
-            for title, cell in (("Name", name), ("Progress", bar), ("Size", size), ("State", state)):
+            name, source, size, state, left = [
+                node for node in row.walk() if node.role == self.Role.LABEL and node.is_seen][:5]
+            for title, cell in (("Name", name), ("Source", source), ("Progress", bar), ("Size", size),
+                                ("State", state), ("Time Left", left)):
                 title = self.window.find(f"⟦Sort by ⟦{title} ~ ~ ~⟧ ~ ~ ~⟧", self.Role.PUSH_BUTTON)
                 self.assertEqual(title.extents()[::2], cell.extents()[::2], f"{title} in {language}")
 

@@ -110,6 +110,7 @@ import iDownState
         arguments: [
             (.added, [1, 2, 3, 4, 5, 6], [6, 5, 4, 3, 2, 1]),
             (.name, [5, 2, 6, 1, 3, 4], [4, 3, 1, 6, 2, 5]),
+            (.host, [1, 2, 3, 4, 5, 6], [3, 4, 5, 6, 1, 2]),
             (.size, [1, 5, 6, 4, 2, 3], [3, 2, 4, 6, 1, 5]),
             (.state, [1, 2, 3, 4, 5, 6], [6, 5, 4, 3, 2, 1]),
             (.progress, [1, 5, 3, 2, 4, 6], [4, 6, 2, 3, 1, 5]),
@@ -129,6 +130,45 @@ import iDownState
             search.isDescending = true
             let backwards = try await found(search)
             #expect(backwards.ids == descending, "\(search.pageStatement)")
+        }
+    }
+
+    @Test func `hosts are ordered with their ports and without logins`() async throws {
+        try await withStore { store in
+            try await store.commit { transaction in
+                for url in [
+                    "https://z:p@c.org/1", "ftp://d.org/2", "http://b.org:90/3", "http://b.org/4",
+                    "sftp://me@a.org/5",
+                ] { _ = try transaction.addTask(url, name: "x") }
+            }
+            var byHost = TaskSearch()
+            byHost.order = .host
+            let ids = try await store.read { [byHost] snapshot throws(StoreFailure) in
+                var ids: [Int64] = []
+                _ = try snapshot.forEachFound(byHost) { record in
+                    ids.append(record.id.rawValue)
+                    return true
+                }
+                return ids
+            }
+            #expect(ids == [5, 4, 3, 1, 2])
+        }
+    }
+
+    @Test func `by the time left, the named tasks are the first ones, in both directions`()
+        async throws
+    {
+        try await withTasks { found async throws in
+            var byTime = search { $0.order = .timeLeft }
+            #expect(try await found(byTime).ids == [1, 2, 3, 4, 5, 6])
+            byTime.first = try [5, 2].map { try #require(TaskID("\($0)")) }
+            #expect(try await found(byTime).ids == [5, 2, 1, 3, 4, 6])
+            byTime.isDescending = true
+            #expect(try await found(byTime).ids == [5, 2, 1, 3, 4, 6])
+            byTime.offset = 1
+            byTime.limit = 2
+            byTime.text = "iso"
+            #expect(try await found(byTime).ids == [1, 3])
         }
     }
 

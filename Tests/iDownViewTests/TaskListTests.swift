@@ -112,11 +112,30 @@ struct TaskListTests {
         list.sort = .state
         list.isDescending = false
         #expect(list.rows() == ["2", "3", "1", "4"])
+        list.sort = .host
+        #expect(list.rows() == ["1", "2", "3", "4"])
         var filters: [TaskList.Filter] = []
         for _ in TaskList.Filter.known {
             filters.append(list.filter); list.filter = list.filter.next
         }
         #expect(filters == TaskList.Filter.known && list.filter == .all)
+    }
+
+    @Test func `by the time left, what does not run stands behind in both directions`() {
+        var list = TaskList()
+        let running = [(1, 9_000), (2, 1_000), (3, 0), (4, 5_000)].map { id, left in
+            var task = task(id, .downloading)
+            (task.totalBytes, task.speed) = (10_000, 10)
+            task.downloadedBytes = 10_000 - UInt64(left)
+            return task
+        }
+        var stuck = task(5, .downloading)
+        stuck.speed = 0
+        load(&list, [task(6, .completed)] + running + [stuck])
+        list.sort = .timeLeft
+        #expect(list.rows() == ["3", "2", "4", "1", "5", "6"])
+        list.isDescending = true
+        #expect(list.rows().prefix(4) == ["1", "4", "2", "3"])
     }
 
     @Test func `the search finds what the rows show, in whatever letters it is typed`() {
