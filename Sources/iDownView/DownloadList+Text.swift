@@ -42,11 +42,37 @@ extension DownloadList {
         return options
     }
 
+    /// The list in the form that ``init(_:)`` reads, with a line of its own for each mirror.
+    package var text: String {
+        entries.flatMap { entry in
+            [entry.url] + entry.optionLines.map { "  \($0.name)=\($0.value)" }
+        }.joined(separator: "\n")
+    }
+
     /// Returns whether a name is the one that the service takes from a URL by itself.
     static func isSuggested(_ name: String, by url: String) -> Bool {
         guard let path = URLText(url)?.path else { return false }
         let last = path.split(separator: "/", omittingEmptySubsequences: false).last ?? ""
         guard !last.isEmpty else { return name == "download" }
         return name == last || name == URLText.percentDecoded(last)
+    }
+}
+
+extension DownloadList.Entry {
+    fileprivate var optionLines: [(name: String, value: String)] {
+        let name = [subfolder, options.filename].compactMap(\.self).joined(separator: "/")
+        let texts: [(String, String?)] = [
+            ("dir", options.directory), ("out", name.isEmpty ? nil : name),
+            ("checksum", options.checksum), ("referer", options.referrer),
+            ("user-agent", options.userAgent), ("token", options.token),
+            ("pause", options.paused.map { "\($0)" }),
+            ("max-connection-per-server", options.connections.map { "\($0)" }),
+            ("max-download-limit", options.speedLimit.map { "\($0)" }),
+            ("priority", options.priority.map { "\($0)" }),
+            ("retry-for", options.retryFor.map { Quantity.text(ofSeconds: $0) }),
+        ]
+        return texts.compactMap { name, text in text.map { (name: name, value: $0) } }
+            + options.headers.map { (name: "header", value: "\($0.name): \($0.value)") }
+            + options.mirrors.map { (name: "mirror", value: $0) }
     }
 }

@@ -59,6 +59,12 @@ package struct DownloadList: Hashable, Sendable {
         }
     }
 
+    /// Reads a list in either form.
+    package init(textOrJSON text: String) throws(Mistake) {
+        let isJSON = text.first { !$0.isWhitespace } == "["
+        self = isJSON ? try DownloadList(json: text) : try DownloadList(text)
+    }
+
     /// Calls the function for each entry, which it may change.
     package mutating func change(_ body: (inout Entry) throws -> Void) rethrows {
         for place in entries.indices { try body(&entries[place]) }
@@ -143,7 +149,7 @@ extension DownloadList {
         let text: String
     }
 
-    /// The options that idown reads; all names except the last two are those of aria2.
+    /// The options that idown reads; all names except the last three are those of aria2.
     private enum Option: String {
         case out, dir, checksum, referer, header, pause, split
         case userAgent = "user-agent"
@@ -152,6 +158,7 @@ extension DownloadList {
         case priority
         case retryFor = "retry-for"
         case token
+        case mirror
 
         func set(_ value: String, in entry: inout Entry) throws(Reason) {
             switch self {
@@ -172,6 +179,11 @@ extension DownloadList {
             case .referer: entry.options.referrer = value == "*" ? entry.url : value
             case .userAgent: entry.options.userAgent = value
             case .token: entry.options.token = value
+            case .mirror:
+                guard entry.options.mirrors.count < Contract.maximumMirrors else {
+                    throw Reason(text: "is given more than \(Contract.maximumMirrors) times")
+                }
+                entry.options.mirrors.append(value)
             case .header:
                 guard let header = AddOptions.Header(line: value) else {
                     throw Reason(text: "must have the form Name: value")
@@ -206,6 +218,51 @@ extension DownloadList {
                 entry.options.priority = number
             }
         }
+    }
+}
+
+extension DownloadList.Entry {
+    /// Fills in options that apply where the list sets none, and makes the folder absolute.
+    ///
+    /// - Parameters:
+    ///   - defaults: The options; a token is for one call, and is not filled in.
+    ///   - absolute: Returns the whole path of a folder.
+    /// - Throws: What `absolute` throws.
+    package mutating func complete<Failure: Error>(
+        from defaults: AddOptions,
+        _ absolute: (String) throws(Failure) -> String
+    ) throws(Failure) {
+        var folder = defaults.directory
+        if let own = options.directory { folder = try absolute(own) }
+        if let subfolder, let above = folder, !subfolder.hasPrefix("/") {
+            folder = above + "/" + subfolder
+        } else if let subfolder {
+            folder = try absolute(subfolder)
+        }
+        options.directory = folder
+        options.fill(from: defaults)
+    }
+}
+
+extension AddOptions {
+    /// Takes over the options that are not given here.
+    fileprivate mutating func fill(from defaults: AddOptions) {
+        filename = filename ?? defaults.filename
+        checksum = checksum ?? defaults.checksum
+        expectedSize = expectedSize ?? defaults.expectedSize
+        if mirrors.isEmpty { mirrors = defaults.mirrors }
+        paused = paused ?? defaults.paused
+        priority = priority ?? defaults.priority
+        connections = connections ?? defaults.connections
+        speedLimit = speedLimit ?? defaults.speedLimit
+        retryFor = retryFor ?? defaults.retryFor
+        referrer = referrer ?? defaults.referrer
+        userAgent = userAgent ?? defaults.userAgent
+        cookies = cookies ?? defaults.cookies
+        onExisting = onExisting ?? defaults.onExisting
+        whenDone = whenDone ?? defaults.whenDone
+        let names = Set(headers.map { $0.name.lowercased() })
+        headers += defaults.headers.filter { !names.contains($0.name.lowercased()) }
     }
 }
 

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
+package import iDownBus
+
 /// The links of a typed, pasted or dropped text, one or more in a line.
+///
+/// Options of a link may stand in indented lines below it, as in the lists of ``DownloadList``.
 package struct LinkText: Hashable, Sendable {
     /// A word that is no link.
     package struct Mistake: Hashable, Sendable {
@@ -14,6 +18,8 @@ package struct LinkText: Hashable, Sendable {
     package private(set) var links: [String] = []
     /// The line of each link, counted from 1.
     package private(set) var lines: [Int] = []
+    /// The links with options of their own, by the place of the link.
+    private var entries: [Int: DownloadList.Entry] = [:]
     /// The paths of metalinks of this machine.
     package private(set) var metalinks: [String] = []
     /// What is no link, and where it stands.
@@ -31,7 +37,12 @@ package struct LinkText: Hashable, Sendable {
     package init(_ text: String) {
         var known: Set<String> = []
         let lines = text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
+        var options: [Int: [Int]] = [:]
         for (place, line) in lines.enumerated() where !line.hasPrefix("#") {
+            if !links.isEmpty, Self.isOption(line) {
+                options[links.count - 1, default: []].append(place)
+                continue
+            }
             let words =
                 line.hasPrefix("/") ? [line] : line.split(whereSeparator: \.isWhitespace)
             for word in words {
@@ -50,7 +61,45 @@ package struct LinkText: Hashable, Sendable {
                 }
             }
         }
+        for (link, places) in options { read(places.map { ($0, lines[$0]) }, of: link) }
+        mistakes.sort { $0.line < $1.line }
     }
+
+    /// Whether a line is indented and has the form `name=value`; the names are those of aria2.
+    private static func isOption(_ line: Substring) -> Bool {
+        guard line.first == " " || line.first == "\t", let equals = line.firstIndex(of: "=") else {
+            return false
+        }
+        let name = line[..<equals].drop { $0 == " " || $0 == "\t" }
+        return !name.isEmpty && name.utf8.allSatisfy { (97...122).contains($0) || $0 == 45 }
+    }
+
+    private mutating func read(_ options: [(place: Int, line: Substring)], of link: Int) {
+        let lines = options.map(\.line)
+        do throws(DownloadList.Mistake) {
+            let list = try DownloadList(([links[link][...]] + lines).joined(separator: "\n"))
+            entries[link] = list.entries.first
+            // Relative to what, nobody could tell.
+            guard entries[link]?.options.directory?.hasPrefix("/") == false else { return }
+            let line = lines.lastIndex { $0.contains("dir") } ?? 0
+            throw DownloadList.Mistake(line: line + 2, reason: "")
+        } catch {
+            let (place, line) = options[error.line - 2]
+            // What stands behind may be a secret.
+            let name = CellText(line.drop { $0.isWhitespace }.prefix { $0 != "=" } + "=")
+            mistakes.append(Mistake(line: place + 1, word: name.cut(to: 60).description))
+        }
+    }
+
+    /// The options of a link: its own, and others where it has none.
+    package func options(ofLink place: Int, with others: AddOptions) -> AddOptions {
+        guard var entry = entries[place] else { return others }
+        entry.complete(from: others) { $0 }
+        return entry.options
+    }
+
+    /// Whether a link has options of its own.
+    package var hasOptions: Bool { !entries.isEmpty }
 
     /// How many downloads there are at least: a metalink may bring several.
     package var count: Int { links.count + metalinks.count }

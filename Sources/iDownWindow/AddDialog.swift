@@ -140,7 +140,9 @@ final class AddDialog {
 
     private var questions: [LinkProbes.Question] {
         let options = form.values
-        return links.links.prefix(Self.mostShown).map { LinkProbes.Question($0, options) }
+        return links.links.prefix(Self.mostShown).enumerated().map { place, link in
+            LinkProbes.Question(link, links.options(ofLink: place, with: options))
+        }
     }
 
     private func ask() { probes.ask(links.mistakes.isEmpty ? questions : []) }
@@ -189,7 +191,13 @@ final class AddDialog {
         Task {
             do throws(ManagerError) {
                 var ids: [String] = []
-                if let link = links.links.first, links.links.count == 1 {
+                if links.hasOptions {
+                    let downloads = links.links.enumerated().map { place, link in
+                        let own = links.options(ofLink: place, with: options)
+                        return NewDownload(link, options: own)
+                    }
+                    ids += try await client.addMany(downloads)
+                } else if let link = links.links.first, links.links.count == 1 {
                     ids.append(try await client.addURL(link, options: options))
                 } else if !links.links.isEmpty {
                     ids += try await client.addURLs(links.links, options: options)
@@ -208,8 +216,8 @@ final class AddDialog {
 
     /// An error in words; one of several links, which the service tells by its place, by its line.
     private func words(of error: ManagerError) -> String {
-        let start = "URL "
-        guard error.message.hasPrefix(start), let end = error.message.firstRange(of: ": "),
+        guard let start = ["URL ", "task "].first(where: error.message.hasPrefix),
+            let end = error.message.firstRange(of: ": "),
             let place = Int(error.message[..<end.lowerBound].dropFirst(start.count)),
             links.lines.indices.contains(place - 1)
         else { return error.text }
@@ -224,7 +232,8 @@ private nonisolated enum LinkList {
     /// A longer file is no list of links.
     private static let longest = 1 << 20
 
-    /// Returns the links of a file in lines; nil for a file that is none or cannot be read.
+    /// Returns the links of a file in lines, each with its options below it; nil for a file that is
+    /// no list or cannot be read.
     @concurrent
     static func read(_ path: String) async -> String? {
         let file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
@@ -238,9 +247,9 @@ private nonisolated enum LinkList {
             count = max(0, Glibc.read(file, buffer.baseAddress, longest))
         }
         guard let text = String(validating: bytes, as: UTF8.self),
-            let list = try? DownloadList(text), !list.entries.isEmpty
+            let list = try? DownloadList(textOrJSON: text), !list.entries.isEmpty
         else { return nil }
-        let links = list.entries.map(\.url).joined(separator: "\n")
+        let links = list.text
         // A list could name itself.
         return LinkText(links).files.isEmpty ? links : nil
     }

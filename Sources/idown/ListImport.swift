@@ -25,8 +25,7 @@ struct ListImport {
         let text = try InputFile.text(of: path)
         let list: DownloadList
         do {
-            let isJSON = text.first { !$0.isWhitespace } == "["
-            list = isJSON ? try DownloadList(json: text) : try DownloadList(text)
+            list = try DownloadList(textOrJSON: text)
         } catch {
             Output.complain("\(name): \(error)")
             throw ExitStatus.refusedOption.exit
@@ -108,16 +107,7 @@ struct ListImport {
                 Output.complain("line \(entry.line): \(mistake)")
                 throw ExitStatus.refusedURL.exit
             }
-            let folder =
-                try entry.options.directory.map(WorkingFolder.absolute) ?? defaults.directory
-            entry.options.directory =
-                try entry.subfolder.map { below in
-                    guard let folder, !below.hasPrefix("/") else {
-                        return try WorkingFolder.absolute(below)
-                    }
-                    return folder + "/" + below
-                } ?? folder
-            entry.options.fill(from: defaults)
+            try entry.complete(from: defaults, WorkingFolder.absolute)
             if !entry.options.headers.contains(where: { $0.name.lowercased() == "cookie" }) {
                 entry.options = try AddingArguments.fill(
                     entry.options,
@@ -139,22 +129,5 @@ extension DownloadList.Batch {
         case .limitExceeded: urls.contains { $0.utf8.count * 3 > Contract.maximumURLBytes }
         default: false
         }
-    }
-}
-
-extension AddOptions {
-    /// Takes over the options that are not given here.
-    fileprivate mutating func fill(from defaults: AddOptions) {
-        paused = paused ?? defaults.paused
-        priority = priority ?? defaults.priority
-        connections = connections ?? defaults.connections
-        speedLimit = speedLimit ?? defaults.speedLimit
-        retryFor = retryFor ?? defaults.retryFor
-        referrer = referrer ?? defaults.referrer
-        userAgent = userAgent ?? defaults.userAgent
-        onExisting = onExisting ?? defaults.onExisting
-        whenDone = whenDone ?? defaults.whenDone
-        let names = Set(headers.map { $0.name.lowercased() })
-        headers += defaults.headers.filter { !names.contains($0.name.lowercased()) }
     }
 }

@@ -144,14 +144,37 @@ class Adding(Case):
     def test_a_list_is_named_by_its_path(self):
         urls = [self.serve(f"listed{number}.bin", size=1000) for number in range(2)]
         path = self.desktop.home / "my links.txt"
-        path.write_text(f"# a list\n{urls[0]}\n  out=other.bin\n\n{urls[1]}\n")
+        path.write_text(f"# a list\n{urls[0]}\n  out=other.bin\n  gid=1\n\n{urls[1]}\n")
         dialog = self.open_dialog()
         self.type_links(str(path))
-        wait(lambda: self.window.field("Links, one in a line", dialog).text == "\n".join(urls),
-             "the links of the list")
+        wait(lambda: self.window.field("Links, one in a line", dialog).text
+             == f"{urls[0]}\n  out=other.bin\n{urls[1]}", "the links of the list")
         self.window.click("Add", dialog)
-        for number in range(2):
-            self.window.row(f"listed{number}.bin", "Completed")
+        self.window.row("other.bin", "Completed")
+        self.window.row("listed1.bin", "Completed")
+
+    def test_what_was_exported_is_added_again(self):
+        self.desktop.command("add", "--paused", "--limit", "300k", "--priority", "3", "-d",
+                             str(self.desktop.saved), self.serve("exported.bin", size=1000))
+        path = self.desktop.home / "exported.json"
+        path.write_text(self.desktop.command("export", "--json"))
+        self.desktop.command("remove", "all", "-y")
+        self.window.has_no_row("exported.bin")
+        dialog = self.open_dialog()
+        self.type_links(str(path))
+        wait(lambda: "  pause=true" in self.window.field("Links, one in a line", dialog).text,
+             "the options of the list")
+        self.window.click("Add", dialog)
+        self.window.row("exported.bin", "Paused")
+        task = self.task("exported.bin")
+        self.assertEqual([task[key] for key in ("SpeedLimit", "Priority", "Directory")],
+                         [300 * 1024, 3, str(self.desktop.saved)])
+
+    def test_an_option_that_cannot_be_read_is_told_by_its_line(self):
+        dialog = self.open_dialog()
+        self.type_links(f"{self.serve('optional.bin')}\n  priority=high")
+        self.window.find("Line 2 is no link: priority=")
+        self.assertFalse(self.window.button("Add", dialog).is_sensitive)
 
     def test_a_path_that_leads_to_no_list_is_told_by_its_line(self):
         (self.desktop.home / "picture.txt").write_bytes(b"\x89PNG\r\n\xff")
@@ -305,6 +328,17 @@ class Arriving(Case):
         self.window.click("Add From Files", dialog)
         self.desktop.choose_path("Metalinks and Lists of Links", path)
         self.is_added(dialog)
+
+    def test_a_folder_is_chosen(self):
+        self.window.act("add")
+        dialog = self.window.find("Add Downloads", self.Role.FRAME)
+        self.window.field("Links, one in a line", dialog).write(self.serve("placed.bin", size=1000))
+        self.window.click("Choose a Folder", dialog)
+        self.desktop.choose_path("Choose a Folder", self.desktop.saved)
+        wait(lambda: len(self.window.application.children) == 2, "the end of the list of folders")
+        self.window.click("Add", dialog)
+        self.window.row("placed.bin", "Completed")
+        self.assertEqual(self.task("placed.bin")["Directory"], str(self.desktop.saved))
 
     def test_a_copied_link_is_offered_and_never_added_by_itself(self):
         number = self.start_source(self.serve("copied.bin", size=1000))

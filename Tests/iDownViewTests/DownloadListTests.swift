@@ -40,6 +40,43 @@ struct DownloadListTests {
         #expect(list.entries.last?.options == AddOptions())
     }
 
+    @Test func `a list that is written again has the same downloads`() throws {
+        let list = try DownloadList(
+            """
+            http://a/x\thttp://b/x
+              out=sub/name
+              dir=/folder
+              header=Name: value
+              header=Other:value
+              user-agent=me
+              referer=*
+              split=4
+              checksum=md5=00
+              pause=false
+              priority=-3
+              retry-for=forever
+              max-download-limit=2M
+              token=t
+            http://c/
+              mirror=http://d/
+            http://e/
+            """
+        )
+        let again = try DownloadList(list.text)
+        #expect(again.entries.map(\.url) == list.entries.map(\.url))
+        #expect(again.entries.map(\.options) == list.entries.map(\.options))
+        #expect(again.entries.map(\.subfolder) == ["sub", nil, nil])
+        #expect(list.entries[1].options.mirrors == ["http://d/"])
+    }
+
+    @Test func `a link has no more mirrors than the service takes`() throws {
+        let lines = Array(repeating: "  mirror=http://b/", count: Contract.maximumMirrors)
+        _ = try DownloadList((["http://a/"] + lines).joined(separator: "\n"))
+        #expect(throws: DownloadList.Mistake.self) {
+            try DownloadList((["http://a/\thttp://b/"] + lines).joined(separator: "\n"))
+        }
+    }
+
     @Test(arguments: ["out=sub/x\n dir=/d", "dir=/d\n out=sub/x"])
     func `a folder before the name is kept separate, in any order of the options`(options: String)
         throws

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Testing
+import iDownBus
 import iDownView
 
 struct LinkTextTests {
@@ -36,6 +37,37 @@ struct LinkTextTests {
         #expect(text.metalinks == ["/tmp/my list.META4"])
         #expect(text.files == [2: "/tmp/my links.txt", 3: "/tmp/a b"])
         #expect(text.mistakes.map(\.line) == [2, 3])
+    }
+
+    @Test
+    func `indented lines below a link are its options, as in a list, and the others fill in`() {
+        let text = LinkText(
+            """
+            https://a.org/1
+              out=sub/b.bin
+              dir=/srv
+              mirror=https://b.org/1
+            \thttps://a.org/2?x=1
+            https://a.org/3
+            """
+        )
+        #expect(text.links == ["https://a.org/1", "https://a.org/2?x=1", "https://a.org/3"])
+        #expect(text.mistakes.isEmpty && text.hasOptions)
+        var others = AddOptions()
+        (others.directory, others.filename, others.speedLimit) = ("/home", "c.bin", 5)
+        let first = text.options(ofLink: 0, with: others)
+        #expect(first.directory == "/srv/sub" && first.filename == "b.bin")
+        #expect(first.mirrors == ["https://b.org/1"] && first.speedLimit == 5)
+        #expect(text.options(ofLink: 2, with: others) == others)
+        #expect(!LinkText("https://a.org/1").hasOptions)
+    }
+
+    @Test(arguments: ["  priority=high", "\tdir=here", "  token=secret\n  pause=secret"])
+    func `an option that cannot be read is told by its line and name`(option: String) {
+        let text = LinkText("# a comment\nhttps://a.org/1\n\(option)")
+        let lines = option.split(separator: "\n")
+        #expect(text.mistakes.map(\.line) == [2 + lines.count])
+        #expect(text.mistakes.allSatisfy { $0.word.hasSuffix("=") })
     }
 
     @Test
