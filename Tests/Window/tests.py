@@ -906,8 +906,7 @@ class Keys(Case):
         """Clicks a row with the mouse."""
         self.window.place(0, 0, 1000, 700)
         self.window.focus()
-        # The first row of a list is there before it has its place.
-        left, top, _, height = wait(lambda: row.is_seen and row.extents(), "the row's place")
+        left, top, _, height = row.place_at_rest()
         # GTK clicks on what was below the pointer when that moved last. The row of the test before had
         # the same place.
         for x in (left + 50, left + 60):

@@ -167,6 +167,17 @@ class Node:
         """Left, top, width and height in the window."""
         return self.ask("Component", "GetExtents", "u", 1)
 
+    def place_at_rest(self):
+        """Its extents, once six looks at them in turn are the same.
+
+        A row that shows another download than before is told at its old place until the next frame."""
+        seen = []
+
+        def look():
+            seen.append(self.is_seen and self.extents())
+            return seen[-1] if seen[-1] and seen[-6:].count(seen[-1]) == 6 else None
+        return wait(look, f"{self} at rest")
+
     def __repr__(self):
         role = self.role
         word = Role(role).name.lower() if role in [*Role] else role
