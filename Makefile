@@ -58,7 +58,7 @@ FUZZ = $(SWIFT) build -c release --scratch-path .build/fuzz $(STRICT) -Xswiftc -
     -Xlinker -u -Xlinker LLVMFuzzerRunDriver -Xlinker --export-dynamic
 
 .DEFAULT_GOAL := build
-.PHONY: build run window test test-browsers test-window examples docs chaos simulate sanitize fuzz bench lint check install uninstall dist deb rpm extension packages clean help
+.PHONY: build run window test test-browsers test-window examples docs chaos versions simulate sanitize fuzz bench lint check install uninstall dist deb rpm extension packages clean help
 
 build: ## Build the release programs into .build/release; the window where libadwaita is
 	@.ci/need build $(if $(filter 1,$(IDOWN_WINDOW)),window)
@@ -114,6 +114,12 @@ chaos: ## Kill the service KILLS=300 times in mid-transfer and look whether it k
 	@.ci/need build chaos
 	$(RELEASE) --product idownd
 	Tests/Chaos/run
+
+versions: build ## Take over what an older version left, and mix its programs with these: OLD=folder of them
+	@.ci/need build chaos
+	@test -x "$(OLD)/idownd" -a -x "$(OLD)/idown" || { echo "OLD=folder with an older idownd and idown" >&2; exit 64; }
+	Tests/Chaos/upgrade "$(OLD)/idownd"
+	Tests/Chaos/versions "$(OLD)"
 
 simulate: ## Run SEEDS=150 simulated worlds around the service, from SEED=1 on, SEED=… alone runs one; and DAYS=10 of use
 	@.ci/need build test

@@ -15,8 +15,8 @@ RATE = 1 << 18
 class Host:
     """Serves files whose every version is known, and keeps count of the bytes sent."""
 
-    def __init__(self, work, dice):
-        self.dice = dice
+    def __init__(self, work, dice, rate=RATE, locations=""):
+        self.dice, self.rate, self.locations = dice, rate, locations
         self.root = work / "served"
         self.root.mkdir()
         self.log = work / "access.log"
@@ -37,10 +37,14 @@ class Host:
             pid {work}/nginx.pid; error_log {work}/nginx.log;
             events {{ worker_connections 1024; }}
             http {{
-                log_format sent '$uri $status $body_bytes_sent';
+                log_format sent '$uri $status $body_bytes_sent $msec $request_time'
+                    ' $sent_http_content_range';
                 access_log {self.log} sent; sendfile on; default_type application/octet-stream;
                 sendfile_max_chunk 256k; {scratch}
-                server {{ listen 127.0.0.1:{self.port}; root {self.root}; limit_rate {RATE}; }}
+                server {{
+                    listen 127.0.0.1:{self.port}; root {self.root}; limit_rate {self.rate};
+                    {self.locations}
+                }}
             }}
             """
         )
