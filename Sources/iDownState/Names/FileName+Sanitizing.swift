@@ -35,8 +35,8 @@ extension FileName {
     /// The most scalars of a text that are looked at, of which the last ones may be an extension.
     ///
     /// A URL may be 64 KiB long, and one call may add 100,000 of them.
-    private static let mostRead = 1_024
-    private static let mostReadOfEnd = 256
+    private static let mostRead = 512
+    private static let mostReadOfEnd = 128
 
     /// The scalars of a text; of a long one those at both ends, because the name can have no more.
     private static func ends(of text: String) -> [Unicode.Scalar] {

@@ -48,7 +48,10 @@ extension FileName {
     /// The dot of an extension: 1 to 16 ASCII letters and digits, at least one of them a letter,
     /// so that the `2` of `release-1.2` is none.
     private static func extensionDot(in text: Substring) -> String.Index? {
-        guard let dot = text.lastIndex(of: "."), dot != text.startIndex else { return nil }
+        // Bytes, and only those that an extension can have, since a name may be long.
+        let end = text.utf8.suffix(17)
+        guard let dot = end.lastIndex(of: UInt8(ascii: ".")), dot != text.startIndex
+        else { return nil }
         let tail = text[text.index(after: dot)...].utf8
         guard (1...16).contains(tail.count), tail.allSatisfy(\.isLetterOrDigit),
             tail.contains(where: \.isLetter)
