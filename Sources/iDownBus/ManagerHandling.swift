@@ -32,11 +32,16 @@ package protocol ManagerHandling: Sendable {
     ///
     /// - Parameters:
     ///   - call: The call.
+    ///   - answer: Takes one id per URL, in the same order, or the error of the first bad URL or of
+    ///     the options; called exactly once, on any thread.
     ///   - urls: The URLs as the client gave them.
     ///   - options: The options, decoded.
-    /// - Returns: One id per URL, in the same order.
-    /// - Throws: The error of the first bad URL, or of the options.
-    func addURLs(_ call: Call, _ urls: [String], _ options: AddOptions) async throws -> [String]
+    func addURLs(
+        _ call: Call,
+        _ answer: @escaping Answer<[String]>,
+        _ urls: [String],
+        _ options: AddOptions
+    )
 
     /// Adds all downloads, each with its own options, together or none.
     ///

@@ -53,9 +53,15 @@ extension ManagerInterface {
                 ) in
                 handler.addURL(call, answer, url, try AddOptions(options))
             },
-            .method(Name.addURLs, in: ["urls", "options"], out: ["ids"]) {
-                (call: Call, urls: [String], options: [String: Value]) in
-                try await addURLs(call, urls, options)
+            // Without a task that waits: it would hold tens of megabytes until they are stored.
+            .method(Name.addURLs, in: ["urls", "options"], answering: "ids") {
+                (
+                    call: Call,
+                    answer: @escaping Answer<[String]>,
+                    urls: [String],
+                    options: [String: Value]
+                ) in
+                try addURLs(call, answer, urls, options)
             },
             .method(Name.addMany, in: ["tasks"], out: ["ids"]) {
                 (call: Call, tasks: [[String: Value]]) in
@@ -176,9 +182,10 @@ extension ManagerInterface {
 
     private func addURLs(
         _ call: Call,
+        _ answer: @escaping Answer<[String]>,
         _ urls: [String],
         _ options: [String: Value]
-    ) async throws -> [String] {
+    ) throws {
         guard urls.count <= Contract.maximumURLs else {
             throw ManagerError(
                 .limitExceeded,
@@ -192,7 +199,7 @@ extension ManagerInterface {
                 "\(key.rawValue) may be given with one URL only, not with \(urls.count)."
             )
         }
-        return try await handler.addURLs(call, urls, options)
+        handler.addURLs(call, answer, urls, options)
     }
 
     private func addMetalink(

@@ -23,12 +23,19 @@ extension ManagerService {
         }
     }
 
-    package func addURLs(
+    package nonisolated func addURLs(
         _ call: Call,
+        _ answer: @escaping Answer<[String]>,
         _ urls: [String],
         _ options: AddOptions
-    ) async throws -> [String] {
-        try await add(.urls(urls, isList: true), options, call).map(\.description)
+    ) {
+        coordinator.executor.run {
+            self.assumeIsolated { service in
+                service.add(.urls(urls, isList: true), options, call) { result in
+                    answer(result.map { $0.map(\.description) })
+                }
+            }
+        }
     }
 
     package func addMany(_ call: Call, _ downloads: [NewDownload]) async throws -> [String] {

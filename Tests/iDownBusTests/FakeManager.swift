@@ -83,8 +83,13 @@ final class FakeManager: ManagerHandling {
         }
     }
 
-    func addURLs(_ call: Call, _ urls: [String], _ options: AddOptions) -> [String] {
-        urls.map { add($0, options, call) }
+    func addURLs(
+        _ call: Call,
+        _ answer: @escaping Answer<[String]>,
+        _ urls: [String],
+        _ options: AddOptions
+    ) {
+        answer(.success(urls.map { add($0, options, call) }))
     }
 
     func addMany(_ call: Call, _ downloads: [NewDownload]) -> [String] {

@@ -84,7 +84,7 @@ extension Connection {
             case .answering(let body):
                 let answer: Answer<WireWriter> = { [executor] outcome in
                     let outcome = outcome.mapError { BusError(thrown: $0) }
-                    executor.run { self.assumeIsolated { $0.finish(id, with: outcome) } }
+                    executor.run { self.assumeIsolated { $0.finish(id, withAny: outcome) } }
                 }
                 do {
                     try body(call, arguments, answer)
@@ -145,6 +145,15 @@ extension Connection {
             }
         }
         pendingCalls.attach(task, to: id)
+    }
+
+    /// Answers a call that has no task, unless it has been; for a long answer one begins.
+    private func finish(_ id: Int, withAny outcome: Result<WireWriter, BusError>) {
+        if case .success(let results) = outcome, results.bytes.count > LongAnswers.size {
+            start(id) { .success(results) }
+        } else {
+            finish(id, with: outcome)
+        }
     }
 
     /// Answers a call, unless it has been.
