@@ -24,6 +24,18 @@ struct StoppingTests {
         case failed(String)
     }
 
+    /// Waits for an answer as long as a slow machine may need.
+    private static func manager(of service: ServiceUnderTest) -> Proxy {
+        let manager = service.manager
+        return Proxy(
+            manager.connection,
+            manager.destination,
+            manager.path,
+            manager.interface,
+            timeout: .seconds(300)
+        )
+    }
+
     private static func outcome(
         _ body: () async throws(BusError) -> Void
     ) async -> Outcome {
@@ -57,14 +69,13 @@ struct StoppingTests {
                     (0..<40).map { "\(folder)/victim/\($0)" },
                     options: options
                 )
-                let manager = service.manager
+                let manager = Self.manager(of: service)
                 async let added = Self.outcome { () throws(BusError) in
                     _ = try await manager.call(
                         "AddURLs",
                         (0..<20_000).map { "\(folder)/batch/\($0)" },
                         ["paused": Value.boolean(true)],
-                        returning: [String].self,
-                        timeout: .seconds(300)
+                        returning: [String].self
                     )
                 }
                 async let ended = Self.end(victims, manager, atOnce: round % 2 == 0)
@@ -111,7 +122,7 @@ struct StoppingTests {
             options.paused = true
             let id = try await service.client.addURL("http://127.0.0.1:9/a", options: options)
             for _ in 1...8 {
-                let manager = service.manager
+                let manager = Self.manager(of: service)
                 async let last = withTaskGroup { group in
                     for _ in 1...200 {
                         group.addTask { await Self.lastOutcome(of: id, manager) }
