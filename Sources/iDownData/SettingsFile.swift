@@ -273,7 +273,51 @@ package struct SettingsFile: Sendable {
         guard let json = try? JSONDecoder().decode(JSONValue.self, from: Data(bytes)),
             case .object(let content) = json
         else { throw .unreadable(path: path) }
+        // The decoder keeps one of several values, and nobody knows which one the user means.
+        if let key = Self.keyGivenTwice(in: bytes) {
+            throw .invalidValue(path: path, key: Self.shown(key), expected: "given once")
+        }
         return content
+    }
+
+    /// Finds a key of an object that stands in it twice.
+    ///
+    /// - Parameter bytes: a valid object (RFC 8259).
+    /// - Returns: the first such key; nil where there is none.
+    private static func keyGivenTwice(in bytes: [UInt8]) -> String? {
+        var keys: Set<String> = []
+        var (depth, start) = (0, nil as Int?)
+        // Behind a brace or a comma of the object itself stands a key.
+        var isBeforeKey = false
+        var place = 0
+        while place < bytes.count {
+            defer { place += 1 }
+            if let first = start {
+                // What stands behind a backslash ends no string.
+                if bytes[place] == UInt8(ascii: "\\") {
+                    place += 1
+                    continue
+                }
+                guard bytes[place] == UInt8(ascii: "\"") else { continue }
+                start = nil
+                guard isBeforeKey else { continue }
+                isBeforeKey = false
+                let text = Data(bytes[first...place])
+                guard let key = try? JSONDecoder().decode(String.self, from: text) else { continue }
+                guard keys.insert(key).inserted else { return key }
+                continue
+            }
+            switch bytes[place] {
+            case UInt8(ascii: "\""): start = place
+            case UInt8(ascii: "{"), UInt8(ascii: "["):
+                depth += 1
+                isBeforeKey = depth == 1
+            case UInt8(ascii: "}"), UInt8(ascii: "]"): depth -= 1
+            case UInt8(ascii: ","): isBeforeKey = depth == 1
+            default: break
+            }
+        }
+        return nil
     }
 
     private func settings(in content: [String: JSONValue]) throws(SettingsFailure) -> Settings {

@@ -185,6 +185,31 @@ import iDownTesting
         }
     }
 
+    @Test(
+        arguments: [
+            (#"{"Proxy":"","Proxy":"http://p:1/"}"#, "Proxy"),
+            (#"{"Proxy": "", "NoProxy": "x", "Pro\u0078y" : ""}"#, "Proxy"),
+            (#"{"Later":["Later",{"Later":1}],"Later":2}"#, "Later"),
+            (#"{"Later":{"a":1,"a":2},"L\"ater":"{\"Later\":","B":["B","B"],"\\":"\\"}"#, nil),
+            (#"{}"#, nil),
+        ] as [(String, String?)]
+    )
+    func `a key that is given twice is a mistake, and its value is not guessed`(
+        _ content: String,
+        _ key: String?
+    ) async throws {
+        try await withTemporaryFolder { folder in
+            try write(content, in: folder)
+            let reading = SettingsFile(folder: folder).read()
+            let path = folder + "/settings.json"
+            let failure = key.map {
+                SettingsFailure.invalidValue(path: path, key: $0, expected: "given once")
+            }
+            #expect(reading.failure == failure)
+            #expect(reading.unknownProxy == failure)
+        }
+    }
+
     @Test func `a file that cannot be replaced is left where it is`() async throws {
         try await withTemporaryFolder { folder in
             let misspelt = #"{"Proxy": "http://p:1/", "SpeedLimits": 5}"#
