@@ -4,7 +4,8 @@ extension TaskRecord {
     /// Puts a fresh link in the place of one that expired.
     ///
     /// The bytes on disk stay; whether they are those of the new URL, the next transfer has to
-    /// prove. What the client gave for the old origin alone does not go to another.
+    /// prove. What the client gave for the old origin alone does not go to another; a link of the
+    /// same origin that has no login keeps the old one's.
     ///
     /// - Parameters:
     ///   - url: the link, in normal form.
@@ -18,6 +19,7 @@ extension TaskRecord {
         guard intent != .remove else { throw .gone }
         guard !isPublishing else { throw .publishing }
         guard state.isUnfinished else { throw .keepsURL(state.kind) }
+        let url = isSameOrigin ? withLogin(url) : url
         let isNew = url != request.url
         if isNew { take(url, isSameOrigin: isSameOrigin) }
         switch state {
@@ -35,6 +37,12 @@ extension TaskRecord {
         case .completed, .cancelled:
             return []
         }
+    }
+
+    private func withLogin(_ url: String) -> String {
+        guard let login = URLParts(request.url)?.login, let parts = URLParts(url), !parts.hasLogin
+        else { return url }
+        return url[..<parts.authority.startIndex] + login + "@" + url[parts.address.startIndex...]
     }
 
     private mutating func take(_ url: String, isSameOrigin: Bool) {

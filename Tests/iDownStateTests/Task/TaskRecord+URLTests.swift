@@ -87,6 +87,20 @@ import iDownState
         #expect(record.request.referrer == nil)
     }
 
+    @Test func `a link of the same origin without a login keeps the old one's`() throws {
+        var record = try Situation.paused.record()
+        record.request.url = "https://user:p%40ss@host/old.iso"
+        var same = record
+        #expect(try same.setURL("https://host/old.iso", isSameOrigin: true).isEmpty)
+        #expect(same == record)
+        _ = try same.setURL("https://host/new.iso?a@b", isSameOrigin: true)
+        #expect(same.request.url == "https://user:p%40ss@host/new.iso?a@b")
+        _ = try same.setURL("https://other@host/new.iso", isSameOrigin: true)
+        #expect(same.request.url == "https://other@host/new.iso")
+        _ = try record.setURL("https://elsewhere/new.iso", isSameOrigin: false)
+        #expect(record.request.url == "https://elsewhere/new.iso")
+    }
+
     @Test func `what the old host could not do is not held against the new one`() throws {
         var record = try Situation.failed.record()
         record.remote.refusesRanges = true
