@@ -122,6 +122,8 @@ extension BusAnnouncer {
             // The last state in full: what was told of the progress may be half a second old.
             changes += Self.progress.subtracting(differences)
         }
+        // It says which statement is the newer one, also where the commit is the same.
+        if !changes.isEmpty, !changes.contains(.serial) { changes.append(.serial) }
         // A query that has changed is a change, although nobody is told it.
         let shown = after.withoutQueries
         if !changes.isEmpty { tell(changes, of: shown) }

@@ -315,7 +315,7 @@ import iDownTesting
                 Issue.record("\(events)")
                 return
             }
-            #expect(changed == ["URL": .string("http://a/f")])
+            #expect(changed == ["URL": .string("http://a/f"), "Serial": .uint64(0)])
             let told = try await scene.signals.first("PropertiesChanged") {
                 $0.member == "PropertiesChanged"
             }
