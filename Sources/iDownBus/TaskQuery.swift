@@ -6,7 +6,8 @@
 public struct TaskQuery: Hashable, Sendable {
     /// Only tasks in one of these states; an empty array means all states.
     public var states: [TaskProperties.State] = []
-    /// Only tasks whose name or URL contains this text; case and accents make no difference.
+    /// Only tasks whose name or URL contains this text; neither case nor how an accent is encoded
+    /// makes a difference.
     public var text: String?
     /// Only tasks that this application added, by its id; ``me`` stands for the caller's own.
     public var addedBy: String?
