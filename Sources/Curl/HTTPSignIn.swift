@@ -6,7 +6,7 @@ import CCurl
 ///
 /// Over TLS a host gets the password with the first request (Basic, RFC 7617); in clear nobody gets
 /// anything before he has said what he takes, and where that is Digest (RFC 7616), he gets no more.
-/// What he said is remembered, so that only the first request is sent twice. libcurl answers a
+/// What he said is remembered, so that only a path's first request is sent twice. libcurl answers a
 /// challenge by itself: the head that held it is kept from the sink, since another one follows.
 ///
 /// Belongs to the pool's thread.
@@ -44,7 +44,7 @@ struct HTTPSignIn {
     init(_ request: TransferRequest, _ known: KnownSignIns) {
         guard request.url.isHTTP || request.proxy != .direct else { return }
         if request.signsIn {
-            let party = SignInMethods.Party.host(request.url.origin)
+            let party = SignInMethods.Party.host(request.url.origin, path: request.url.path)
             let isCovered = request.url.scheme == "https"
             sides[401] = Side(
                 party: party,

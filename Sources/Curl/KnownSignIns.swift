@@ -6,7 +6,9 @@ import CCurl
 struct SignInMethods: OptionSet {
     /// Who wants to know who asks.
     enum Party: Hashable {
-        case host(URLReference.Origin)
+        /// A host, for one path: what it asks for there says nothing of any other, and in clear
+        /// nobody gets a password that he has not asked for.
+        case host(URLReference.Origin, path: String)
         /// A proxy's address, without a login.
         case proxy(String)
     }
