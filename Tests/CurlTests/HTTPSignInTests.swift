@@ -66,13 +66,17 @@ struct HTTPSignInTests {
         }
     }
 
-    @Test func `one that takes Basic is asked once how it wants it`() async throws {
+    @Test func `one that takes Basic is asked once a path how it wants it`() async throws {
         try await withHost(by: [Self.basic]) { server, pool in
             let request = try request(server.url("/f"))
             await expectFile(request, pool)
             await expectFile(request, pool)
             let answer = "Basic bWU6c2VjcmV0"
             #expect(server.requests.map { $0["Authorization"] } == [nil, answer, answer])
+            // What is taken there says nothing of another path, which might take Digest.
+            await expectFile(try self.request(server.url("/other")), pool)
+            let seen = server.requests.map { $0["Authorization"] }
+            #expect(seen == [nil, answer, answer, nil, answer])
         }
     }
 
