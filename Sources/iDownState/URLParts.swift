@@ -21,6 +21,12 @@ struct URLParts {
         hasLogin ? authority[..<address.startIndex].dropLast() : nil
     }
 
+    /// The URL with a login in front of its host; as it is where it has one, or is no URL.
+    static func adding(_ login: some StringProtocol, to url: String) -> String {
+        guard let parts = URLParts(url), !parts.hasLogin else { return url }
+        return url[..<parts.authority.startIndex] + login + "@" + url[parts.address.startIndex...]
+    }
+
     /// Nil for what is no URL.
     init?(_ url: String) {
         var url = url

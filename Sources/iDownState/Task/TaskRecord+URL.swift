@@ -40,9 +40,7 @@ extension TaskRecord {
     }
 
     private func withLogin(_ url: String) -> String {
-        guard let login = URLParts(request.url)?.login, let parts = URLParts(url), !parts.hasLogin
-        else { return url }
-        return url[..<parts.authority.startIndex] + login + "@" + url[parts.address.startIndex...]
+        URLParts(request.url)?.login.map { URLParts.adding($0, to: url) } ?? url
     }
 
     private mutating func take(_ url: String, isSameOrigin: Bool) {

@@ -70,11 +70,8 @@ package struct URLLogins: Hashable, Sendable {
     }
 
     private func restored(to url: String, _ index: Int) -> String {
-        guard let login = login(index), let parts = URLParts(url), !parts.hasLogin,
-            Origin(url: url)?.text == login.origin
-        else { return url }
-        return url[..<parts.authority.startIndex] + login.userInfo + "@"
-            + url[parts.address.startIndex...]
+        guard let login = login(index), Origin(url: url)?.text == login.origin else { return url }
+        return URLParts.adding(login.userInfo, to: url)
     }
 
     private func login(_ index: Int) -> Login? {
