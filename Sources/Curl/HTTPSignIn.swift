@@ -6,7 +6,7 @@ import CCurl
 ///
 /// Over TLS a host gets the password with the first request (Basic, RFC 7617); in clear nobody gets
 /// anything before he has said what he takes, and where that is Digest (RFC 7616), he gets no more.
-/// What he said is remembered, so that only a path's first request is sent twice. libcurl answers a
+/// What he said is remembered, so that only a folder's first request is sent twice. libcurl answers a
 /// challenge by itself: the head that held it is kept from the sink, since another one follows.
 ///
 /// Belongs to the pool's thread.
@@ -44,7 +44,9 @@ struct HTTPSignIn {
     init(_ request: TransferRequest, _ known: KnownSignIns) {
         guard request.url.isHTTP || request.proxy != .direct else { return }
         if request.signsIn {
-            let party = SignInMethods.Party.host(request.url.origin, path: request.url.path)
+            let path = request.url.path
+            let folder = path[...(path.lastIndex(of: "/") ?? path.startIndex)]
+            let party = SignInMethods.Party.host(request.url.origin, folder: folder)
             let isCovered = request.url.scheme == "https"
             sides[401] = Side(
                 party: party,
@@ -88,11 +90,10 @@ struct HTTPSignIn {
         held.append(Array(line))
         guard line.allSatisfy({ $0 == 0x0D || $0 == 0x0A }) else { return .held }
         let offered = offers(to: side, of: easy)
-        guard offered.isDisjoint(with: side.methods) else {
-            // What was sent was not good enough; all else libcurl has not tried yet.
-            return side.methods == .basic ? .release : .held
-        }
-        guard mayBeginAnew, !offered.isEmpty else { return .release }
+        // Basic was sent and was not good enough; all else libcurl has not tried yet.
+        let untried = side.methods == .basic ? offered.subtracting(.basic) : offered
+        guard untried.isDisjoint(with: side.methods) else { return .held }
+        guard mayBeginAnew, !untried.isEmpty else { return .release }
         known[side.party] = offered.preferred
         return .beginAnew
     }

@@ -6,9 +6,9 @@ import CCurl
 struct SignInMethods: OptionSet {
     /// Who wants to know who asks.
     enum Party: Hashable {
-        /// A host, for one path: what it asks for there says nothing of any other, and in clear
-        /// nobody gets a password that he has not asked for.
-        case host(URLReference.Origin, path: String)
+        /// A host, for what lies in one folder (RFC 7617 section 2.2): what it asks for there says
+        /// nothing of another one, and in clear nobody gets a password that he has not asked for.
+        case host(URLReference.Origin, folder: Substring)
         /// A proxy's address, without a login.
         case proxy(String)
     }

@@ -66,17 +66,32 @@ struct HTTPSignInTests {
         }
     }
 
-    @Test func `one that takes Basic is asked once a path how it wants it`() async throws {
+    @Test func `one that takes Basic is asked once a folder how it wants it`() async throws {
         try await withHost(by: [Self.basic]) { server, pool in
-            let request = try request(server.url("/f"))
-            await expectFile(request, pool)
-            await expectFile(request, pool)
             let answer = "Basic bWU6c2VjcmV0"
-            #expect(server.requests.map { $0["Authorization"] } == [nil, answer, answer])
-            // What is taken there says nothing of another path, which might take Digest.
-            await expectFile(try self.request(server.url("/other")), pool)
+            // What is taken in one folder says nothing of another, which might take Digest.
+            for path in ["/f", "/f", "/g", "/folder/f", "/folder/g?h=/i"] {
+                await expectFile(try request(server.url(path)), pool)
+            }
             let seen = server.requests.map { $0["Authorization"] }
-            #expect(seen == [nil, answer, answer, nil, answer])
+            #expect(seen == [nil, answer, answer, answer, nil, answer, answer])
+        }
+    }
+
+    @Test func `one that wants more than its neighbour gets it`() async throws {
+        let script = FaultServer.Script { request in
+            let takesBasic = request.path == "/neighbour"
+            let field = request["Authorization"] ?? ""
+            if field.hasPrefix(takesBasic ? "Basic" : "Digest") { return Self.file(request) }
+            let offers = takesBasic ? [Self.basic] : [Self.basic, Self.digest]
+            let fields = offers.map { ("WWW-Authenticate", $0) } + [("Content-Length", "2")]
+            return [.head("401 Unauthorized", fields), .text("no")]
+        }
+        let server = try FaultServer(script: script)
+        defer { server.stop() }
+        try await withPool { pool in
+            await expectFile(try request(server.url("/neighbour")), pool)
+            for _ in 0..<2 { await expectFile(try request(server.url("/f")), pool) }
         }
     }
 
