@@ -102,12 +102,12 @@ final class RowView {
 
     /// Shows that the download is still to come.
     ///
-    /// GTK asks for two hundred such rows at once where somebody drags the list to its end.
+    /// GTK asks for two hundred such rows at once where somebody drags the list to its end. Actions
+    /// stay, and do nothing until then.
     private func showNothing() {
         guard !isBlank else { return }
         (isBlank, shown) = (true, nil)
         gtk_widget_set_opacity(box.widget, 0)
-        offer([])
         outside?.named("…")
         outside?.described("")
     }

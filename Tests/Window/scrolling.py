@@ -86,6 +86,8 @@ def main(desktop, site):
     desktop.command("add", "--paused", "-i", str(path))
     window = Window(desktop)
     time.sleep(2)
+    if not (TRACING / "uprobe_events").exists():
+        subprocess.check_call(["mount", "-t", "tracefs", "tracefs", str(TRACING)])
     events = "".join(f"p:idown/{event} {path}:{place:#x}\nr:idown/{event}_end {path}:{place:#x}\n"
                      for event, path, place in probes())
     (TRACING / "uprobe_events").write_text(events)
