@@ -73,28 +73,35 @@ extension Connection {
             if counts { try pendingCalls.check(reply.sender, size: arguments.count) }
             let size = counts ? arguments.count : nil
             let id = begin(reply, wantsReply: wantsReply, size: size)
-            switch method.body {
-            case .task(let body):
-                let isOfAll = interfaceName == Interface.propertiesName
-                let subtree = isOfAll ? objects.subtree(around: path) : nil
-                start(id) {
-                    let outcome = await Method.run(body, call, arguments)
-                    return await subtree?.judged(outcome, at: path) ?? outcome
-                }
-            case .answering(let body):
-                let answer: Answer<WireWriter> = { [executor] outcome in
-                    let outcome = outcome.mapError { BusError(thrown: $0) }
-                    executor.run { self.assumeIsolated { $0.finish(id, withAny: outcome) } }
-                }
-                do {
-                    try body(call, arguments, answer)
-                } catch {
-                    answer(.failure(error))
-                }
-            }
+            run(method, call, arguments, id)
         } catch {
             guard wantsReply else { return }
             answer(.failure(error), to: reply)
+        }
+    }
+
+    private func run(_ method: Method, _ call: Call, _ arguments: WireReader, _ id: Int) {
+        switch method.body {
+        case .task(let body):
+            let isOfAll = call.interface == Interface.propertiesName
+            let subtree = isOfAll ? objects.subtree(around: call.path) : nil
+            let start = {
+                self.start(id) {
+                    let outcome = await Method.run(body, call, arguments)
+                    return await subtree?.judged(outcome, at: call.path) ?? outcome
+                }
+            }
+            pendingCalls.start(id, start)?()
+        case .answering(let body):
+            let answer: Answer<WireWriter> = { [executor] outcome in
+                let outcome = outcome.mapError { BusError(thrown: $0) }
+                executor.run { self.assumeIsolated { $0.finish(id, withAny: outcome) } }
+            }
+            do {
+                try body(call, arguments, answer)
+            } catch {
+                answer(.failure(error))
+            }
         }
     }
 

@@ -5,8 +5,9 @@ internal import CDBus
 /// A connection to a message bus, with the objects exported on it and the calls made over it.
 ///
 /// It owns one private connection of libdbus and makes all calls into libdbus on its executor, a
-/// thread of its own. Handlers of exported methods start there, strictly in the order in which the calls
-/// arrived, and run concurrently from their first suspension on.
+/// thread of its own. Handlers of exported methods start there, those of one sender strictly in the
+/// order in which the calls arrived, and run concurrently from their first suspension on; see
+/// ``CallLimits``.
 ///
 /// It ends by ``close()``, when the bus goes away, and with its last reference: a service keeps the
 /// connection that its objects are exported on. Calls that run and sequences of signals keep it too.
@@ -143,6 +144,12 @@ public actor Connection {
     }
 
     func callsShrank() {
+        // Behind what others have asked for meanwhile.
+        if pendingCalls.isAnyDue {
+            enqueue { connection in
+                while let start = connection.pendingCalls.takeDue() { start() }
+            }
+        }
         guard !waiters.isEmpty, pendingCalls.isEmpty else { return }
         resumeWaiters { $0 == .answered }
     }

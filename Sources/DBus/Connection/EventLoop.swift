@@ -211,19 +211,29 @@ extension EventLoop {
     private func runItems() -> Bool {
         let start = Self.now
         while let items = takeItems() {
-            for item in items {
+            for (index, item) in items.enumerated() {
                 switch item {
                 case .job(let job, let executor):
                     job.runSynchronously(on: executor.asUnownedSerialExecutor())
                 case .body(let body):
                     body()
                 }
+                // Descriptors are not kept waiting, however much there is to run.
+                if index % 8 == 7, Self.now - start >= Self.longestRun {
+                    putBack(items[(index + 1)...])
+                    return true
+                }
             }
             // What they have posted, one after the other, is no reason to look at descriptors each
-            // time; those are not kept waiting either.
+            // time.
             guard !items.isEmpty, Self.now - start < Self.longestRun else { return true }
         }
         return false
+    }
+
+    /// Puts items before all that was posted since.
+    private func putBack(_ items: ArraySlice<Item>) {
+        state.withLock { $0.items.insert(contentsOf: items, at: 0) }
     }
 
     /// For so many nanoseconds at most items are run without a look at the descriptors.

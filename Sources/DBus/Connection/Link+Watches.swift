@@ -39,11 +39,17 @@ extension Link {
         owner.enqueue { $0.outgoingShrank() }
     }
 
+    /// How often libdbus may read in a row while small messages come in heaps.
+    private static let readsInARow = 8
+
     /// Lets libdbus read or write; if it lacks the memory, the watch is ready again.
     private func handle(watch key: Int, flags: UInt32) {
-        guard let watch = watches[key], dbus_watch_get_enabled(watch) != 0 else { return }
-        work {
-            try? border.check("dbus_watch_handle") { dbus_watch_handle(watch, flags) }
+        for _ in 0..<Self.readsInARow {
+            guard let watch = watches[key], dbus_watch_get_enabled(watch) != 0 else { return }
+            let mayHaveMore = work {
+                try? border.check("dbus_watch_handle") { dbus_watch_handle(watch, flags) }
+            }
+            guard mayHaveMore else { return }
         }
     }
 

@@ -11,6 +11,10 @@ final class Link {
     /// Messages handled in a row before other jobs of the executor get their turn.
     private static let messagesInARow = 64
 
+    /// libdbus reads 2 KiB at a time (max_bytes_read_per_iteration of its transport); so many messages
+    /// in them are small ones, of which many more may wait.
+    private static let messagesOfALoad = 8
+
     /// How long to wait for memory before dispatching again.
     private static let memoryPause: EventLoop.Instant = 50_000_000
 
@@ -93,52 +97,56 @@ final class Link {
     // MARK: Dispatching
 
     /// Lets libdbus work on a watch or a timeout, then hands what it received to the filter.
-    func work(_ body: () -> Void) {
+    ///
+    /// - Returns: Whether so much came at once that more of it may wait to be read.
+    @discardableResult
+    func work(_ body: () -> Void) -> Bool {
         // What libdbus reports meanwhile is dispatched below and needs no turn of its own.
         isDraining = true
         body()
-        drain()
+        return drain() >= Self.messagesOfALoad
     }
 
     /// Hands received messages to the filter, soon and on the thread.
     ///
-    /// libdbus forbids to dispatch from within its own callbacks, so they come here.
-    func scheduleDrain(after pause: EventLoop.Instant? = nil) {
+    /// libdbus forbids to dispatch from within its own callbacks, so they come here. A timer, since
+    /// what is posted waits behind all that is there: the messages of one sender are read at the
+    /// pace of the bus, and another's do not stand behind them.
+    func scheduleDrain(after pause: EventLoop.Instant = 0) {
         guard !isDraining, !isDrainScheduled, !isClosed else { return }
         isDrainScheduled = true
-        let drain: @Sendable () -> Void = { [weak owner] in
+        loop.addTimer(after: pause, repeats: false) { [weak owner] in
             owner?.assumeIsolated { connection in
                 connection.link?.isDrainScheduled = false
                 connection.link?.drain()
             }
         }
-        if let pause {
-            loop.addTimer(after: pause, repeats: false, drain)
-        } else {
-            loop.post(.body(drain))
-        }
     }
 
     /// Hands received messages to the filter, one after the other, and plans what is left.
-    private func drain() {
+    ///
+    /// - Returns: How many it handed over.
+    @discardableResult
+    private func drain() -> Int {
         isDraining = true
-        let status = dispatch()
+        let (status, count) = dispatch()
         isDraining = false
         switch status {
         case DBUS_DISPATCH_DATA_REMAINS: scheduleDrain()
         case DBUS_DISPATCH_NEED_MEMORY: scheduleDrain(after: Self.memoryPause)
         default: break
         }
+        return count
     }
 
-    private func dispatch() -> DBusDispatchStatus {
-        for _ in 0..<Self.messagesInARow {
-            guard !isClosed else { return DBUS_DISPATCH_COMPLETE }
+    private func dispatch() -> (DBusDispatchStatus, Int) {
+        for count in 0..<Self.messagesInARow {
+            guard !isClosed else { return (DBUS_DISPATCH_COMPLETE, count) }
             let status =
                 border.isFailing ? DBUS_DISPATCH_NEED_MEMORY : dbus_connection_dispatch(pointer)
-            guard status == DBUS_DISPATCH_DATA_REMAINS else { return status }
+            guard status == DBUS_DISPATCH_DATA_REMAINS else { return (status, count + 1) }
         }
-        return DBUS_DISPATCH_DATA_REMAINS
+        return (DBUS_DISPATCH_DATA_REMAINS, Self.messagesInARow)
     }
 }
 

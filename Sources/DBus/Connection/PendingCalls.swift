@@ -2,8 +2,9 @@
 
 /// How many calls of one sender may wait to be served, and how many bytes they may have.
 ///
-/// One sender's calls take nothing from the others'. A call beyond the limits is refused before its
-/// arguments are read.
+/// One sender's calls take nothing from the others'; 256 of those that have tasks are served at once,
+/// and the next ones as these end, but for those that are a ``MethodKind/wait``. A call beyond the
+/// limits is refused before its arguments are read.
 public struct CallLimits: Sendable {
     /// Bytes of the arguments of all waiting calls, with 128 for each call; a larger call is taken
     /// where no other call of its sender waits.
@@ -34,6 +35,8 @@ struct PendingCalls {
         let reply: ReplyAddress?
         /// Nil for a call that does not count.
         let size: Int?
+        /// Whether it is one of those of which its sender has only some served at once.
+        var isServed = false
         /// Nil until the handler first suspends, and where the answer comes without a task.
         var task: Task<Void, Never>?
     }
@@ -42,15 +45,35 @@ struct PendingCalls {
     private struct Load {
         var calls = 0
         var bytes = 0
+        /// How many of the calls are being served by tasks.
+        var served = 0
+        /// What starts the others: those that came last, in their order, and behind the rest of
+        /// those before them, the next one last.
+        var last: [(Int, () -> Void)] = []
+        var first: [(Int, () -> Void)] = []
+
+        var hasLine: Bool { !last.isEmpty || !first.isEmpty }
+
+        mutating func takeFirst() -> (Int, () -> Void)? {
+            if first.isEmpty { (first, last) = (last.reversed(), []) }
+            guard let start = first.popLast() else { return nil }
+            served += 1
+            return start
+        }
     }
 
     private static let callSize = 128
+    /// So many calls of one sender have tasks at once: another sender's call waits behind no more of
+    /// them.
+    private static let mostServed = 256
     /// The most calls of all senders together, those that are a ``MethodKind/wait`` included.
     private static let maximum = 65_536
 
     var limits = CallLimits()
     private var running: [Int: Entry] = [:]
     private var loads: [BusName?: Load] = [:]
+    /// The senders of calls that stand in line and may be started, once for each of these.
+    private var due: [BusName?] = []
 
     /// Whether no call waits for its answer.
     var isEmpty: Bool { running.isEmpty }
@@ -82,6 +105,35 @@ struct PendingCalls {
         loads[sender]?.bytes += size + Self.callSize
     }
 
+    /// Starts the task of a call that has begun, or puts it in line behind those of its sender.
+    ///
+    /// - Returns: what is to be called now; nil where the call stands in line.
+    mutating func start(_ id: Int, _ start: @escaping () -> Void) -> (() -> Void)? {
+        guard let entry = running[id], entry.size != nil,
+            let (served, hasLine) = loads[entry.sender].map({ ($0.served, $0.hasLine) })
+        else { return start }
+        guard served < Self.mostServed, !hasLine else {
+            loads[entry.sender]?.last.append((id, start))
+            return nil
+        }
+        running[id]?.isServed = true
+        loads[entry.sender]?.served += 1
+        return start
+    }
+
+    /// Whether calls that stood in line may be started.
+    var isAnyDue: Bool { !due.isEmpty }
+
+    /// Takes out a call that stood in line and is to be started now.
+    mutating func takeDue() -> (() -> Void)? {
+        while let sender = due.popLast() {
+            guard let (id, start) = loads[sender]?.takeFirst() else { continue }
+            running[id]?.isServed = true
+            return start
+        }
+        return nil
+    }
+
     /// A handler that never suspends has finished before its task is known.
     mutating func attach(_ task: Task<Void, Never>, to id: Int) {
         running[id]?.task = task
@@ -96,6 +148,10 @@ struct PendingCalls {
         if let size = entry.size, var load = loads[entry.sender] {
             load.calls -= 1
             load.bytes -= size + Self.callSize
+            if entry.isServed {
+                load.served -= 1
+                if load.hasLine { due.append(entry.sender) }
+            }
             loads[entry.sender] = load.calls == 0 ? nil : load
         }
         return entry.reply
@@ -103,7 +159,7 @@ struct PendingCalls {
 
     /// Takes all calls out and cancels their handlers; those that still want an answer.
     mutating func cancelAll() -> [ReplyAddress] {
-        defer { (running, loads) = ([:], [:]) }
+        defer { (running, loads, due) = ([:], [:], []) }
         for entry in running.values { entry.task?.cancel() }
         return running.sorted { $0.key < $1.key }.compactMap(\.value.reply)
     }

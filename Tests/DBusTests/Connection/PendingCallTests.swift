@@ -47,8 +47,11 @@ extension Connection {
         }
 
         func letGo() {
-            for waiter in state.withLock({ $0.waiting }) { waiter.resume() }
-            state.withLock { $0.waiting = [] }
+            let waiting = state.withLock { state in
+                defer { state.waiting = [] }
+                return state.waiting
+            }
+            for waiter in waiting { waiter.resume() }
         }
 
         var interface: Interface {
@@ -56,7 +59,7 @@ extension Connection {
                 sampleInterface,
                 [
                     .method("Hold", in: ["text"]) { (_: Call, text: String) async throws in
-                        self.note("Hold")
+                        self.note("Hold\(text.prefix(9))")
                         await self.hold()
                     },
                     .method("Wait", .wait) { (_: Call) async throws in await self.hold() },
@@ -133,6 +136,29 @@ extension Connection {
             desk.letGo()
             for call in held { try await call.value.get() }
             try await proxy.call("Change")
+            await other.close()
+        }
+    }
+
+    @Test func `some calls of one client are served at once, in their order, beside another's`()
+        async throws
+    {
+        try await serve(limits) { desk, proxy, service, bus in
+            let held = (0..<600).map { hold(proxy, "\($0)") }
+            try await soon("the first calls") { desk.called.count == 256 }
+            let other = try await Connection.open(.address(bus.address))
+            try await Proxy(other, await service.uniqueName, samplePath, sampleInterface)
+                .call("Change")
+            #expect(desk.called == (0..<256).map { "Hold\($0)" } + ["Change"])
+            let letting = Task {
+                while !Task.isCancelled {
+                    desk.letGo()
+                    await Task.yield()
+                }
+            }
+            for call in held { try await call.value.get() }
+            letting.cancel()
+            #expect(desk.called.filter { $0 != "Change" } == (0..<600).map { "Hold\($0)" })
             await other.close()
         }
     }

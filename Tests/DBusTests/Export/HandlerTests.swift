@@ -43,7 +43,7 @@ import iDownTesting
         let interface = Interface(
             sampleInterface,
             [
-                .method("Wait", in: ["number"], out: ["number"]) {
+                .method("Wait", .wait, in: ["number"], out: ["number"]) {
                     (_: Call, number: UInt32) async throws -> UInt32 in
                     journal.note(number)
                     await gate.pass()
