@@ -65,7 +65,7 @@ struct PendingCalls {
     private static let callSize = 128
     /// So many calls of one sender have tasks at once: another sender's call waits behind no more of
     /// them.
-    private static let mostServed = 256
+    private static let mostServed = 128
     /// The most calls of all senders together, those that are a ``MethodKind/wait`` included.
     private static let maximum = 65_536
 

@@ -145,11 +145,11 @@ extension Connection {
     {
         try await serve(limits) { desk, proxy, service, bus in
             let held = (0..<600).map { hold(proxy, "\($0)") }
-            try await soon("the first calls") { desk.called.count == 256 }
+            try await soon("the first calls") { desk.called.count == 128 }
             let other = try await Connection.open(.address(bus.address))
             try await Proxy(other, await service.uniqueName, samplePath, sampleInterface)
                 .call("Change")
-            #expect(desk.called == (0..<256).map { "Hold\($0)" } + ["Change"])
+            #expect(desk.called == (0..<128).map { "Hold\($0)" } + ["Change"])
             let letting = Task {
                 while !Task.isCancelled {
                     desk.letGo()
