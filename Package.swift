@@ -123,6 +123,12 @@ let package = Package(
             pkgConfig: "expat",
             providers: [.apt(["libexpat1-dev"])]
         ),
+        // zlib, brotli and zstd: compressed bodies. libcurl 7.88 has all three and cannot tell a body that
+        // ends too early, or is damaged, from a whole one.
+        .systemLibrary(
+            name: "CCompression",
+            providers: [.apt(["zlib1g-dev", "libbrotli-dev", "libzstd-dev"])]
+        ),
         // An empty archive of ICU's data, in place of Foundation's.
         .target(name: "CICUData"),
         // What the C library has and Swift's Glibc lacks: renameat2, fallocate, openat, xattr, gettext.
@@ -163,6 +169,7 @@ let package = Package(
         .target(
             name: "iDownloader",
             dependencies: [
+                "CCompression",
                 "CExpat",
                 "CLinux",
                 "Curl",

@@ -30,11 +30,6 @@ extension EasyHandle {
             // success.
             try set(CURLOPT_RANGE, range)
         }
-        if request.decodesContent {
-            // libcurl decodes what it set Accept-Encoding for itself.
-            try set(CURLOPT_ACCEPT_ENCODING, "identity")
-            try set(CURLOPT_HTTP_CONTENT_DECODING, 1)
-        }
         if let cookies = request.cookies { try set(CURLOPT_COOKIE, cookies) }
         if !request.userAgent.isEmpty { try set(CURLOPT_USERAGENT, request.userAgent) }
     }
@@ -45,7 +40,8 @@ extension EasyHandle {
         try set(CURLOPT_NOSIGNAL, 1)
         // A lookup that hangs must not hang the whole pool when its transfer is given up.
         try set(CURLOPT_QUICK_EXIT, 1)
-        // The caller follows redirects, judges statuses and says when a body is to be decoded.
+        // The caller follows redirects, judges statuses and decodes bodies: libcurl 7.88 takes a
+        // compressed body that ends too early for a whole one.
         try set(CURLOPT_FOLLOWLOCATION, 0)
         try set(CURLOPT_FAILONERROR, 0)
         try set(CURLOPT_HTTP_CONTENT_DECODING, 0)
@@ -97,9 +93,7 @@ extension EasyHandle {
     }
 
     private static func headerLines(of request: TransferRequest) -> [String] {
-        let hasEncoding =
-            request.decodesContent
-            || request.headers.contains { $0.name.lowercased() == "accept-encoding" }
+        let hasEncoding = request.headers.contains { $0.isNamed("accept-encoding") }
         return (hasEncoding ? [] : ["Accept-Encoding: identity"]) + request.headers.map(\.line)
     }
 }

@@ -64,9 +64,6 @@ public struct TransferRequest: Sendable {
     public var silenceTimeout: Duration
     /// The version of HTTP to ask for.
     public var httpVersion: HTTPVersion
-    /// Whether a body that comes with a Content-Encoding is decoded on the way; a plain one, and
-    /// an encoding that the library does not know, come as they are.
-    public var decodesContent: Bool
     /// How much is read from the connection at once, in bytes; 1 KiB to 10 MiB.
     ///
     /// 2 GiB over loopback into 256 KiB writes, against a bare loop of recv and pwrite: 16 KiB takes
@@ -111,7 +108,6 @@ public struct TransferRequest: Sendable {
         connectTimeout: Duration = .seconds(15),
         silenceTimeout: Duration = .seconds(60),
         httpVersion: HTTPVersion = .http1,
-        decodesContent: Bool = false,
         receiveBufferSize: Int = 512 * 1024,
         admits: (@Sendable (SocketAddress) -> Bool)? = nil
     ) {
@@ -123,7 +119,6 @@ public struct TransferRequest: Sendable {
         self.connectTimeout = connectTimeout
         self.silenceTimeout = silenceTimeout
         self.httpVersion = httpVersion
-        self.decodesContent = decodesContent
         self.receiveBufferSize = receiveBufferSize
         self.admits = admits
     }

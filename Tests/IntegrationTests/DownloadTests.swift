@@ -75,6 +75,37 @@ struct DownloadTests {
         }
     }
 
+    @Test func `an encoded body that ends too early is fetched again`() async throws {
+        let text = String(repeating: "hello, ", count: 200)
+        let packed: [UInt8] = [
+            0x1F, 0x8B, 0x08, 0x00, 0x00, 0x00, 0x00, 0x00, 0x02, 0x03, 0xCB, 0x48, 0xCD, 0xC9,
+            0xC9, 0xD7, 0x51, 0xC8, 0x18, 0xA5, 0x46, 0xA9, 0x51, 0x6A, 0x94, 0x1A, 0xA5, 0xE8,
+            0x43, 0x01, 0x00, 0x48, 0x89, 0xED, 0xDB, 0x78, 0x05, 0x00, 0x00,
+        ]
+        let isWell = FaultServer.Gate()
+        let server = try FaultServer(
+            script: .init { request in
+                let isCut = request.number == 1
+                let body = isCut ? Array(packed.dropLast(8)) : packed
+                let fields = [("Content-Encoding", "gzip"), ("Content-Length", "\(body.count)")]
+                let answer: [FaultServer.Step] = [.head("200 OK", fields), .send(body)]
+                return isCut ? answer : [.wait(for: isWell)] + answer
+            }
+        )
+        defer { server.stop() }
+        try await withService { service in
+            let id = try await service.add(server.url("/file.txt"))
+            await server.waitForRequest(count: 2)
+            let errors = try await service.client.history(of: id).compactMap { $0.details["error"] }
+            #expect(errors.contains(.text("Server.Truncated")), "\(errors)")
+            #expect(TestFile.names(in: service.home.downloads) == ["file.txt.part"])
+            isWell.open()
+            try await service.waitForState("completed", of: id)
+            #expect(try TestFile.text(of: service.home.download("file.txt")) == text)
+            #expect(server.requests.count == 2)
+        }
+    }
+
     @Test func `what nobody serves fails with its code and keeps nothing on disk`() async throws {
         let server = try FaultServer(
             script: .init { _ in [.head("404 Not Found", [("Content-Length", "0")])] }

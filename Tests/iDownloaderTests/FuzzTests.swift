@@ -110,6 +110,41 @@ import iDownTesting
         }
     }
 
+    /// What a decoder makes of a body in pieces of this length; it gives up after 1 MiB.
+    private static func decode(
+        _ bytes: [UInt8],
+        _ codings: [ContentCoding],
+        by length: Int
+    ) -> (bytes: [UInt8], flaw: ContentDecoder.Flaw?) {
+        guard let decoder = ContentDecoder(codings) else { return ([], nil) }
+        var decoded: [UInt8] = []
+        for start in stride(from: 0, to: bytes.count, by: length) {
+            let verdict = bytes[start...].prefix(length).withUnsafeBytes { piece in
+                decoder.decode(piece) { output in
+                    decoded += output
+                    return decoded.count < 1 << 20 ? .taken : .abort
+                }
+            }
+            if case .abort = verdict { break }
+        }
+        return (decoded, decoder.flawAtEnd)
+    }
+
+    @Test func `an encoded body, all of it and byte by byte`() throws {
+        let chains: [[ContentCoding]] = ContentCoding.allCases.map { [$0] } + [[.gzip, .brotli]]
+        try fuzz("content-coding") { bytes in
+            for chain in chains {
+                let whole = Self.decode(bytes, chain, by: 64 << 10)
+                let pieces = Self.decode(bytes, chain, by: 1)
+                // Behind a flaw the last piece may be missing.
+                let isLike = whole.flaw != nil || whole.bytes == pieces.bytes
+                guard isLike, (whole.flaw == nil) == (pieces.flaw == nil) else {
+                    throw Fuzzer.Finding("\(chain): another result byte by byte", bytes)
+                }
+            }
+        }
+    }
+
     @Test func `a Content-Range`() throws {
         try fuzz("content-range") { bytes in
             switch ContentRange(field: bytes) {

@@ -4,9 +4,6 @@
 package enum Ask: Hashable, Sendable {
     /// A plain GET: the probe, and the file from its first byte.
     case whole
-    /// A plain GET whose body is decoded while it comes: the server encodes what was asked for
-    /// as it is.
-    case decoded
     /// The bytes from `offset` on, if the content is still what `ifRange` stands for; nil asks
     /// without condition, and the answer's validators are compared instead.
     case rest(from: Int64, ifRange: String?)
@@ -24,7 +21,7 @@ package enum Ask: Hashable, Sendable {
     /// Where the body of a fitting answer starts.
     package var offset: Int64 {
         switch self {
-        case .whole, .decoded: 0
+        case .whole: 0
         case .rest(let offset, _): offset
         case .part(let range, _), .sample(let range), .ending(let range): range.first
         case .overlap(let start, _, _): start
@@ -34,7 +31,7 @@ package enum Ask: Hashable, Sendable {
     /// Where the body of a fitting answer ends at the latest; nil for the file's end.
     package var end: Int64? {
         switch self {
-        case .whole, .decoded, .rest, .ending: nil
+        case .whole, .rest, .ending: nil
         case .part(let range, _), .sample(let range): range.end
         case .overlap(_, _, let end): end
         }
@@ -43,7 +40,7 @@ package enum Ask: Hashable, Sendable {
     /// Whether it asks for a range.
     package var isPartial: Bool {
         switch self {
-        case .whole, .decoded: false
+        case .whole: false
         case .rest, .part, .overlap, .sample, .ending: true
         }
     }
@@ -51,7 +48,7 @@ package enum Ask: Hashable, Sendable {
     /// The condition that goes with the range; nil where there is none.
     package var ifRange: String? {
         switch self {
-        case .whole, .decoded, .overlap, .sample, .ending: nil
+        case .whole, .overlap, .sample, .ending: nil
         case .rest(_, let ifRange), .part(_, let ifRange): ifRange
         }
     }
@@ -59,7 +56,7 @@ package enum Ask: Hashable, Sendable {
     /// The same without its condition.
     package var unconditional: Ask {
         switch self {
-        case .whole, .decoded, .overlap, .sample, .ending: self
+        case .whole, .overlap, .sample, .ending: self
         case .rest(let offset, _): .rest(from: offset, ifRange: nil)
         case .part(let range, _): .part(range, ifRange: nil)
         }

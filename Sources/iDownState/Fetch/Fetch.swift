@@ -22,6 +22,9 @@ package struct Fetch: Hashable, Sendable {
         /// The host is known to give one unchanged file several strong ETags.
         package var hostGivesSeveralTags = false
 
+        /// The codings that are taken off its body, in the order in which they were applied.
+        package var codings: [ContentCoding] { facts.codings(keepsEncoding: keepsEncoding) }
+
         package init(
             _ facts: ResponseFacts,
             to ask: Ask,
@@ -160,7 +163,7 @@ package struct Fetch: Hashable, Sendable {
     /// Judges the head of an answer.
     package mutating func judge(_ answer: Answer) -> Judgement {
         let facts = seen(answer)
-        let isDecoded = facts.isToBeDecoded(keepsEncoding: answer.keepsEncoding)
+        let isDecoded = !answer.codings.isEmpty
         if let refusal = refusal(of: facts, from: answer.source, isDecoded: isDecoded) {
             return .fail(refusal)
         }

@@ -70,7 +70,7 @@ extension ResponseFacts {
         digestTells: Bool = false
     ) -> Judgement {
         // Ranges count the encoded bytes (RFC 9110 section 14.1.2), which are the file's own here.
-        if let contentEncoding, keepsEncoding || !Self.isDecodable(contentEncoding) {
+        if contentEncoding != nil, codings(keepsEncoding: keepsEncoding).isEmpty {
             var plain = self
             plain.contentEncoding = nil
             return plain.judge(
@@ -115,21 +115,16 @@ extension ResponseFacts {
         }
     }
 
-    /// Whether the body has a coding that is taken off: its length is none of the file's then.
+    /// Returns the codings that are taken off the body; with one the length is not the file's.
+    ///
+    /// Other words that servers write (`none`, `binary`, `utf-8`) leave the bytes as they are.
     ///
     /// - Parameter keepsEncoding: the file is itself a compressed one.
-    /// - Returns: whether it has one, and one that can be taken off.
-    package func isToBeDecoded(keepsEncoding: Bool) -> Bool {
-        guard let contentEncoding, !keepsEncoding else { return false }
-        return Self.isDecodable(contentEncoding)
-    }
-
-    /// The codings of RFC 9110 section 8.4.1 and RFC 8878 that can be taken off again; what
-    /// servers write else (`none`, `binary`, `utf-8`) leaves the bytes as they are.
-    private static func isDecodable(_ encoding: String) -> Bool {
-        let known: Set<Substring> = ["gzip", "x-gzip", "deflate", "br", "zstd"]
-        return encoding.split(whereSeparator: { $0 == "," || $0 == " " })
-            .allSatisfy { known.contains($0) || $0 == "identity" }
+    /// - Returns: the codings in the order in which they were applied; none for a body that is
+    ///   stored as it comes.
+    package func codings(keepsEncoding: Bool) -> [ContentCoding] {
+        guard let contentEncoding, !keepsEncoding else { return [] }
+        return ContentCoding.list(contentEncoding) ?? []
     }
 
     /// Whether a 200 brings a part: scripts that serve ranges forget to say so in the status, or
@@ -177,7 +172,7 @@ extension ResponseFacts {
             let text = "The server sent nothing in place of the file. A later try may succeed."
             return .fail(Failure(.serverTruncated, text, isTransient: true))
         }
-        if contentEncoding != nil, ask != .decoded { return .askAgain(.decoded, known) }
+        if contentEncoding != nil, ask.isPartial { return .askAgain(.whole, known) }
         guard ask.isPartial else { return judgeProbe(ask, version, likeness, known, onDisk) }
         switch likeness {
         case .changed:
@@ -208,7 +203,11 @@ extension ResponseFacts {
         _ known: RemoteVersion,
         _ onDisk: SegmentMap
     ) -> Judgement {
-        guard ask == .whole || contentEncoding == nil else {
+        guard contentEncoding == nil else {
+            let limit = ContentCoding.mostInOneBody
+            if codings(keepsEncoding: false).count > limit {
+                return .fail(.badResponse("has more than \(limit) content codings"))
+            }
             // The length counts the encoded bytes, and no range of them fits the decoded file.
             var decoded = version.withoutRanges
             decoded.total = nil
@@ -268,7 +267,7 @@ extension ResponseFacts {
             return .fail(.linkExpired)
         }
         switch (ask, likeness) {
-        case (_, .changed), (.whole, _), (.decoded, _):
+        case (_, .changed), (.whole, _):
             return .askAgain(.whole, known)
         case (.part, .unproven) where digestTells:
             return .resume(known.withRanges)

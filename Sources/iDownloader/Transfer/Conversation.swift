@@ -325,7 +325,10 @@ final class Conversation {
         switch judgement {
         case .begin, .resume, .compare, .prove, .check:
             try await storage.open(connection, for: judgement)
-            if let writer = connection.writer { connection.sink.direct(to: .writer(writer)) }
+            if let writer = connection.writer {
+                let decoder = ContentDecoder(connection.answer.codings)
+                connection.sink.direct(to: .writer(writer, decoder))
+            }
             attempt.live.activity = .transferring
             connection.handle.resume()
         case .redirect, .askAgain, .complete, .fail:
@@ -441,10 +444,6 @@ final class Conversation {
         case nil: break
         }
         if isWhole { return .success(.exchanged(.stored)) }
-        // libcurl's word for bytes behind the end of what it decodes.
-        if connection.ask == .decoded, outcome.result == .writeError {
-            return .failure(.failed(.badResponse("cannot be decoded")))
-        }
         return .failure(.failed(Failure(outcome, hadBody: true)))
     }
 
@@ -504,7 +503,7 @@ extension Conversation {
         guard takesOver(connection, range), storage.join(connection, range),
             let writer = connection.writer
         else { return connection.cut() }
-        connection.sink.direct(to: .writer(writer))
+        connection.sink.direct(to: .writer(writer, nil))
         connection.handle.resume()
     }
 

@@ -61,9 +61,10 @@ extension Failure {
             )
         case .badRequest:
             self.init(.networkUnreachable, detail)
-        case .unsupportedProtocol, .malformedURL, .weirdServerReply, .badContentEncoding,
-            .fileTooLarge:
+        case .unsupportedProtocol, .malformedURL, .weirdServerReply, .fileTooLarge:
             self.init(.serverBadResponse, detail)
+        case .badContentEncoding:
+            self.init(.serverBadResponse, detail + " Try later, or \(Self.freshLink)")
         case .outOfMemory where !hadBody && outcome.firstByteTime > .zero:
             // libcurl hands on whole lines only, so that nothing tells which of the two it was.
             self.init(

@@ -117,11 +117,6 @@ struct Hop {
         if url.scheme == "https", isByHTTP2 || !ask.isPartial { request.httpVersion = .http2 }
         switch ask {
         case .whole: request.readsToEnd = true
-        case .decoded:
-            request.decodesContent = true
-            // What one read decodes to is kept while the body waits, and libcurl gives up at
-            // 64 MiB: deflate makes at most 1032 bytes of one (RFC 1951), so that 16 KiB fit.
-            request.receiveBufferSize = 16 << 10
         case .rest(let offset, _): request.range = "\(offset)-"
         case .overlap(let start, _, nil): request.range = "\(start)-"
         case .overlap(let start, _, let end?): request.range = "\(start)-\(end - 1)"

@@ -21,7 +21,8 @@ final class ResponseSink: TransferSink {
     /// Where the body goes.
     enum Target: Sendable {
         case undecided
-        case writer(SegmentWriter)
+        /// Stored, decoded by the decoder where there is one.
+        case writer(SegmentWriter, ContentDecoder?)
         /// Read and dropped, so that the connection can be used again; no more than this.
         case nowhere(remaining: Int)
     }
@@ -130,13 +131,35 @@ final class ResponseSink: TransferSink {
     }
 
     func send(_ event: Event) {
+        var event = event
         if case .ended(let outcome) = event {
             valve.disconnect()
             if let facts = ResponseFacts(refusalOfPart: outcome.result) {
                 take(facts, isFinal: true)
             }
+            event = .ended(decoded(outcome))
         }
         inbox.send(.connection(number, event))
+    }
+
+    /// The outcome with what decoding the body has shown: libcurl knows nothing of it.
+    private func decoded(_ outcome: TransferOutcome) -> TransferOutcome {
+        guard case .writer(_, let decoder?) = state.withLock({ $0.target }),
+            let flaw = outcome.result == .ok ? decoder.flawAtEnd : decoder.flaw
+        else { return outcome }
+        var outcome = outcome
+        switch flaw {
+        case .damaged:
+            outcome.result = .badContentEncoding
+            outcome.message = "The server's compressed answer is damaged and cannot be read"
+        case .cutOff:
+            outcome.result = .partialFile
+            outcome.message = "The server's compressed answer ends too early"
+        case .noMemory:
+            outcome.result = .localFailure
+            outcome.message = "there is no memory to decode the server's answer"
+        }
+        return outcome
     }
 
     // MARK: On the transfer thread
@@ -200,7 +223,9 @@ final class ResponseSink: TransferSink {
         }
         switch target {
         case nil: return .abort
-        case .writer(let writer): return valve.pass(body) { store($0, writer) }
+        case .writer(let writer, nil): return valve.pass(body) { store($0, writer) }
+        case .writer(let writer, let decoder?):
+            return decoder.decode(body) { piece in valve.pass(piece) { store($0, writer) } }
         case .nowhere(let remaining): return drop(body, remaining)
         case .undecided: return keep(body) ?? ask()
         }

@@ -159,7 +159,7 @@ final class Storage {
         let range: ByteRange
         switch connection.ask {
         case .sample(let sample), .ending(let sample): range = sample
-        case .whole, .decoded, .rest, .part, .overlap: return nil
+        case .whole, .rest, .part, .overlap: return nil
         }
         connection.proof = .sample(range)
         return SegmentWriter(

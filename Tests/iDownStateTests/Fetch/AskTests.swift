@@ -132,7 +132,6 @@ import iDownState
     @Test func `a whole file begins at 0, a rest at its offset, a part at its own`() throws {
         let range = try #require(ByteRange(first: 3, length: 2))
         #expect(Ask.whole.offset == 0)
-        #expect(Ask.decoded.offset == 0)
         #expect(Ask.rest(from: 3, ifRange: nil).offset == 3)
         #expect(Ask.part(range, ifRange: nil).offset == 3)
         #expect(Ask.part(range, ifRange: nil).end == 5)

@@ -78,7 +78,7 @@ enum Heads {
 /// The outline of a judgement, where the rest of it is shown by another test.
 enum Verdict: String, Sendable {
     case begin, resume, compare, prove, check, complete, redirect, fail
-    case askWhole, askDecoded, askPlainRest, askOverlap, askSample
+    case askWhole, askPlainRest, askOverlap, askSample
 
     init(_ judgement: Judgement) {
         switch judgement {
@@ -89,7 +89,6 @@ enum Verdict: String, Sendable {
         case .check: self = .check
         case .complete: self = .complete
         case .askAgain(.whole, _): self = .askWhole
-        case .askAgain(.decoded, _): self = .askDecoded
         case .askAgain(.rest, _), .askAgain(.part, _): self = .askPlainRest
         case .askAgain(.overlap, _): self = .askOverlap
         case .askAgain(.sample, _), .askAgain(.ending, _): self = .askSample

@@ -10,10 +10,9 @@ import iDownState
     // MARK: Rule 7: encodings
 
     @Test(arguments: [
-        Row("asked as it is", .whole, Heads.whole(encoding: "gzip"), held: 0, .askDecoded),
-        Row("asked for the rest", Heads.rest, Heads.whole(encoding: "gzip"), .askDecoded),
-        Row("asked decoded", .decoded, Heads.whole(encoding: "gzip"), held: 0, .begin),
-        Row("asked decoded, bytes on disk", .decoded, Heads.whole(encoding: "br"), .begin),
+        Row("asked for all", .whole, Heads.whole(encoding: "gzip"), held: 0, .begin),
+        Row("asked for all, bytes on disk", .whole, Heads.whole(encoding: "br"), .begin),
+        Row("asked for the rest", Heads.rest, Heads.whole(encoding: "gzip"), .askWhole),
         Row("an encoded part", Heads.rest, Heads.part(encoding: "gzip"), .askWhole),
         Row(
             "a file that is itself compressed",
@@ -69,7 +68,21 @@ import iDownState
             .whole,
             Heads.whole(encoding: "gzip, br"),
             held: 0,
-            .askDecoded
+            .begin
+        ),
+        Row(
+            "as many codings as there may be",
+            .whole,
+            Heads.whole(encoding: "gzip, gzip, gzip, gzip, gzip"),
+            held: 0,
+            .begin
+        ),
+        Row(
+            "one more",
+            .whole,
+            Heads.whole(encoding: "gzip, gzip, gzip, gzip, gzip, gzip"),
+            held: 0,
+            .fail
         ),
         Row(
             "a word that is no coding",
@@ -92,7 +105,7 @@ import iDownState
 
     @Test func `a decoded file has no known length and no ranges`() throws {
         let judgement = Heads.whole(encoding: "gzip").judge(
-            asked: .decoded,
+            asked: .whole,
             known: RemoteVersion(),
             onDisk: SegmentMap()
         )
@@ -101,14 +114,15 @@ import iDownState
         #expect(!version.servesRanges && version.refusesRanges)
     }
 
-    @Test func `the length counts when what was to be decoded comes plain`() throws {
-        let judgement = Heads.whole().judge(
-            asked: .decoded,
-            known: RemoteVersion(),
-            onDisk: SegmentMap()
-        )
-        #expect(Verdict(judgement) == .begin)
-        #expect(judgement.version?.total == 8)
+    @Test(arguments: [
+        ("gzip", [ContentCoding.gzip]), ("deflate, br", [.deflate, .brotli]),
+        ("x-gzip zstd", [.gzip, .zstd]), ("gzip, identity", [.gzip]),
+        ("gzip, unheard-of", []), ("identity", []), ("", []), (nil, []),
+    ])
+    func `known codings alone are taken off`(encoding: String?, codings: [ContentCoding]) {
+        let facts = Heads.whole(encoding: encoding)
+        #expect(facts.codings(keepsEncoding: false) == codings)
+        #expect(facts.codings(keepsEncoding: true) == [])
     }
 
     @Test(arguments: [true, false])
@@ -141,7 +155,7 @@ import iDownState
     func `a status that brings no file is a bad response`(status: Int) {
         let mayMeanRange = [204, 205, 304, 400, 405].contains(status)
         let partial = mayMeanRange ? [] : [Heads.rest, Heads.plainRest]
-        for ask in [Ask.whole, .decoded] + partial {
+        for ask in [Ask.whole] + partial {
             let facts = ResponseFacts(
                 status: status,
                 contentLength: .bytes(8),
@@ -197,7 +211,7 @@ import iDownState
     @Test(arguments: [301, 302, 303, 307, 308])
     func `a redirect leads to its Location`(status: Int) {
         let facts = ResponseFacts(status: status, location: "/there")
-        for ask in [Ask.whole, .decoded, Heads.rest] {
+        for ask in [Ask.whole, Heads.rest] {
             let judgement = facts.judge(asked: ask, known: Heads.known, onDisk: Sample.first(3))
             #expect(judgement == .redirect(to: "/there"))
         }
@@ -225,7 +239,7 @@ import iDownState
             entityTag: Heads.tag,
             retryAfter: .seconds(7)
         )
-        for ask in [Ask.whole, .decoded, Heads.rest] {
+        for ask in [Ask.whole, Heads.rest] {
             let judgement = facts.judge(asked: ask, known: Heads.known, onDisk: Sample.first(3))
             #expect(judgement == .fail(.status(status, retryAfter: .seconds(7))))
         }

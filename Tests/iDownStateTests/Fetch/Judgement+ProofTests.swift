@@ -221,7 +221,7 @@ import iDownState
     private static func fitting(_ mimeType: String) -> [(ResponseFacts, Ask)] {
         let all = whole(nil, mimeType: mimeType)
         return [
-            (all, .whole), (all, .decoded), (all, .rest(from: half, ifRange: nil)), (all, overlap),
+            (all, .whole), (all, .rest(from: half, ifRange: nil)), (all, overlap),
             (part(from: 0, nil, mimeType: mimeType), .whole),
             (part(from: half, nil, mimeType: mimeType), .rest(from: half, ifRange: nil)),
             (part(from: start, nil, mimeType: mimeType), overlap),
@@ -233,7 +233,7 @@ import iDownState
         var rest = part(from: half, nil, mimeType: mimeType)
         rest.contentRange = Heads.range(half, total, of: nil)
         var answers = [(rest, Ask.rest(from: half, ifRange: nil))]
-        for ask in [Ask.whole, .decoded, .rest(from: half, ifRange: nil), overlap] {
+        for ask in [Ask.whole, .rest(from: half, ifRange: nil), overlap] {
             for length in [ContentLength.bytes(500), .bytes(total), .unknown] {
                 var facts = whole(nil, mimeType: mimeType)
                 facts.contentLength = length

@@ -58,7 +58,7 @@ import iDownState
         _ rule: (Case) -> Bool
     ) {
         let asks: [Ask] = [
-            .whole, .decoded, .rest(from: held, ifRange: "\"a\""), .rest(from: held, ifRange: nil),
+            .whole, .rest(from: held, ifRange: "\"a\""), .rest(from: held, ifRange: nil),
             .overlap(from: held, resumingAt: held + 1, to: nil),
         ]
         let onDisk = Sample.first(held)
@@ -155,7 +155,7 @@ import iDownState
             guard case .begin(let version) = one.judgement else { return true }
             let isEncoded = one.facts.contentEncoding != nil
             switch one.facts.status {
-            case 200, 203: return !isEncoded || (one.ask == .decoded && version.total == nil)
+            case 200, 203: return !isEncoded || (one.ask == .whole && version.total == nil)
             case 206: return one.facts.contentRange == Heads.range(0, 8, of: 8) && !isEncoded
             default: return false
             }
@@ -178,7 +178,6 @@ extension Ask {
         case .rest(_, nil), .part(_, nil): 3
         case .overlap, .sample, .ending: 2
         case .whole: 1
-        case .decoded: 0
         }
     }
 }

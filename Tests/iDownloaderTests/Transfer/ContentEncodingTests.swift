@@ -15,6 +15,7 @@ import iDownloader
             try await withSite { site in
                 let journal = try await site.download(server.url("/file.bin"))
                 expectComplete(Sample.content, site, journal)
+                #expect(server.requests.count == 1)
                 #expect(server.requests.allSatisfy { $0["Accept-Encoding"] == "identity" })
                 #expect(server.requests.allSatisfy { $0["Range"] == nil })
             }
@@ -165,7 +166,7 @@ import iDownloader
 
     @Test func `an encoded body that is cut off is fetched anew, without a range`() async throws {
         try await withServer({ request in
-            guard request.number <= 2 else { return whole(Self.packed, Self.fields) }
+            guard request.number == 1 else { return whole(Self.packed, Self.fields) }
             let length = [("Content-Length", "\(Self.packed.count)")]
             return [
                 .head("200 OK", Self.fields + length),
@@ -179,6 +180,66 @@ import iDownloader
                 try await site.run(journal)
                 expectComplete(Sample.content, site, journal)
                 #expect(server.requests.allSatisfy { $0["Range"] == nil })
+            }
+        }
+    }
+
+    private static func encoded(_ body: [UInt8], _ coding: String) -> [Step] {
+        whole(TestContent(body), [("Content-Encoding", coding)])
+    }
+
+    @Test(arguments: EncodedSample.all)
+    func `each coding is taken off`(sample: EncodedSample) async throws {
+        try await withServer({ _ in Self.encoded(sample.bytes, sample.field) }) { server in
+            try await withSite { site in
+                let journal = try await site.download(server.url("/file.bin"))
+                expectComplete(TestContent(EncodedSample.text), site, journal)
+            }
+        }
+    }
+
+    @Test(arguments: EncodedSample.all)
+    func `an encoded body that ends too early is fetched again, although its length is right`(
+        sample: EncodedSample
+    ) async throws {
+        for count in [3, sample.bytes.count / 2, sample.bytes.count - 1] {
+            try await withServer({ request in
+                let count = request.number == 1 ? count : sample.bytes.count
+                return Self.encoded(Array(sample.bytes.prefix(count)), sample.field)
+            }) { server in
+                try await withSite { site in
+                    let journal = try await site.download(server.url("/file.bin"))
+                    expectFailure(.serverTruncated, isTransient: true, site, journal)
+                    let message = journal.record.failure?.message ?? ""
+                    #expect(message.contains("compressed answer ends too early"), "\(message)")
+                    expectTrueClaims(TestContent(EncodedSample.text), site, journal)
+                    try await site.run(journal)
+                    expectComplete(TestContent(EncodedSample.text), site, journal)
+                    #expect(server.requests.count == 2)
+                }
+            }
+        }
+    }
+
+    @Test func `a damaged encoded body is no file`() async throws {
+        var bytes = Self.packed.bytes
+        bytes[bytes.count - 8] ^= 1
+        try await withServer({ [bytes] _ in Self.encoded(bytes, "gzip") }) { server in
+            try await withSite { site in
+                let journal = try await site.download(server.url("/file.bin"))
+                expectFailure(.serverBadResponse, isTransient: false, site, journal)
+                let message = journal.record.failure?.message ?? ""
+                #expect(message.contains("compressed answer is damaged"), "\(message)")
+            }
+        }
+    }
+
+    @Test(arguments: ContentCoding.allCases)
+    func `an encoded body without a byte is an empty file`(coding: ContentCoding) async throws {
+        try await withServer({ _ in Self.encoded([], coding.rawValue) }) { server in
+            try await withSite { site in
+                let journal = try await site.download(server.url("/file.bin"))
+                expectComplete(TestContent([]), site, journal)
             }
         }
     }

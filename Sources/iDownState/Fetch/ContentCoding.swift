@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A content coding that idown takes off a body (RFC 9110 section 8.4.1, RFC 7932, RFC 8878).
+package enum ContentCoding: String, CaseIterable, Sendable {
+    case gzip
+    case deflate
+    case brotli = "br"
+    case zstd
+
+    /// No body may have more codings, since each costs memory; libcurl has the same limit.
+    package static let mostInOneBody = 5
+
+    /// Reads the value of a Content-Encoding field.
+    ///
+    /// - Parameter field: the field in small letters, its members apart by commas or blanks.
+    /// - Returns: the codings in the order in which they were applied, none for `identity`; nil
+    ///   where one of them is unknown.
+    package static func list(_ field: String) -> [ContentCoding]? {
+        var codings: [ContentCoding] = []
+        let words = field.split(whereSeparator: { $0 == "," || $0 == " " })
+        for word in words where word != "identity" {
+            // RFC 9110 section 8.4.1.3: the old name means the same.
+            guard let coding = word == "x-gzip" ? .gzip : ContentCoding(rawValue: String(word))
+            else { return nil }
+            codings.append(coding)
+        }
+        return codings
+    }
+}
