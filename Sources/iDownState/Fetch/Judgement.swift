@@ -83,7 +83,8 @@ extension ResponseFacts {
         }
         if isUnreadable { return .fail(.badResponse("is not HTTP/1.0 or newer")) }
         if contentLength == .invalid {
-            return .fail(.badResponse("has a Content-Length that is not a number"))
+            let text = "has a Content-Length that is not a number, or two that differ"
+            return .fail(.badResponse(text))
         }
         if hasTransferCoding {
             return refuseRange(ask, "has a Transfer-Encoding that was not requested", known)

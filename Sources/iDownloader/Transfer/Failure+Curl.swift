@@ -10,7 +10,9 @@ extension Failure {
     ///   - outcome: anything but success.
     ///   - hadBody: whether body bytes had come: silence is a stall then, and not a timeout.
     init(_ outcome: TransferOutcome, hadBody: Bool) {
-        let detail = outcome.message.hasSuffix(".") ? outcome.message : outcome.message + "."
+        let words =
+            outcome.message.hasSuffix(".") ? String(outcome.message.dropLast()) : outcome.message
+        let detail = words + "."
         if let failure = Self.refusalOnTheWay(outcome) {
             self = failure
             return
@@ -33,11 +35,24 @@ extension Failure {
             self.init(.networkUnreachable, detail + Self.later, isTransient: true)
         case .timedOut:
             let code: FailureCode = hadBody ? .networkStalled : .networkTimeout
-            self.init(code, detail + Self.later, isTransient: true)
+            let what = hadBody ? "stopped sending" : "did not answer in time"
+            self.init(code, "The server \(what) (\(words)).\(Self.later)", isTransient: true)
+        // libcurl 7.88 has no code of its own for it (lib/transfer.c).
+        case .receiveError where outcome.message.hasSuffix("in chunked-encoding"):
+            self.init(
+                .serverBadResponse,
+                "The server's answer is damaged (\(words)).\(Self.later)",
+                isTransient: true
+            )
         case .ssh, .gotNothing, .sendError, .receiveError, .http2, .http2Stream:
-            self.init(.networkReset, detail + Self.later, isTransient: true)
+            let text = "The connection broke (\(words)).\(Self.later)"
+            self.init(.networkReset, text, isTransient: true)
         case .partialFile:
-            self.init(.serverTruncated, detail + Self.later, isTransient: true)
+            self.init(
+                .serverTruncated,
+                "The server's answer ended too early (\(words)).\(Self.later)",
+                isTransient: true
+            )
         case .tlsConnect:
             // A handshake that was cut, as opposed to a certificate that is not to be trusted.
             self.init(.networkTLS, detail + Self.later, isTransient: true)
@@ -61,8 +76,10 @@ extension Failure {
             )
         case .badRequest:
             self.init(.networkUnreachable, detail)
-        case .unsupportedProtocol, .malformedURL, .weirdServerReply, .fileTooLarge:
+        case .malformedURL:
             self.init(.serverBadResponse, detail)
+        case .unsupportedProtocol, .weirdServerReply, .fileTooLarge:
+            self = .badResponse("cannot be read (\(words))")
         case .badContentEncoding:
             self.init(.serverBadResponse, detail + " Try later, or \(Self.freshLink)")
         case .outOfMemory where !hadBody && outcome.firstByteTime > .zero:

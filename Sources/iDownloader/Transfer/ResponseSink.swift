@@ -154,7 +154,7 @@ final class ResponseSink: TransferSink {
             outcome.message = "The server's compressed answer is damaged and cannot be read"
         case .cutOff:
             outcome.result = .partialFile
-            outcome.message = "The server's compressed answer ends too early"
+            outcome.message = "the compressed body has no end"
         case .noMemory:
             outcome.result = .localFailure
             outcome.message = "there is no memory to decode the server's answer"

@@ -128,9 +128,26 @@ import iDownloader
             .head("200 OK", [("Transfer-Encoding", "chunked")]), .chunk([1, 2, 3]),
             .text("nonsense\r\n"), .close,
         ]) { site, journal in
-            #expect(journal.record.state != .completed)
-            #expect(journal.record.failure != nil)
-            #expect(site.files.allSatisfy { $0.hasSuffix(".part") })
+            expectFailure(.serverBadResponse, isTransient: true, site, journal)
+            let message = journal.record.failure?.message ?? ""
+            #expect(message.hasPrefix("The server's answer is damaged"), "\(message)")
+        }
+    }
+
+    @Test func `words of libcurl stand behind a sentence of idown`() async throws {
+        let head = "HTTP/1.1 200 OK\r\nX-Odd: a\u{0}b\r\nContent-Length: 5\r\n\r\n"
+        try await download([.rawHead(head), .text("hello")]) { site, journal in
+            expectFailure(.serverBadResponse, isTransient: false, site, journal)
+            let message = journal.record.failure?.message ?? ""
+            let start = "The server's answer cannot be read (Nul byte in header). Try"
+            #expect(message.hasPrefix(start), "\(message)")
+        }
+    }
+
+    @Test func `two lengths that differ are called so`() async throws {
+        let fields = [("Content-Length", "5"), ("Content-Length", "6")]
+        try await download([.head("200 OK", fields), .text("hello"), .close]) { _, journal in
+            #expect(journal.record.failure?.message.contains("or two that differ") == true)
         }
     }
 

@@ -19,6 +19,8 @@ import iDownloader
             try await withSite(network: Self.impatient) { site in
                 let journal = try await site.download("https://127.0.0.1:\(server.port)/f")
                 expectFailure(.networkTimeout, isTransient: true, site, journal)
+                let message = journal.record.failure?.message ?? ""
+                #expect(message.hasPrefix("The server did not answer in time ("), "\(message)")
             }
         }
     }
@@ -28,6 +30,8 @@ import iDownloader
             try await withSite(network: Self.impatient) { site in
                 let journal = try await site.download(server.url("/f"))
                 expectFailure(.networkTimeout, isTransient: true, site, journal)
+                let message = journal.record.failure?.message ?? ""
+                #expect(message.hasPrefix("The server did not answer in time ("), "\(message)")
             }
         }
     }
@@ -38,6 +42,8 @@ import iDownloader
             try await withSite(network: Self.impatient) { site in
                 let journal = try await site.download(server.url("/f"))
                 expectFailure(.networkStalled, isTransient: true, site, journal)
+                let message = journal.record.failure?.message ?? ""
+                #expect(message.hasPrefix("The server stopped sending ("), "\(message)")
                 #expect(journal.record.segments.byteCount == 5)
             }
         }

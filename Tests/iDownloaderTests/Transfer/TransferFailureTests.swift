@@ -60,6 +60,8 @@ import iDownloader
                 hasCome.open()
                 await transfer.ended()
                 expectFailure(.networkReset, isTransient: true, site, journal)
+                let message = journal.record.failure?.message ?? ""
+                #expect(message.hasPrefix("The connection broke ("), "\(message)")
                 expectTrueClaims(Sample.content, site, journal)
                 try await site.run(journal)
                 expectComplete(Sample.content, site, journal)
@@ -71,6 +73,8 @@ import iDownloader
     @Test func `a body shorter than its length keeps what came`() async throws {
         try await download(Sample.file.cutOff()) { site, journal in
             expectFailure(.serverTruncated, isTransient: true, site, journal)
+            let message = journal.record.failure?.message ?? ""
+            #expect(message.hasPrefix("The server's answer ended too early ("), "\(message)")
             #expect(journal.kinds == [.opened, .checkpointed, .failed])
             #expect(journal.record.segments.prefixLength == Sample.cut)
             expectTrueClaims(Sample.content, site, journal)
