@@ -50,7 +50,9 @@ struct Explanation {
 
     /// One reason or two; none for a task that moves or is completed.
     var reasons: [Reason] {
-        if record.isMoving, record.state.kind == .waiting { return [.moving] }
+        if record.isMoving, record.state.kind == .waiting || record.state == .downloading {
+            return [.moving]
+        }
         return switch record.state {
         case .downloading, .completed: []
         case .paused: [.paused]

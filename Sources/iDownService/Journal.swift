@@ -239,7 +239,7 @@ final class Journal: TransferJournal {
             }
             try? await coordinator.time.sleep(for: Coordinator.storeRetryInterval)
         }
-        if coordinator.slots.end(task) { coordinator.fillSlots() }
+        if coordinator.slots.end(task, in: coordinator) { coordinator.fillSlots() }
         // Its host may have asked to be left alone.
         coordinator.retries.begin(in: coordinator)
         coordinator.hosts.keepNews(in: coordinator)

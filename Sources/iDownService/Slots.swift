@@ -22,7 +22,10 @@ final class Slots {
     private(set) var ahead: [TaskID: HeadStart] = [:]
     /// Ends the transfer of a handed-over task that waits for its slot for too long.
     private var patience: [TaskID: Task<Void, Never>] = [:]
-    /// Those in `running` whose task is not downloading any more: nothing is told of them.
+    /// Tasks that keep their slot while their last transfer ends, and start the next one then.
+    private var pendingStarts: [TaskID: TaskRecord] = [:]
+    /// Those in `running` that were stopped or whose task is not downloading any more: no progress
+    /// is told of them.
     private var settled: Set<TaskID> = []
     /// Those in `running` that have their whole file, which only wants its name.
     private var arrived: Set<TaskID> = []
@@ -121,11 +124,16 @@ final class Slots {
     /// How many tasks that a browser has handed over wait for their slots with their answers open.
     var openAnswers: Int { patience.count }
 
-    /// Starts the transfer of a task, or goes on with the one that began ahead.
+    /// Starts the transfer of a task once its last one is over, or goes on with the one that began
+    /// ahead.
     func start(_ record: TaskRecord, in coordinator: isolated Coordinator) {
         startOrder = max(startOrder, record.startOrder)
         // Decided before the stop, committed after it: it starts with the next service.
         guard running[record.id]?.attempt != record.attempt, !coordinator.isStopping else { return }
+        guard running[record.id] == nil else {
+            pendingStarts[record.id] = record
+            return
+        }
         let transfer =
             takeHeadStart(of: record)
             ?? coordinator.engine.start(TransferJob(record), journal: Journal(coordinator))
@@ -157,6 +165,9 @@ final class Slots {
             change.after.state == .waiting(.queue) && change.before?.request == change.after.request
         if !change.starts, ahead[id]?.isHandedOver != true || !isUntouched { drop(id) }
         if change.after.state != .downloading, running[id] != nil { settled.insert(id) }
+        if pendingStarts[id] != nil {
+            pendingStarts[id] = change.after.state == .downloading ? change.after : nil
+        }
     }
 
     /// Everybody knows of the start now.
@@ -169,7 +180,9 @@ final class Slots {
 
     /// Ends the transfer of a task.
     func stop(_ id: TaskID, _ attempt: AttemptNumber) {
-        if let transfer = running[id], transfer.attempt == attempt { transfer.stop() }
+        guard let transfer = running[id], transfer.attempt == attempt else { return }
+        transfer.stop()
+        settled.insert(id)
     }
 
     /// Has the transfer of a task end that does not get the slot, or not as it was.
@@ -179,16 +192,21 @@ final class Slots {
         ahead[id]?.drop()
     }
 
-    /// A transfer is over.
+    /// A transfer is over; the next one of a task that kept its slot begins.
     ///
     /// - Returns: whether its task may start again now, because only this transfer was in its way.
-    func end(_ id: TaskID) -> Bool {
+    func end(_ id: TaskID, in coordinator: isolated Coordinator) -> Bool {
         running[id] = nil
         ends.release(id, with: ())
         settled.remove(id)
         arrived.remove(id)
         untold.remove(id)
         meters[id] = nil
+        if let record = pendingStarts.removeValue(forKey: id) {
+            start(record, in: coordinator)
+            // Everybody knows of it since it was decided.
+            untold.remove(id)
+        }
         return heldUp.remove(id) != nil
     }
 
@@ -223,10 +241,11 @@ final class Slots {
     /// What a task looks like from outside at this moment.
     func snapshot(of shared: Shared<TaskRecord>) -> TaskSnapshot {
         let record = shared.value
-        guard record.state == .downloading, let transfer = running[record.id],
-            transfer.attempt == record.attempt
-        else { return TaskSnapshot(shared, live: nil) }
+        guard record.state == .downloading, let transfer = running[record.id] else {
+            return TaskSnapshot(shared, live: nil)
+        }
         var live = live(transfer, record.id)
+        if transfer.attempt != record.attempt { live.activity = Self.connecting }
         live.segments = transfer.live.segments
         return TaskSnapshot(shared, live: live)
     }
@@ -236,12 +255,17 @@ final class Slots {
         var states: [TaskID: (attempt: AttemptNumber, live: LiveState)] = [:]
         for (id, transfer) in running { states[id] = (transfer.attempt, live(transfer, id)) }
         return { [states] record in
-            guard record.state == .downloading, let running = states[record.id],
-                running.attempt == record.attempt
-            else { return TaskSnapshot(record: record, live: nil) }
-            return TaskSnapshot(record: record, live: running.live)
+            guard record.state == .downloading, let running = states[record.id] else {
+                return TaskSnapshot(record: record, live: nil)
+            }
+            var live = running.live
+            if running.attempt != record.attempt { live.activity = Self.connecting }
+            return TaskSnapshot(record: record, live: live)
         }
     }
+
+    /// What a task does whose last transfer ends before the next one begins.
+    private static let connecting = LiveProgress.Activity.connecting.name
 
     private func live(_ transfer: RunningTransfer, _ id: TaskID) -> LiveState {
         LiveState(

@@ -92,6 +92,8 @@ extension TaskRecord {
             move = nil
             self.failure = failure ?? self.failure
         }
+        // It has kept its slot.
+        if state == .downloading { return [.persist, .announce, .startTransfer(attempt)] }
         return [.persist, .announce, .fillSlots]
     }
 

@@ -112,11 +112,16 @@ extension TaskRecord {
 
     /// Back into the queue by a verb: the past failures no longer count.
     mutating func restart() -> [Effect] {
+        forgetFailures()
+        state = .waiting(.queue)
+        return [.persist, .announce, .fillSlots]
+    }
+
+    /// The past failures no longer count.
+    mutating func forgetFailures() {
         if failure?.code.spoilsContent == true { forgetContent() }
         failure = nil
         beginStretch()
-        state = .waiting(.queue)
-        return [.persist, .announce, .fillSlots]
     }
 
     /// The bytes on disk are worth nothing any more.

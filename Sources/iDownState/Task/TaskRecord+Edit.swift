@@ -12,9 +12,9 @@ extension TaskRecord {
 
     /// Changes what somebody asked for, all of it or nothing.
     ///
-    /// A running transfer takes other limits at once. For all else that it goes by, it is stopped
-    /// and begins anew with the bytes that are on disk. A file that is to stand elsewhere is moved
-    /// before anything starts again.
+    /// A running transfer takes other limits at once. For all else that it goes by, it is stopped,
+    /// and the next one begins in its slot with the bytes that are on disk. A file that is to stand
+    /// elsewhere is moved before that.
     ///
     /// - Parameters:
     ///   - edit: the new values.
@@ -37,17 +37,19 @@ extension TaskRecord {
         let place = try place(after: edit)
         let before = self
         let pushes = try edit.url.map { url throws(Refusal) in
-            try setURL(url, isSameOrigin: isSameOrigin)
+            try takeLink(url, isSameOrigin: isSameOrigin)
         }
         take(edit)
         if let place { move = .to(place, made: nil) }
         guard self != before else { return [] }
-        let wantsNewAttempt =
-            place != nil || request.forTransfer != before.request.forTransfer
-        if state == .downloading, wantsNewAttempt { state = .waiting(.queue) }
+        // While its file moves it has no transfer: the end of the move starts the next one.
+        let isReplaced =
+            state == .downloading && !before.isMoving
+            && (place != nil || request.forTransfer != before.request.forTransfer)
         var effects: [Effect] = [.persist]
-        if before.state == .downloading, state != .downloading {
+        if isReplaced {
             effects.append(.stopTransfer(attempt))
+            attempt = attempt.next
         }
         if speedLimit != before.speedLimit { effects.append(.limitSpeed(speedLimit)) }
         if request.connections != before.request.connections {
@@ -55,8 +57,8 @@ extension TaskRecord {
         }
         effects.append(.announce)
         if place != nil { effects.append(.moveFile) }
-        let isFreed = before.state == .downloading && state != .downloading
-        if isFreed || pushes?.contains(.fillSlots) == true { effects.append(.fillSlots) }
+        if isReplaced, place == nil { effects.append(.startTransfer(attempt)) }
+        if pushes?.contains(.fillSlots) == true { effects.append(.fillSlots) }
         return effects
     }
 

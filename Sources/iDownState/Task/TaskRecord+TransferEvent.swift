@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension TaskRecord {
-    /// Takes note of what the transfer with this number reports; an older one's word is dropped.
+    /// Takes note of what the transfer with this number reports.
+    ///
+    /// Of an older one only the last checkpoint counts: it ends before the next one begins.
     mutating func apply(
         _ event: TransferEvent,
         of number: AttemptNumber,
@@ -9,7 +11,11 @@ extension TaskRecord {
         jitter: Double,
         took: Duration
     ) -> [Effect] {
-        guard number == attempt, attempt != .none else { return [] }
+        guard attempt != .none else { return [] }
+        if case .checkpointed(let segments) = event, number < attempt, number != .none {
+            return checkpoint(segments)
+        }
+        guard number == attempt else { return [] }
         switch event {
         case .opened(let file, let remote, let kept): return open(file, remote, kept)
         case .arrived(let file, let remote): return arrive(file, remote)

@@ -5,7 +5,8 @@ extension TaskRecord {
     ///
     /// The bytes on disk stay; whether they are those of the new URL, the next transfer has to
     /// prove. What the client gave for the old origin alone does not go to another; a link of the
-    /// same origin that has no login keeps the old one's.
+    /// same origin that has no login keeps the old one's. A running transfer is stopped, and the next
+    /// one begins in its slot.
     ///
     /// - Parameters:
     ///   - url: the link, in normal form.
@@ -13,6 +14,18 @@ extension TaskRecord {
     /// - Returns: what is to be done; nothing where the task has that URL and needs no push.
     /// - Throws: `keepsURL` for a task that is completed or cancelled.
     package mutating func setURL(
+        _ url: String,
+        isSameOrigin: Bool
+    ) throws(Refusal) -> [Effect] {
+        var effects = try takeLink(url, isSameOrigin: isSameOrigin)
+        guard state == .downloading, !effects.isEmpty, !isMoving else { return effects }
+        effects.insert(.stopTransfer(attempt), at: 1)
+        attempt = attempt.next
+        return effects + [.startTransfer(attempt)]
+    }
+
+    /// Takes the link, and leaves a running transfer to the caller.
+    mutating func takeLink(
         _ url: String,
         isSameOrigin: Bool
     ) throws(Refusal) -> [Effect] {
@@ -32,8 +45,8 @@ extension TaskRecord {
             return isNew ? restart() : []
         case .downloading:
             guard isNew else { return [] }
-            let stop = Effect.stopTransfer(attempt)
-            return restart().flatMap { $0 == .persist ? [$0, stop] : [$0] }
+            forgetFailures()
+            return [.persist, .announce]
         case .completed, .cancelled:
             return []
         }

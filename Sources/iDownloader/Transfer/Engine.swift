@@ -107,7 +107,6 @@ package final class Engine: Sendable {
         let connections = ConnectionChoice(job.request.connections)
         rates.join(job.task, limit: job.speedLimit)
         let work = Task(executorPreference: executor) { [self] in
-            defer { rates.leave(job.task) }
             do {
                 await network.refreshFiles()
                 let job = try await withLogins(job)
@@ -128,6 +127,7 @@ package final class Engine: Sendable {
                         .serverBadResponse,
                         "The URL cannot be read: \(Failure.freshLink)"
                     )
+                rates.leave(job.task)
                 await journal.transferEnded(job.task, attempt: job.attempt, failure: failure)
             }
         }

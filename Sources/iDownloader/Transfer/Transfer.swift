@@ -83,6 +83,8 @@ actor Transfer {
         }
         attempt.verifier.end()
         target.release()
+        // Before the owner hears of the end, which may start the task's next transfer at once.
+        engine.rates.leave(attempt.job.task)
         await attempt.ledger.end(failure)
     }
 

@@ -30,9 +30,11 @@ import iDownState
         let before = record
         #expect(apply(.making(Self.moved), to: &record) == [.persist])
         #expect(record.move == .to(Self.place, made: Self.moved))
+        // A running task has kept its slot, and its next transfer begins there.
+        let isRunning = before.state == .downloading
         #expect(
             apply(.arrived(Self.moved, leavesCopy: true), to: &record)
-                == [.persist, .announce, .fillSlots]
+                == [.persist, .announce, isRunning ? .startTransfer(before.attempt) : .fillSlots]
         )
         #expect(record.file == Self.moved && record.request.directory == "/other")
         #expect(record.request.fileName == "new.iso")

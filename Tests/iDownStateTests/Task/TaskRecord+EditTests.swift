@@ -99,10 +99,9 @@ import iDownState
         #expect(effects.contains(.limitSpeed(1000)) == (option == .speedLimit))
         #expect(effects.contains(.limitConnections(2)) == (option == .connections))
         #expect(
-            (after.state == .waiting(.queue)) == (before.state == .waiting(.queue)) || stops
+            (after.state == .waiting(.queue)) == (before.state == .waiting(.queue))
                 || option == .url
         )
-        if stops { #expect(after.state == .waiting(.queue) && effects.last == .fillSlots) }
         if before.failure?.code.spoilsContent != true || option != .url {
             #expect(after.segments == before.segments)
         }
@@ -110,8 +109,37 @@ import iDownState
         #expect(effects.contains(.moveFile) == moves)
         #expect(after.isMoving == moves && after.file == before.file)
         if moves { #expect(after.request.directory == before.request.directory) }
+        // It keeps its slot, and the next transfer begins there.
+        if stops {
+            let next = before.attempt.next
+            #expect(after.state == .downloading && after.attempt == next)
+            #expect(effects.contains(.startTransfer(next)) == !moves)
+            #expect(!effects.contains(.fillSlots))
+        }
         // Once more it is nothing new.
         #expect(try after.edit(Self.edit(option)).isEmpty)
+    }
+
+    @Test func `a running task whose file moves starts its next transfer at the end of the move`()
+        throws
+    {
+        var record = try Situation.downloading.record()
+        var effects = try record.edit(Self.edit(.directory))
+        let next = Sample.attempt.next
+        #expect(effects == [.persist, .stopTransfer(Sample.attempt), .announce, .moveFile])
+        // What the stopped transfer has kept counts, and nothing else that it says.
+        let old = { (event: TransferEvent) in Event.transfer(event, of: Sample.attempt) }
+        #expect(record.apply(old(.failed(Sample.missing)), at: Sample.now, jitter: 0).isEmpty)
+        let kept = Sample.first(Sample.total)
+        #expect(record.apply(old(.checkpointed(kept)), at: Sample.now, jitter: 0).first == .persist)
+        #expect(record.segments == kept)
+        // No transfer runs that another option would stop.
+        #expect(try record.edit(Self.edit(.headers)) == [.persist, .announce])
+        #expect(try record.setURL("https://host/2", isSameOrigin: true) == [.persist, .announce])
+        let place = try #require(record.destination)
+        effects = record.apply(.move(.failed(nil), to: place), at: Sample.now, jitter: 0)
+        #expect(effects == [.persist, .announce, .startTransfer(next)])
+        #expect(record.state == .downloading && record.attempt == next)
     }
 
     @Test func `one option that is refused refuses all`() throws {

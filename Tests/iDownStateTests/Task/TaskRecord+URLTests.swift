@@ -16,8 +16,11 @@ import iDownState
         [.persist, .announce, .fillSlots]
     )
     private static let stop = Outcome.becomes(
-        .waiting(.queue),
-        [.persist, .stopTransfer(Sample.attempt), .announce, .fillSlots]
+        .downloading,
+        [
+            .persist, .stopTransfer(Sample.attempt), .announce,
+            .startTransfer(Sample.attempt.next),
+        ]
     )
     private static let paused = Outcome.becomes(.paused, [.persist, .announce])
     private static let queued = Outcome.becomes(.waiting(.queue), [.persist, .announce])

@@ -127,7 +127,9 @@ import iDownloader
         }
     }
 
-    @Test func `a task that was restarted does not hear of its former transfer`() async throws {
+    @Test func `a task that was restarted hears only what its former transfer has kept`()
+        async throws
+    {
         let hold = ServedFile.Hold(afterBytes: Sample.cut)
         let held = Sample.file.with { $0.hold = hold }
         try await withServer({ held.answer(to: $0) }) { server in
@@ -142,7 +144,10 @@ import iDownloader
                 let before = journal.record
                 hold.until.open()
                 await transfer.ended()
-                #expect(journal.record == before)
+                var record = journal.record
+                #expect(record.segments.byteCount >= Sample.cut)
+                (record.segments, record.stretchStart) = (before.segments, before.stretchStart)
+                #expect(record == before)
                 #expect(site.files == ["file.bin.part"])
             }
         }
