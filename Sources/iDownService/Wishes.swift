@@ -266,12 +266,11 @@ struct Wishes: Sendable {
         if let directory = values.directory {
             edit.directory = try await engine.prepareFolder(directory, rules: rules)
         }
-        if edit.directory != nil || edit.fileName != nil, record.file == nil,
-            (edit.onExisting ?? record.request.onExisting) == .fail,
-            let name = edit.fileName ?? record.request.fileName,
-            await engine.isTaken(name, in: edit.directory ?? record.request.directory)
+        if (edit.onExisting ?? record.request.onExisting) == .fail,
+            let place = record.wantedPlace(after: edit),
+            await engine.isTaken(place.name, in: place.directory)
         {
-            throw ServiceRefusal.fileExists(name)
+            throw ServiceRefusal.fileExists(place.name)
         }
         return edit
     }

@@ -211,4 +211,38 @@ import iDownloader
             #expect(try await scene.client.getTask(id).onExisting == "rename")
         }
     }
+
+    @Test func `a taken name is refused at once for a partial file, too`() async throws {
+        let (file, hold) = ServedFile.held()
+        let server = try FaultServer.serving(file)
+        defer { server.stop() }
+        try await withService { scene in
+            let client = scene.client
+            let id = try await client.addURL(server.url("/a.bin"))
+            await hold.reached.waitUntilOpen()
+            try await waitUntil("the file") {
+                try await client.getTask(id).downloadedBytes >= 1 << 20
+            }
+            try TestFile.write("mine", to: scene.home.download("taken"))
+            mkdir(scene.home.download("other"), 0o700)
+            try TestFile.write("mine", to: scene.home.download("other/a.bin"))
+            let before = try await client.getTask(id)
+            for (name, folder) in [("taken", nil), (nil, "other"), ("a.bin", "other")] {
+                var options = EditOptions()
+                options.values.filename = name
+                options.values.directory = folder.map { scene.home.download($0) }
+                options.values.onExisting = .fail
+                let strict = options
+                #expect(await code { try await client.setOptions(strict, of: id) } == .fileExists)
+            }
+            let after = try await client.getTask(id)
+            #expect(after.serial == before.serial && after.onExisting == "rename")
+            // Its own name is not taken by another file.
+            var options = EditOptions()
+            options.values.filename = "a.bin"
+            options.values.onExisting = .fail
+            try await client.setOptions(options, of: id)
+            #expect(try await client.getTask(id).onExisting == "fail")
+        }
+    }
 }

@@ -68,6 +68,23 @@ extension TaskRecord {
         return new
     }
 
+    /// Where an unfinished task's file is to stand after an edit that changes its place.
+    ///
+    /// Nil where the edit changes nothing about it, and while nobody has asked for a name. Of a
+    /// finished file it says nothing: its move tells whether the name is free.
+    package func wantedPlace(after edit: TaskEdit) -> Move.Place? {
+        guard edit.directory != nil || edit.fileName != nil, state != .completed else { return nil }
+        let now =
+            destination
+            ?? file.map { Move.Place(directory: request.directory, name: $0.name) }
+        guard let name = edit.fileName ?? now?.name ?? request.fileName else { return nil }
+        let new = Move.Place(
+            directory: edit.directory ?? now?.directory ?? request.directory,
+            name: name
+        )
+        return new == now ? nil : new
+    }
+
     /// Takes note of a step of the move to this place; what comes too late is dropped.
     mutating func apply(_ event: MoveEvent, to place: Move.Place) -> [Effect] {
         guard destination == place, !isDeleting, let file else { return [] }
