@@ -60,7 +60,8 @@ struct Explanation {
         case .failed: [.failed(record.failure, of: record.id)]
         case .waiting(.queue): [obstacleReason ?? .queue(running: slots.used, slots: slots.all)]
         case .waiting(.retry):
-            [.retry(after: wait, at: date, of: record.failure)] + [end].compactMap(\.self)
+            [hostRest ?? .retry(after: wait, at: date, of: record.failure)]
+                + [end].compactMap(\.self)
         case .waiting(.offline): [.offline]
         case .waiting(.metered): [.metered]
         case .waiting(.battery): [.battery]
@@ -69,10 +70,22 @@ struct Explanation {
         }
     }
 
+    /// The pause that a host asked for, told to another task, which this one waits for; nil where it
+    /// waits for its own next try.
+    private var hostRest: Reason? {
+        // Without a failure nothing else makes a task wait for a next try.
+        guard let failure = record.failure else { return .hostRests(for: wait, at: date) }
+        guard failure.retryAfter == nil, case .hostRests(let rest) = obstacle,
+            // Both were measured a moment apart.
+            rest > wait - .seconds(1)
+        else { return nil }
+        return .hostRests(for: max(rest, wait), at: date)
+    }
+
     /// When a task that is tried again is given up; nil where it is never given up.
     private var end: Reason? {
-        // A host that asked for a pause is no failure.
-        guard record.tries > 0, let failure = record.failure else { return nil }
+        guard record.tries > 0 || record.waited > .zero else { return nil }
+        let failure = record.failure ?? Failure(.serverBusy, "")
         if let tries = record.stretch.triesLeft(after: failure) {
             return .givesUp(afterTries: tries)
         }

@@ -2,6 +2,7 @@
 
 import Curl
 import Testing
+import iDownBus
 import iDownData
 import iDownState
 import iDownTesting
@@ -58,6 +59,33 @@ import iDownloader
             #expect(deadline.since(held) < .seconds(5))
             #expect(try await hub.record(second)?.tries == 0)
             #expect(busy.requests.count == 1)
+        }
+    }
+
+    @Test func `Explain says that a host asked for a pause, and when the wait ends`() async throws {
+        try await withHosts { hub, busy, _ in
+            let first = try await hub.add(busy.url("/a"))
+            try await hub.announced.wait(for: first, hold: "retry")
+            let second = try await hub.add(busy.url("/b"))
+            try await hub.announced.wait(for: second, hold: "retry")
+            let own = try await hub.coordinator.reasons(for: first).map(\.data)
+            #expect(own.map(\.code) == ["retry", "gives-up"])
+            #expect(own.first?.values["error"] == .text("Server.Busy"))
+            let held = try await hub.coordinator.reasons(for: second).map(\.data)
+            #expect(held.map(\.code) == ["host-rests", "gives-up"])
+            let deadline = try #require(try await hub.deadline(of: second))
+            let told = try #require(held.first?.values["at"])
+            guard case .number(let end) = told else {
+                Issue.record("\(told) is no time")
+                return
+            }
+            let right = UInt64(deadline.microseconds)
+            #expect((right - 2_000_000...right + 2_000_000).contains(end))
+            // Its host has not answered it yet.
+            #expect(held.last?.values["tries"] == .count(8))
+            // The pause counts as time without progress.
+            let record = try #require(try await hub.record(second))
+            #expect(record.waited > .seconds(590))
         }
     }
 

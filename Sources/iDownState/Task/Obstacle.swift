@@ -2,7 +2,7 @@
 
 /// What keeps a task from starting or going on although nothing is wrong with the task itself.
 ///
-/// No try is burned by it.
+/// No try is burned by it. The pause that a host asked for counts as time without progress.
 package enum Obstacle: Hashable, Sendable {
     /// The host asked to be left alone for this long, whoever asks (RFC 9110 section 10.2.3).
     case hostRests(for: Duration)
@@ -38,6 +38,7 @@ extension TaskRecord {
         defer { failure?.isAfterAnswer = false }
         switch obstacle {
         case .hostRests(let rest):
+            waited += rest
             state = .waiting(.retry(at: now.advanced(by: rest)))
             return [.persist, .announce, .scheduleRetry(after: rest)]
         case .offline(let failure):
