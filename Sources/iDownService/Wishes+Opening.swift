@@ -33,7 +33,7 @@ extension Wishes {
         var count = opened.count - metalinks
         for (index, item) in opened.enumerated() {
             guard case .metalink(let path, let place) = item else { continue }
-            let files = try await Self.files(in: path, place, engine)
+            let files = try await Self.metalink(at: path, place, engine).files
             listed[index] = files
             count += files.count
             guard count <= Contract.maximumURLs else {
@@ -64,8 +64,8 @@ extension Wishes {
 
     /// Reads a metalink of this machine and judges the options; the folder is made on the way.
     ///
-    /// - Throws: `InvalidURL` for a path that is no metalink's, and for a file that cannot be read or
-    ///   is no metalink.
+    /// - Throws: `InvalidURL` for a path that is no metalink's, and for a file that cannot be read, is
+    ///   no metalink, or lists a file without a URL that can be downloaded.
     func judge(metalinkAt path: String, _ options: AddOptions) async throws -> [NewTask] {
         guard path.utf8.first == UInt8(ascii: "/") else {
             throw ManagerError(
@@ -74,9 +74,19 @@ extension Wishes {
             )
         }
         try Self.checkIsMetalink(path, "")
-        let files = try await Self.files(in: path, "", engine)
+        let metalink = try await Self.metalink(at: path, "", engine)
+        // All files are added or none: the caller gets an id for each.
+        if let name = metalink.leftOut.first {
+            let others = metalink.leftOut.count - 1
+            throw ManagerError(
+                .invalidURL,
+                "The metalink has no URL that idown downloads for the file \(Self.shown(name))"
+                    + (others > 0 ? " and \(others) more" : "")
+                    + ". Take such files out of the metalink, or add the URLs of the others."
+            )
+        }
         return try await tasks(with: options) { directory in
-            Self.tasks(for: files, in: directory).map { task in
+            Self.tasks(for: metalink.files, in: directory).map { task in
                 var task = task
                 task.isUsersOwn = true
                 return task
@@ -140,13 +150,13 @@ extension Wishes {
         }
     }
 
-    private static func files(
-        in path: String,
+    private static func metalink(
+        at path: String,
         _ place: String,
         _ engine: Engine
-    ) async throws(ManagerError) -> [Metalink.File] {
+    ) async throws(ManagerError) -> Metalink {
         do throws(MetalinkFault) {
-            return try await engine.readMetalink(at: path).files
+            return try await engine.readMetalink(at: path)
         } catch {
             let name = String(path.split(separator: "/").last ?? "")
             let end = error.message.hasSuffix(".") ? "" : "."

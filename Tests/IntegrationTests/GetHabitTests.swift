@@ -200,6 +200,24 @@ struct GetHabitTests {
         }
     }
 
+    @Test func `get of a metalink that lists only metalinks fails in words`() async throws {
+        let server = try FaultServer(
+            script: .init { request in
+                let list = """
+                    <metalink xmlns="urn:ietf:params:xml:ns:metalink"><file name="b.meta4">
+                    <url>http://\(request["Host"] ?? "")/b.meta4</url></file></metalink>
+                    """
+                return ServedFile(TestContent(Array(list.utf8))).answer(to: request)
+            }
+        )
+        defer { server.stop() }
+        try await withService { service in
+            let got = try await idown("get", server.url("/a.meta4"), in: service)
+            #expect(got.status != .exited(0) && got.standardOutput.isEmpty, "\(got)")
+            #expect(got.standardError.contains("only other metalinks"), "\(got)")
+        }
+    }
+
     private static func metalink(of base: String) -> String {
         """
         <metalink xmlns="urn:ietf:params:xml:ns:metalink">

@@ -134,6 +134,20 @@ struct MetalinkDownloadTests {
             let folder = service.home.path
             try TestFile.write("<html></html>", to: folder + "/page.meta4")
             try TestFile.write("", to: folder + "/list.txt")
+            // All files are added or none: the other one is a torrent.
+            try TestFile.write(
+                """
+                <metalink xmlns="urn:ietf:params:xml:ns:metalink">
+                <file name="one"><url>http://127.0.0.1:9/one</url></file>
+                <file name="two.iso"><metaurl mediatype="torrent">http://127.0.0.1:9/</metaurl></file>
+                </metalink>
+                """,
+                to: folder + "/half.meta4"
+            )
+            let half = await #expect(throws: ManagerError.self) {
+                _ = try await service.client.addMetalink(at: folder + "/half.meta4")
+            }
+            #expect(half?.code == .invalidURL && half?.message.contains("“two.iso”") == true)
             let before = try await Traces.of(service)
             for path in ["/page.meta4", "/list.txt", "/gone.meta4"].map({ folder + $0 }) + ["a"] {
                 let code = await refusal(path) {

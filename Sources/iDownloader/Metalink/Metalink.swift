@@ -21,6 +21,8 @@ package struct Metalink: Hashable, Sendable {
 
     /// Those that have a URL that can be downloaded; never empty.
     package let files: [File]
+    /// The names, as the document gives them, of the files that have none.
+    package let leftOut: [String]
 
     /// The longest document, in bytes: 10 MB.
     package static let longestDocument: Int64 = 10 << 20

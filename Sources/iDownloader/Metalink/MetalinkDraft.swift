@@ -20,7 +20,7 @@ struct MetalinkDraft {
         var count = 0
     }
 
-    private let name: String?
+    let name: String?
     private var size: Int64?
     private var checksum: Checksum?
     private var pieces: PieceHashes?

@@ -19,6 +19,7 @@ extension Metalink {
             throw MetalinkFault("lists no file that can be downloaded")
         }
         files = reader.files
+        leftOut = reader.leftOut
     }
 }
 
@@ -28,6 +29,7 @@ extension Metalink {
 /// names of hash algorithms, and by counting preference up where priority counts down.
 private final class MetalinkReader: XMLElements.Listener {
     private(set) var files: [Metalink.File] = []
+    private(set) var leftOut: [String] = []
     private let schemes: Set<String>
     /// That of the root: elements of any other are extensions.
     private var namespace: String?
@@ -73,7 +75,11 @@ private final class MetalinkReader: XMLElements.Listener {
         let text = text.trimmingBlanks
         switch place {
         case ["metalink", "file"]:
-            if let file = try draft.finish() { files.append(file) }
+            if let file = try draft.finish() {
+                files.append(file)
+            } else {
+                leftOut.append(draft.name ?? "")
+            }
         case ["metalink", "file", "size"]: try draft.take(size: text)
         case ["metalink", "file", "hash"]: try draft.take(hash: text, attributes)
         case ["metalink", "file", "pieces"]: try draft.endPieces()

@@ -455,7 +455,8 @@ actor Transfer {
     /// What is listed is no metalink again: two that list each other would go on for ever. So of a
     /// file that has its name already, as all that are listed have, the name alone tells.
     ///
-    /// - Throws: `Server.BadResponse` where it is none: whoever asks for a metalink wants the files.
+    /// - Throws: `Server.BadResponse` where it is none, or where nothing that it lists can be added:
+    ///   whoever asks for a metalink wants the files.
     private func addListedFiles() async throws(TransferEnd) {
         let request = attempt.job.request
         let mimeType = request.fileName == nil ? content.known.mimeType : ""
@@ -489,6 +490,15 @@ actor Transfer {
             )
             let isMetalink = Metalink.isMeant(mimeType: "", name: listed.request.fileName ?? "")
             return file.urls.isEmpty || isMetalink ? nil : listed
+        }
+        guard !listed.isEmpty else {
+            attempt.fetch.content.giveUp()
+            throw .failed(
+                .badResponse(
+                    "is a metalink that lists nothing that idown may download:"
+                        + " only other metalinks, or files on this machine or its network"
+                )
+            )
         }
         try await attempt.ledger.add(listed)
     }
