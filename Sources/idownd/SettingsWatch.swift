@@ -2,11 +2,12 @@
 
 import Dispatch
 import Glibc
+import Synchronization
 
 /// Reports when the settings file may have changed: inotify(7).
 ///
-/// It watches folders, because editors replace the file with a new one: that of the file and, if the
-/// file is a symbolic link, those of all files that the link leads to. A missing folder is made.
+/// Every folder on the way to the file is watched, symbolic links followed, because editors replace the
+/// file with a new one, and dotfile managers replace folders and links. A missing folder is made.
 actor SettingsWatch {
     /// An element when the file may have changed; several changes may share one.
     nonisolated let changes: AsyncStream<Void>
@@ -28,38 +29,121 @@ actor SettingsWatch {
             source = nil
             return
         }
-        Self.watch(folder + "/settings.json", descriptor)
+        let path = folder + "/settings.json"
+        let watched = Mutex(Watched())
+        watched.withLock { _ = $0.follow(path, descriptor) }
         let source = DispatchSource.makeReadSource(
             fileDescriptor: descriptor,
             queue: DispatchQueue(label: "org.idown.settings")
         )
         source.setEventHandler {
-            // The events are not evaluated: the reader compares the file with the current settings.
-            var bytes = [UInt8](repeating: 0, count: 4096)
-            while read(descriptor, &bytes, bytes.count) > 0 {}
-            // A link may lead elsewhere by now; where it has led before is still watched.
-            Self.watch(folder + "/settings.json", descriptor)
-            post.yield()
+            let events = Self.events(from: descriptor)
+            let hasMoved = watched.withLock { $0.follow(path, descriptor) }
+            // The reader compares the file with the current settings. A new file is read when it is
+            // closed, since it is empty before.
+            let isNews = events & ~UInt32(IN_CREATE | IN_IGNORED) != 0
+            if isNews || hasMoved { post.yield() }
         }
         source.activate()
         self.source = source
     }
 
-    /// Watches the folder of a file and, while the file is a link, those of all that it leads to.
-    private static func watch(_ path: String, _ descriptor: Int32) {
-        let events = UInt32(IN_CLOSE_WRITE | IN_MOVED_TO | IN_DELETE | IN_ONLYDIR)
-        var path = path
-        // Linux follows up to 40 links: path_resolution(7).
-        for _ in 0..<40 {
-            guard let slash = path.lastIndex(of: "/") else { return }
-            inotify_add_watch(descriptor, String(path[...slash]), events)
-            var link = [CChar](repeating: 0, count: 4096)
-            guard readlink(path, &link, link.count - 1) > 0 else { return }
-            let target = String(
-                decoding: link.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)),
-                as: UTF8.self
-            )
-            path = target.hasPrefix("/") ? target : path[...slash] + target
+    /// Reads all events that wait, and returns what has happened, in one mask.
+    private static func events(from descriptor: Int32) -> UInt32 {
+        var events: UInt32 = 0
+        var bytes = [UInt8](repeating: 0, count: 4096)
+        while true {
+            let count = read(descriptor, &bytes, bytes.count)
+            guard count > 0 else { return events }
+            bytes.withUnsafeBytes { bytes in
+                let head = MemoryLayout<inotify_event>.size
+                var start = 0
+                while start + head <= count {
+                    let event = bytes.loadUnaligned(fromByteOffset: start, as: inotify_event.self)
+                    events |= event.mask
+                    start += head + Int(event.len)
+                }
+            }
         }
+    }
+}
+
+/// The folders on the way to a file.
+private struct Watched {
+    private var watches: Set<Int32> = []
+    /// Where the way ends: at the file, or at a folder that is missing.
+    private var end: String?
+
+    /// Watches the folders on the way as it is now, and no others.
+    ///
+    /// - Returns: whether the way leads elsewhere than before.
+    mutating func follow(_ path: String, _ descriptor: Int32) -> Bool {
+        let before = (watches, end)
+        var way = Self.way(to: path)
+        // What changes before the watch is there is seen by looking once more. A way that changes all
+        // the time is watched as far as it was seen, and its next change comes as an event.
+        for _ in 0..<10 {
+            let added = way.folders.map { folder, events in
+                inotify_add_watch(descriptor, folder, events | UInt32(IN_ONLYDIR))
+            }
+            (watches, end) = (Set(added.filter { $0 >= 0 }), way.end)
+            let now = Self.way(to: path)
+            guard now != way else { break }
+            way = now
+        }
+        for watch in before.0.subtracting(watches) { inotify_rm_watch(descriptor, watch) }
+        return before.0 != watches || before.1 != end
+    }
+
+    private struct Way: Equatable {
+        /// What is watched for in each folder.
+        var folders: [String: UInt32] = [:]
+        var end = ""
+    }
+
+    /// A folder itself is moved or removed.
+    private static let own = UInt32(IN_MOVE_SELF | IN_DELETE_SELF)
+    /// A name in the folder leads elsewhere.
+    private static let names = UInt32(IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO)
+
+    /// Finds the way to a file, as path_resolution(7) goes it.
+    private static func way(to path: String) -> Way {
+        var way = Way()
+        var folder = "/"
+        var rest = path.split(separator: "/").map(String.init)
+        var links = 0
+        while let name = rest.first {
+            rest.removeFirst()
+            guard name != "." else { continue }
+            guard name != ".." else {
+                let above = folder.dropLast().lastIndex(of: "/") ?? folder.startIndex
+                folder = folder[..<above] + "/"
+                continue
+            }
+            way.end = folder + name
+            way.folders[folder, default: own] |= 0
+            var bytes = [CChar](repeating: 0, count: 4096)
+            if readlink(way.end, &bytes, bytes.count - 1) > 0 {
+                way.folders[folder]? |= names
+                links += 1
+                guard links <= 40 else { return way }
+                let target = String(
+                    decoding: bytes.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)),
+                    as: UTF8.self
+                )
+                if target.hasPrefix("/") { folder = "/" }
+                rest = target.split(separator: "/").map(String.init) + rest
+            } else if rest.isEmpty {
+                way.folders[folder]? |= names | UInt32(IN_CLOSE_WRITE)
+            } else {
+                var status = stat()
+                guard lstat(way.end, &status) == 0, status.st_mode & S_IFMT == S_IFDIR else {
+                    way.folders[folder]? |= names
+                    return way
+                }
+                folder = way.end + "/"
+            }
+        }
+        return way
     }
 }

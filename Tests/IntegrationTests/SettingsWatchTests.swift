@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import Testing
+import iDownBus
+import iDownSettings
+import iDownTesting
+
+/// A settings file that dotfile managers put in place while the service runs.
+@Suite(.timeLimit(.minutes(2))) struct SettingsWatchTests {
+    private func expect(_ number: UInt64, _ service: ServiceUnderTest) async throws {
+        try await soon("\(number) downloads at once") {
+            let value = try await service.client.value(of: .maxConcurrentDownloads)
+            guard case .number(number) = value else { return false }
+            return true
+        }
+    }
+
+    private func settings(_ number: UInt64) -> String { "{\"MaxConcurrentDownloads\": \(number)}" }
+
+    @Test func `a link in place of the file is followed, and so is what it leads to`() async throws
+    {
+        try await withService { service in
+            let folder = service.home.config + "/idown"
+            let own = service.home.path + "/own"
+            mkdir(own, 0o700)
+            try TestFile.write(settings(4), to: folder + "/settings.json")
+            try await expect(4, service)
+            // As `stow --adopt` does: the file moves away, and a link takes its place.
+            #expect(rename(folder + "/settings.json", own + "/a.json") == 0)
+            try await expect(3, service)
+            try TestFile.write(settings(5), to: own + "/a.json")
+            #expect(symlink(own + "/a.json", folder + "/settings.json") == 0)
+            try await expect(5, service)
+            try TestFile.write(settings(6), to: own + "/a.json")
+            try await expect(6, service)
+            try TestFile.write(settings(7), to: own + "/new")
+            #expect(rename(own + "/new", own + "/a.json") == 0)
+            try await expect(7, service)
+        }
+    }
+
+    @Test func `another folder in place of the file's is followed`() async throws {
+        try await withService { service in
+            let folder = service.home.config + "/idown"
+            let (first, second) = (service.home.path + "/first", service.home.path + "/second")
+            for (path, number) in [(first, 5), (second, 6)] as [(String, UInt64)] {
+                mkdir(path, 0o700)
+                try TestFile.write(settings(number), to: path + "/settings.json")
+            }
+            #expect(rename(folder, service.home.path + "/away") == 0)
+            mkdir(folder, 0o700)
+            try TestFile.write(settings(4), to: folder + "/settings.json")
+            try await expect(4, service)
+            #expect(rename(folder, service.home.path + "/away2") == 0)
+            #expect(symlink(first, folder) == 0)
+            try await expect(5, service)
+            try TestFile.write(settings(8), to: first + "/settings.json")
+            try await expect(8, service)
+            #expect(symlink(second, folder + ".new") == 0)
+            #expect(rename(folder + ".new", folder) == 0)
+            try await expect(6, service)
+            try TestFile.write(settings(9), to: second + "/settings.json")
+            try await expect(9, service)
+        }
+    }
+}
