@@ -34,6 +34,11 @@ extension DownloadList {
         let directory: String?
         let checksum: String?
         let referrer: String?
+        let userAgent: String?
+        let expectedSize: UInt64?
+        let mirrors: [String]?
+        let whenDone: String?
+        let onExisting: String?
         let speedLimit: UInt64?
         let maxConnections: UInt32?
         let retryFor: UInt64?
@@ -46,6 +51,11 @@ extension DownloadList {
             case directory = "Directory"
             case checksum = "Checksum"
             case referrer = "Referrer"
+            case userAgent = "UserAgent"
+            case expectedSize = "ExpectedSize"
+            case mirrors = "Mirrors"
+            case whenDone = "WhenDone"
+            case onExisting = "OnExisting"
             case speedLimit = "SpeedLimit"
             case maxConnections = "MaxConnections"
             case retryFor = "RetryFor"
@@ -61,6 +71,12 @@ extension DownloadList {
             }
             options.checksum = Self.given(checksum)
             options.referrer = Self.given(referrer)
+            options.userAgent = Self.given(userAgent)
+            options.expectedSize = expectedSize.flatMap { $0 > 0 ? $0 : nil }
+            options.mirrors = mirrors ?? []
+            options.whenDone = whenDone.flatMap(AddOptions.WhenDone.init)
+            options.onExisting = onExisting.flatMap(AddOptions.OnExisting.init)
+            if options.onExisting == .rename { options.onExisting = nil }
             options.speedLimit = speedLimit.flatMap { $0 > 0 ? $0 : nil }
             options.connections = maxConnections.flatMap { $0 > 0 ? $0 : nil }
             options.retryFor = retryFor.flatMap { $0 != Contract.usualRetryFor ? $0 : nil }

@@ -5,8 +5,8 @@ package import iDownBus
 extension DownloadList {
     /// Writes tasks as an input file that ``init(_:)`` and `aria2c -i` read.
     ///
-    /// Mirrors, request headers, user names and passwords are left out, because the service does
-    /// not give them away.
+    /// Request headers, cookies, user names and passwords are left out, because the service does not
+    /// give them away.
     package static func lines(
         of tasks: [TaskProperties],
         for reader: LineReader = .program
@@ -24,10 +24,12 @@ extension DownloadList {
         // The import takes the name from the URL again. Without `out`, entries have equal options,
         // so one call can add thousands of them.
         if !task.fileName.isEmpty, !isSuggested(task.fileName, by: task.url) {
-            add("out", task.fileName)
+            // The reader takes blanks from the start of a value.
+            add("out", (task.fileName.hasPrefix(" ") ? "./" : "") + task.fileName)
         }
         if !task.checksum.isEmpty { add("checksum", task.checksum) }
         if !task.referrer.isEmpty { add("referer", task.referrer) }
+        if !task.userAgent.isEmpty { add("user-agent", task.userAgent) }
         if task.speedLimit > 0 { add("max-download-limit", "\(task.speedLimit)") }
         if task.maxConnections > 0 {
             // aria2 uses the lower of the two numbers.
@@ -39,6 +41,12 @@ extension DownloadList {
         }
         if task.state == .paused { add("pause", "true") }
         if task.priority != 0 { add("priority", "\(task.priority)") }
+        if task.expectedSize > 0 { add("expected-size", "\(task.expectedSize)") }
+        if !task.whenDone.isEmpty { add("when-done", task.whenDone) }
+        if task.onExisting != AddOptions.OnExisting.rename.rawValue, !task.onExisting.isEmpty {
+            add("on-existing", task.onExisting)
+        }
+        for mirror in task.mirrors { add("mirror", mirror) }
         return options
     }
 
@@ -60,7 +68,9 @@ extension DownloadList {
 
 extension DownloadList.Entry {
     fileprivate var optionLines: [(name: String, value: String)] {
-        let name = [subfolder, options.filename].compactMap(\.self).joined(separator: "/")
+        let isBlank = subfolder == nil && options.filename?.hasPrefix(" ") == true
+        let name = [isBlank ? "." : subfolder, options.filename].compactMap(\.self)
+            .joined(separator: "/")
         let texts: [(String, String?)] = [
             ("dir", options.directory), ("out", name.isEmpty ? nil : name),
             ("checksum", options.checksum), ("referer", options.referrer),
@@ -70,6 +80,9 @@ extension DownloadList.Entry {
             ("max-download-limit", options.speedLimit.map { "\($0)" }),
             ("priority", options.priority.map { "\($0)" }),
             ("retry-for", options.retryFor.map { Quantity.text(ofSeconds: $0) }),
+            ("expected-size", options.expectedSize.map { "\($0)" }),
+            ("when-done", options.whenDone?.rawValue),
+            ("on-existing", options.onExisting?.rawValue),
         ]
         return texts.compactMap { name, text in text.map { (name: name, value: $0) } }
             + options.headers.map { (name: "header", value: "\($0.name): \($0.value)") }

@@ -149,7 +149,8 @@ extension DownloadList {
         let text: String
     }
 
-    /// The options that idown reads; all names except the last three are those of aria2.
+    /// The options that idown reads; from `priority` on the names are idown's own, and those before
+    /// are aria2's.
     private enum Option: String {
         case out, dir, checksum, referer, header, pause, split
         case userAgent = "user-agent"
@@ -159,6 +160,9 @@ extension DownloadList {
         case retryFor = "retry-for"
         case token
         case mirror
+        case expectedSize = "expected-size"
+        case whenDone = "when-done"
+        case onExisting = "on-existing"
 
         func set(_ value: String, in entry: inout Entry) throws(Reason) {
             switch self {
@@ -169,7 +173,9 @@ extension DownloadList {
                     entry.subfolder = nil
                     return
                 }
-                entry.subfolder = slash == value.startIndex ? "/" : String(value[..<slash])
+                let folder = slash == value.startIndex ? "/" : String(value[..<slash])
+                // Before a name that begins with a blank.
+                entry.subfolder = folder == "." ? nil : folder
                 entry.options.filename = String(value[value.index(after: slash)...])
             case .dir:
                 guard !value.isEmpty else { throw Reason(text: "must be a folder") }
@@ -211,12 +217,29 @@ extension DownloadList {
                     throw Reason(text: "must be a time such as 15m or 2h, or forever")
                 }
                 entry.options.retryFor = seconds
+            case .expectedSize:
+                guard let size = UInt64(value) else {
+                    throw Reason(text: "must be a number of bytes")
+                }
+                entry.options.expectedSize = size
+            case .whenDone: entry.options.whenDone = try Self.word(value)
+            case .onExisting: entry.options.onExisting = try Self.word(value)
             case .priority:
                 guard let number = Int32(value) else {
                     throw Reason(text: "must be a whole number")
                 }
                 entry.options.priority = number
             }
+        }
+
+        private static func word<Word: CaseIterable & RawRepresentable<String>>(
+            _ value: String
+        ) throws(Reason) -> Word {
+            guard let word = Word(rawValue: value) else {
+                let words = Word.allCases.map(\.rawValue).joined(separator: " or ")
+                throw Reason(text: "must be \(words)")
+            }
+            return word
         }
     }
 }

@@ -19,9 +19,9 @@ struct AddCommand: AsyncParsableCommand {
             A list (--input-file) has one URL per line, followed by its mirrors with tabs between \
             them. The options of a URL stand in indented lines below it, as in aria2's input \
             files: out=, dir=, checksum=, referer=, header=, user-agent=, split=, \
-            max-connection-per-server=, max-download-limit=, pause=, priority=, retry-for=, mirror= \
-            and token=. Lines that start with # are comments. A list can also be the output of idown export, with \
-            or without --json. An option in the list overrides the same option on the command \
+            max-connection-per-server=, max-download-limit=, pause=, priority=, retry-for=, mirror=, \
+            expected-size=, when-done=, on-existing= and token=. Lines that start with # are \
+            comments. A list can also be the output of idown export, with or without --json. An option in the list overrides the same option on the command \
             line. From a list, URLs that the service refuses are reported and the rest is added.
 
             Examples:

@@ -12,7 +12,7 @@ struct ExportCommand: AsyncParsableCommand {
         discussion: """
             Without a selection it writes all unfinished downloads: waiting, downloading, paused \
             and failed. The format is that of aria2's input files; --json writes all properties. \
-            Mirrors, request headers, user names and passwords are left out, because the service \
+            Request headers, cookies, user names and passwords are left out, because the service \
             does not give them away.
 
             Examples:

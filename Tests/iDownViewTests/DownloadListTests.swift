@@ -56,9 +56,13 @@ struct DownloadListTests {
               priority=-3
               retry-for=forever
               max-download-limit=2M
+              expected-size=12
+              when-done=reveal
+              on-existing=fail
               token=t
             http://c/
               mirror=http://d/
+              out=./ blank
             http://e/
             """
         )
@@ -67,6 +71,7 @@ struct DownloadListTests {
         #expect(again.entries.map(\.options) == list.entries.map(\.options))
         #expect(again.entries.map(\.subfolder) == ["sub", nil, nil])
         #expect(list.entries[1].options.mirrors == ["http://d/"])
+        #expect(list.entries[1].options.filename == " blank")
     }
 
     @Test func `a link has no more mirrors than the service takes`() throws {
@@ -94,6 +99,8 @@ struct DownloadListTests {
     @Test(arguments: [
         "http://a/\n dir=", "  out=x", "http://a/\n out", "http://a/\n pause=1",
         "http://a/\n split=0",
+        "http://a/\n expected-size=big", "http://a/\n when-done=run",
+        "http://a/\n on-existing=overwrite",
         "http://a/\n header=x", "http://a/\n max-download-limit=fast", "http://a/\n priority=high",
         // Ignoring these lines would lose a download.
         "http://a/\n https://x/?a=1", "http://a/\n https://x/", "http://a/\n Out=x",
@@ -131,7 +138,7 @@ struct DownloadListTests {
         var task = TaskProperties.running
         task.url = "https://example.org/download?id=7"
         // These characters are invisible, and part of the names.
-        task.fileName = "a\u{AD}\u{1F3F4}\u{E0067}\u{E007F}.iso"
+        task.fileName = " a\u{AD}\u{1F3F4}\u{E0067}\u{E007F}.iso"
         task.directory = "/home/me/\u{200E}b"
         task.state = .paused
         task.priority = -2
@@ -140,6 +147,11 @@ struct DownloadListTests {
         task.retryFor = 7200
         task.checksum = "md5=00"
         task.referrer = "https://example.org/"
+        task.mirrors = ["https://m.example/7", "https://n.example/7"]
+        task.userAgent = "Agent/1"
+        task.expectedSize = 1 << 40
+        task.whenDone = "reveal"
+        task.onExisting = "fail"
         let text = DownloadList.lines(of: [task]).joined(separator: "\n")
         let entry = try #require(try DownloadList(text).entries.first)
         #expect(entry.url == task.url)
@@ -152,6 +164,12 @@ struct DownloadListTests {
         #expect(entry.options.retryFor == 7200)
         #expect(entry.options.checksum == "md5=00")
         #expect(entry.options.referrer == "https://example.org/")
+        #expect(entry.subfolder == nil)
+        #expect(entry.options.mirrors == task.mirrors)
+        #expect(entry.options.userAgent == "Agent/1")
+        #expect(entry.options.expectedSize == 1 << 40)
+        #expect(entry.options.whenDone == .reveal)
+        #expect(entry.options.onExisting == .fail)
         let json = try DownloadList(json: try JSONText.of([TaskJSON(task)]))
         #expect(json.entries.map(\.options) == [entry.options])
         #expect(throws: DownloadList.Mistake.self) { try DownloadList(json: "[{}]") }
