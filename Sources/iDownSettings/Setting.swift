@@ -191,10 +191,10 @@ extension Setting {
     public var form: String {
         switch kind {
         case .number(let range): "a number from \(range.lowerBound) to \(range.upperBound)"
-        case .days: "a number of days, 0 or more"
-        case .seconds: "a number of seconds, 0 or more"
-        case .rate: "a number of bytes per second, 0 or more"
-        case .size: "a number of bytes, 0 or more"
+        case .days: "a number of days from 0 to \(UInt32.max)"
+        case .seconds: "a number of seconds from 0 to \(UInt32.max)"
+        case .rate: "a number of bytes per second from 0 to \(Int64.max)"
+        case .size: "a number of bytes from 0 to \(Int64.max)"
         case .flag: "true or false"
         case .folder, .file: "an absolute path"
         case .proxy: "the URL of a proxy"

@@ -108,6 +108,7 @@ struct SettingTests {
     @Test(
         arguments: [
             (.maxConcurrentDownloads, .number(65)), (.retryFor, .number(1 << 32)),
+            (.speedLimit, .number(1 << 63)), (.browserLeastSize, .number(1 << 63)),
             (.cookieFile, .text("here")), (.logLevel, .text("loud")), (.logLevel, .text(nil)),
             (.downloadDirectory, .text(nil)), (.browserHosts, .words(["a b"])),
             (.browserHosts, .words([""])), (.browserLeaveHosts, .words(["http://a/"])),
@@ -128,6 +129,10 @@ struct SettingTests {
             }
             #expect(error?.code == .invalidArguments)
             #expect(error?.message == "\(setting.rawValue) must be \(setting.form).")
+            if let range = setting.range {
+                let ends = "from \(range.lowerBound) to \(range.upperBound)"
+                #expect(error?.message.contains(ends) == true)
+            }
         }
     }
 
