@@ -6,12 +6,34 @@ package import iDownBus
 ///
 /// Options of a link may stand in indented lines below it, as in the lists of ``DownloadList``.
 package struct LinkText: Hashable, Sendable {
-    /// A word that is no link.
+    /// A word that is no link, or an option that cannot be read.
     package struct Mistake: Hashable, Sendable {
         /// The line, counted from 1.
         package let line: Int
-        /// The word, as it may be shown.
+        /// The word, or the option with its `=` and without its value, as it may be shown.
         package let word: String
+        /// Why the option cannot be read, in English and with its name: "priority must be a whole
+        /// number"; nil for a word that is no link.
+        package let reason: String?
+
+        /// What is wrong, in the user's language.
+        package var text: String {
+            let line = ["line": "\(line)"]
+            guard let reason else {
+                return translated(
+                    "Line {line} is no link: {word}",
+                    line.merging(["word": word]) { $1 }
+                )
+            }
+            // The reasons have no translations.
+            guard Wording.current.isEnglish else {
+                return translated(
+                    "Line {line}: the value of {option} cannot be used",
+                    line.merging(["option": word]) { $1 }
+                )
+            }
+            return translated("Line {line}: {text}", line.merging(["text": reason]) { $1 })
+        }
     }
 
     /// The links, in order, each once.
@@ -56,7 +78,9 @@ package struct LinkText: Hashable, Sendable {
                     self.lines.append(place + 1)
                 } else {
                     let shown = CellText(ShownURL(word).description).cut(to: 60)
-                    mistakes.append(Mistake(line: place + 1, word: shown.description))
+                    mistakes.append(
+                        Mistake(line: place + 1, word: shown.description, reason: nil)
+                    )
                     if let path, words.count == 1 { files[place + 1] = path }
                 }
             }
@@ -82,12 +106,18 @@ package struct LinkText: Hashable, Sendable {
             // Relative to what, nobody could tell.
             guard entries[link]?.options.directory?.hasPrefix("/") == false else { return }
             let line = lines.lastIndex { $0.contains("dir") } ?? 0
-            throw DownloadList.Mistake(line: line + 2, reason: "")
+            throw DownloadList.Mistake(line: line + 2, reason: "dir must be a whole path")
         } catch {
             let (place, line) = options[error.line - 2]
             // What stands behind may be a secret.
             let name = CellText(line.drop { $0.isWhitespace }.prefix { $0 != "=" } + "=")
-            mistakes.append(Mistake(line: place + 1, word: name.cut(to: 60).description))
+            mistakes.append(
+                Mistake(
+                    line: place + 1,
+                    word: name.cut(to: 60).description,
+                    reason: error.reason
+                )
+            )
         }
     }
 

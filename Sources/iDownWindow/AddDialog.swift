@@ -171,12 +171,7 @@ final class AddDialog {
     }
 
     private func judge() {
-        let mistakes = links.mistakes.prefix(3).map { mistake in
-            translated(
-                "Line {line} is no link: {word}",
-                ["line": "\(mistake.line)", "word": mistake.word]
-            )
-        }
+        let mistakes = links.mistakes.prefix(3).map(\.text)
         dialog.complain(mistakes.joined(separator: "\n"))
         field.setInvalid(!mistakes.isEmpty)
         dialog.allow(links.count > 0 && mistakes.isEmpty && form.isValid)

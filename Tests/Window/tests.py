@@ -173,7 +173,7 @@ class Adding(Case):
     def test_an_option_that_cannot_be_read_is_told_by_its_line(self):
         dialog = self.open_dialog()
         self.type_links(f"{self.serve('optional.bin')}\n  priority=high")
-        self.window.find("Line 2 is no link: priority=")
+        self.window.find("Line 2: priority must be a whole number")
         self.assertFalse(self.window.button("Add", dialog).is_sensitive)
 
     def test_a_path_that_leads_to_no_list_is_told_by_its_line(self):

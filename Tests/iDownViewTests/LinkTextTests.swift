@@ -62,12 +62,20 @@ struct LinkTextTests {
         #expect(!LinkText("https://a.org/1").hasOptions)
     }
 
-    @Test(arguments: ["  priority=high", "\tdir=here", "  token=secret\n  pause=secret"])
-    func `an option that cannot be read is told by its line and name`(option: String) {
+    @Test(arguments: [
+        ("  priority=high", "priority must be a whole number"),
+        ("\tdir=here", "dir must be a whole path"),
+        ("  token=secret\n  pause=secret", "pause must be true or false"),
+    ])
+    func `an option that cannot be read is told by its line and name, and why`(
+        option: String,
+        reason: String
+    ) {
         let text = LinkText("# a comment\nhttps://a.org/1\n\(option)")
         let lines = option.split(separator: "\n")
         #expect(text.mistakes.map(\.line) == [2 + lines.count])
         #expect(text.mistakes.allSatisfy { $0.word.hasSuffix("=") })
+        #expect(text.mistakes.map(\.text) == ["Line \(2 + lines.count): \(reason)"])
     }
 
     @Test
