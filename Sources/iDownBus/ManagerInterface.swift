@@ -113,7 +113,7 @@ extension ManagerInterface {
                 (call: Call, id: String, options: [String: Value]) in
                 try await handler.setOptions(call, of: id, try EditOptions(options))
             },
-            .method(Name.verify, in: ["id"], out: ["integrity"], handler.verify),
+            .method(Name.verify, .work, in: ["id"], out: ["integrity"], handler.verify),
             .method(Name.openFile, .query, in: ["id"], out: ["file"], handler.openFile),
         ]
     }

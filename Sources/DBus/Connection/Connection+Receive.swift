@@ -52,7 +52,7 @@ extension Connection {
                 return
             }
             // Nobody would learn what it tells.
-            guard wantsReply || method.kind == .change else { return }
+            guard wantsReply || method.kind == .change || method.kind == .work else { return }
             let call = Call(
                 connection: self,
                 sender: reply.sender,
@@ -61,7 +61,7 @@ extension Connection {
                 member: MemberName(checked: member),
                 wantsReply: wantsReply
             )
-            let counts = method.kind != .wait
+            let counts = method.kind != .wait && method.kind != .work
             // Before anything is read, and again once the size is known.
             if counts { try pendingCalls.check(reply.sender) }
             let arguments = try method.arguments(
@@ -91,17 +91,20 @@ extension Connection {
                     return await subtree?.judged(outcome, at: call.path) ?? outcome
                 }
             }
-            pendingCalls.start(id, start)?()
+            pendingCalls.start(id, hasTask: true, start)?()
         case .answering(let body):
             let answer: Answer<WireWriter> = { [executor] outcome in
                 let outcome = outcome.mapError { BusError(thrown: $0) }
                 executor.run { self.assumeIsolated { $0.finish(id, withAny: outcome) } }
             }
-            do {
-                try body(call, arguments, answer)
-            } catch {
-                answer(.failure(error))
+            let start = {
+                do {
+                    try body(call, arguments, answer)
+                } catch {
+                    answer(.failure(error))
+                }
             }
+            pendingCalls.start(id, hasTask: false, start)?()
         }
     }
 

@@ -40,7 +40,10 @@ final class EventLoop: Sendable {
     }
 
     private struct State: Sendable {
+        /// What was posted since the thread last looked.
         var items: [Item] = []
+        /// What it had begun to run then, from this place on.
+        var rest: (items: [Item], next: Int)?
         var watches: [Int: Watch] = [:]
         var timers: [Int: Timer] = [:]
         var lastID = 0
@@ -210,41 +213,40 @@ extension EventLoop {
     /// item an executor ends, and with that the loop.
     private func runItems() -> Bool {
         let start = Self.now
-        while let items = takeItems() {
-            for (index, item) in items.enumerated() {
-                switch item {
+        while let (items, first) = takeItems() {
+            for index in first..<items.count {
+                switch items[index] {
                 case .job(let job, let executor):
                     job.runSynchronously(on: executor.asUnownedSerialExecutor())
                 case .body(let body):
                     body()
                 }
                 // Descriptors are not kept waiting, however much there is to run.
-                if index % 8 == 7, Self.now - start >= Self.longestRun {
-                    putBack(items[(index + 1)...])
+                if index % 8 == 7, index + 1 < items.count, Self.now - start >= Self.longestRun {
+                    state.withLock { $0.rest = (items, index + 1) }
                     return true
                 }
             }
-            // What they have posted, one after the other, is no reason to look at descriptors each
-            // time.
+            // What these have posted runs without another look at the descriptors.
             guard !items.isEmpty, Self.now - start < Self.longestRun else { return true }
         }
         return false
     }
 
-    /// Puts items before all that was posted since.
-    private func putBack(_ items: ArraySlice<Item>) {
-        state.withLock { $0.items.insert(contentsOf: items, at: 0) }
-    }
-
     /// For so many nanoseconds at most items are run without a look at the descriptors.
     private static let longestRun: Instant = 300_000
 
-    /// What was posted since; nil when the thread is to end.
-    private func takeItems() -> [Item]? {
+    /// What is left of what it ran last, else what was posted since, and where to begin; nil when the
+    /// thread is to end.
+    private func takeItems() -> (items: [Item], first: Int)? {
         state.withLock { state in
+            if let (items, next) = state.rest {
+                state.rest = nil
+                return (items, next)
+            }
             guard !state.items.isEmpty || !state.isEnding else { return nil }
             defer { state.items = [] }
-            return state.items
+            return (state.items, 0)
         }
     }
 
@@ -264,7 +266,7 @@ extension EventLoop {
                 entries.append(pollfd(fd: watch.descriptor, events: watch.events, revents: 0))
                 meant.append(.watch(id))
             }
-            guard state.items.isEmpty, !state.isEnding else { return 0 }
+            guard state.rest == nil, state.items.isEmpty, !state.isEnding else { return 0 }
             state.isSleeping = true
             guard let next = state.timers.values.compactMap(\.deadline).min() else { return -1 }
             guard next > now else { return 0 }

@@ -39,7 +39,7 @@ extension Link {
         owner.enqueue { $0.outgoingShrank() }
     }
 
-    /// How often libdbus may read in a row while small messages come in heaps.
+    /// How many times in a row libdbus may read while each read brings many messages.
     private static let readsInARow = 8
 
     /// Lets libdbus read or write; if it lacks the memory, the watch is ready again.
@@ -49,7 +49,7 @@ extension Link {
             let mayHaveMore = work {
                 try? border.check("dbus_watch_handle") { dbus_watch_handle(watch, flags) }
             }
-            guard mayHaveMore else { return }
+            guard mayHaveMore, flags == DBUS_WATCH_READABLE.rawValue else { return }
         }
     }
 

@@ -125,7 +125,7 @@ final class Link {
 
     /// Hands received messages to the filter, one after the other, and plans what is left.
     ///
-    /// - Returns: How many it handed over.
+    /// - Returns: How many it handed over, or one less.
     @discardableResult
     private func drain() -> Int {
         isDraining = true
@@ -144,7 +144,7 @@ final class Link {
             guard !isClosed else { return (DBUS_DISPATCH_COMPLETE, count) }
             let status =
                 border.isFailing ? DBUS_DISPATCH_NEED_MEMORY : dbus_connection_dispatch(pointer)
-            guard status == DBUS_DISPATCH_DATA_REMAINS else { return (status, count + 1) }
+            guard status == DBUS_DISPATCH_DATA_REMAINS else { return (status, count) }
         }
         return (DBUS_DISPATCH_DATA_REMAINS, Self.messagesInARow)
     }

@@ -2,9 +2,9 @@
 
 /// How many calls of one sender may wait to be served, and how many bytes they may have.
 ///
-/// One sender's calls take nothing from the others'; 256 of those that have tasks are served at once,
-/// and the next ones as these end, but for those that are a ``MethodKind/wait``. A call beyond the
-/// limits is refused before its arguments are read.
+/// One sender's calls take nothing from the others'; 128 are served at once, and the next ones as
+/// these end. A call beyond the limits is refused before its arguments are read. For methods that are a
+/// ``MethodKind/wait`` or ``MethodKind/work`` none of this holds.
 public struct CallLimits: Sendable {
     /// Bytes of the arguments of all waiting calls, with 128 for each call; a larger call is taken
     /// where no other call of its sender waits.
@@ -47,9 +47,9 @@ struct PendingCalls {
         var bytes = 0
         /// How many of the calls are being served by tasks.
         var served = 0
-        /// What starts the others: those that came last, in their order, and behind the rest of
-        /// those before them, the next one last.
+        /// What starts those that came last, the oldest first.
         var last: [(Int, () -> Void)] = []
+        /// What starts those that came before these, the newest first.
         var first: [(Int, () -> Void)] = []
 
         var hasLine: Bool { !last.isEmpty || !first.isEmpty }
@@ -105,17 +105,26 @@ struct PendingCalls {
         loads[sender]?.bytes += size + Self.callSize
     }
 
-    /// Starts the task of a call that has begun, or puts it in line behind those of its sender.
+    /// Starts a call that has begun, or puts it in line behind those of its sender.
     ///
+    /// - Parameters:
+    ///   - id: the call.
+    ///   - hasTask: whether it has a task of its own; others need no more than their turn.
+    ///   - start: starts it, once.
     /// - Returns: what is to be called now; nil where the call stands in line.
-    mutating func start(_ id: Int, _ start: @escaping () -> Void) -> (() -> Void)? {
+    mutating func start(
+        _ id: Int,
+        hasTask: Bool,
+        _ start: @escaping () -> Void
+    ) -> (() -> Void)? {
         guard let entry = running[id], entry.size != nil,
             let (served, hasLine) = loads[entry.sender].map({ ($0.served, $0.hasLine) })
         else { return start }
-        guard served < Self.mostServed, !hasLine else {
+        guard !hasLine, !hasTask || served < Self.mostServed else {
             loads[entry.sender]?.last.append((id, start))
             return nil
         }
+        guard hasTask else { return start }
         running[id]?.isServed = true
         loads[entry.sender]?.served += 1
         return start
@@ -126,8 +135,8 @@ struct PendingCalls {
 
     /// Takes out a call that stood in line and is to be started now.
     mutating func takeDue() -> (() -> Void)? {
-        while let sender = due.popLast() {
-            guard let (id, start) = loads[sender]?.takeFirst() else { continue }
+        while !due.isEmpty {
+            guard let (id, start) = loads[due.removeFirst()]?.takeFirst() else { continue }
             running[id]?.isServed = true
             return start
         }

@@ -13,6 +13,8 @@ public enum MethodKind: Sendable {
     /// A query whose answer comes when something has happened: it does not count among the calls
     /// that ``CallLimits`` limit, and the method has limits of its own.
     case wait
+    /// A change that may take for hours: it does not count either, and the method has limits of its own.
+    case work
 }
 
 /// The row of a method: what it takes and gives, and what runs.
@@ -50,7 +52,8 @@ public typealias Answer<Output> = @Sendable (Result<Output, any Error>) -> Void
 extension Member {
     /// A method; its signatures follow from the handler's types.
     ///
-    /// The handler starts on the connection's executor, in the order of arrival. What it throws
+    /// The handler starts on the connection's executor, in the order of arrival of its sender's calls
+    /// (``CallLimits``). What it throws
     /// becomes the reply: a ``BusError`` as it is, anything else as the ``Interface`` says, or as
     /// `org.freedesktop.DBus.Error.Failed`.
     ///
