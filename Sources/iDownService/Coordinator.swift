@@ -161,6 +161,8 @@ package actor Coordinator {
                 engine.forgetFindings(on: id)
             case .startTransfer:
                 slots.start(after, in: self)
+                // Its new link may lead where nothing may come from now.
+                if change.before?.state == .downloading { holds.adjust(in: self) }
             case .stopTransfer(let attempt):
                 slots.stop(id, attempt)
             case .deletePartial:

@@ -85,6 +85,8 @@ struct Explanation {
     /// When a task that is tried again is given up; nil where it is never given up.
     private var end: Reason? {
         guard record.tries > 0 || record.waited > .zero else { return nil }
+        // The time is over already: the next failure is the last.
+        if record.stretch.left == .zero { return .givesUp(afterTries: 1) }
         let failure = record.failure ?? Failure(.serverBusy, "")
         if let tries = record.stretch.triesLeft(after: failure) {
             return .givesUp(afterTries: tries)

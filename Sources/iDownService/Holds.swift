@@ -48,7 +48,7 @@ final class Holds {
     func stop() { adjuster?.cancel() }
 
     /// Brings all tasks in line with the conditions, one change after the other.
-    private func adjust(in coordinator: isolated Coordinator) {
+    func adjust(in coordinator: isolated Coordinator) {
         needsAdjustment = true
         guard adjuster == nil, !coordinator.isStopping else { return }
         adjuster = Task {

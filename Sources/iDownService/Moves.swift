@@ -146,7 +146,7 @@ final class Moves {
         var wait = Coordinator.storeRetryInterval
         var isLastTry = false
         while !coordinator.isStopping {
-            await coordinator.slots.running[id]?.ended()
+            while let transfer = coordinator.slots.running[id] { await transfer.ended() }
             do {
                 guard try await takeStep(of: id, in: coordinator) else { return }
                 continue

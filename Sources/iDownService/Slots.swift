@@ -166,7 +166,9 @@ final class Slots {
         if !change.starts, ahead[id]?.isHandedOver != true || !isUntouched { drop(id) }
         if change.after.state != .downloading, running[id] != nil { settled.insert(id) }
         if pendingStarts[id] != nil {
-            pendingStarts[id] = change.after.state == .downloading ? change.after : nil
+            // While its file moves it has no transfer: the end of the move starts the next one.
+            let mayStart = change.after.state == .downloading && !change.after.isMoving
+            pendingStarts[id] = mayStart ? change.after : nil
         }
     }
 
@@ -204,7 +206,7 @@ final class Slots {
         meters[id] = nil
         if let record = pendingStarts.removeValue(forKey: id) {
             start(record, in: coordinator)
-            // Everybody knows of it since it was decided.
+            // The task was downloading before: its progress may be told at once.
             untold.remove(id)
         }
         return heldUp.remove(id) != nil
@@ -212,7 +214,7 @@ final class Slots {
 
     /// A transfer that began ahead is over, and did not get the slot.
     ///
-    /// - Returns: as ``end(_:)``.
+    /// - Returns: as ``end(_:in:)``.
     func endAhead(_ id: TaskID) -> Bool {
         ahead[id] = nil
         return heldUp.remove(id) != nil

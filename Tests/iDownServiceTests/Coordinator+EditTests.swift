@@ -104,6 +104,23 @@ import iDownloader
         }
     }
 
+    @Test func `the last of several edits is what starts, and only once its file has moved`()
+        async throws
+    {
+        try await withRunning { hub, running, _, server in
+            let disk = await DiskHold(hub, of: running)
+            try await hub.coordinator.edit(running, Self.edit(.headers, hub, server))
+            try await hub.coordinator.edit(running, Self.edit(.directory, hub, server))
+            disk.release()
+            try await hub.announced.wait(for: running, .completed)
+            // The stopped transfer's request and the moved file's.
+            #expect(server.requests.count { $0.path == "/a.bin" } == 2)
+            let path = hub.path("other/a.bin")
+            #expect(try TestContent.large.firstDifference(fromFile: path) == nil)
+            #expect(access(hub.path("a.bin"), F_OK) != 0)
+        }
+    }
+
     @Test func `a pause during an edit keeps the next transfer from starting`() async throws {
         try await withRunning { hub, running, waiting, server in
             let disk = await DiskHold(hub, of: running)

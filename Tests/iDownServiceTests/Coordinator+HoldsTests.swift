@@ -288,6 +288,29 @@ import iDownloader
         }
     }
 
+    @Test func `a fresh link that leads elsewhere waits for the end of the meter`() async throws {
+        let (file, hold) = ServedFile.held()
+        let server = try FaultServer.serving(file)
+        defer { server.stop() }
+        try await withHub { hub in
+            let coordinator = hub.coordinator
+            await coordinator.setHoldWishes(HoldWishes(onMetered: true))
+            await coordinator.setConditions(
+                isCaptive: false,
+                isMetered: true,
+                isBatteryLow: false
+            )
+            let id = try await hub.add(server.url("/a"))
+            await hold.reached.waitUntilOpen()
+            #expect(try await hub.record(id)?.state == .downloading)
+            var edit = TaskEdit()
+            edit.url = "http://idown-test.invalid/a"
+            try await coordinator.edit(id, edit)
+            try await hub.announced.wait(for: id, hold: "metered")
+            await hub.transferEnd(of: id)
+        }
+    }
+
     @Test func `a low battery stops all, keeps the bytes, and what waits is passed over`()
         async throws
     {

@@ -41,7 +41,7 @@ extension TaskRecord {
         return place
     }
 
-    /// Whether the file is on its way to another place: until it is there nothing starts.
+    /// Whether the file is on its way to another place: no transfer starts until it is there.
     package var isMoving: Bool { destination != nil }
 
     /// Whether a copy of its file still stands where a move has left it.
@@ -109,7 +109,7 @@ extension TaskRecord {
             move = nil
             self.failure = failure ?? self.failure
         }
-        // It has kept its slot.
+        // It has kept its slot while its file moved: its next transfer begins.
         if state == .downloading { return [.persist, .announce, .startTransfer(attempt)] }
         return [.persist, .announce, .fillSlots]
     }

@@ -2,7 +2,7 @@
 
 /// What keeps a task from starting or going on although nothing is wrong with the task itself.
 ///
-/// No try is burned by it. The pause that a host asked for counts as time without progress.
+/// It does not count as a failed try. The pause that a host asked for counts as time without progress.
 package enum Obstacle: Hashable, Sendable {
     /// The host asked to be left alone for this long, whoever asks (RFC 9110 section 10.2.3).
     case hostRests(for: Duration)

@@ -91,6 +91,8 @@ extension TaskRecord {
             return [.persist, .announce]
         case .waiting(.retry(let deadline)):
             let rest = RetryPolicy.remaining(until: deadline, now: now, after: failure)
+            // What is left out of the wait was counted when it began.
+            waited = max(.zero, waited - max(.zero, deadline.since(now) - rest))
             state = .waiting(.retry(at: now.advanced(by: rest)))
             return [.persist, .announce, .scheduleRetry(after: rest)]
         case .waiting(.queue), .paused, .completed, .failed, .cancelled:

@@ -3,7 +3,7 @@
 extension TaskRecord {
     /// Takes note of what the transfer with this number reports.
     ///
-    /// Of an older one only the last checkpoint counts: it ends before the next one begins.
+    /// Of an older one only the last checkpoint counts: that transfer ends before the next one begins.
     mutating func apply(
         _ event: TransferEvent,
         of number: AttemptNumber,
