@@ -6,16 +6,17 @@ import iDownState
 /// Takes the content codings off a body while it comes, and tells whether all of it came.
 ///
 /// The length that a server gives counts the encoded bytes, so a body may end too early although as
-/// many bytes came as were announced. Whatever comes in, memory stays below 64 KiB and the window
-/// of each coding: 32 KiB for gzip and deflate, 16 MiB for br, 8 MiB for zstd.
+/// many bytes came as were announced. Whatever comes in, each coding takes its window and some
+/// buffers: 32 KiB for gzip and deflate, 16 MiB for br, 8 MiB for zstd.
 ///
 /// Unchecked: the transfer's thread alone decodes, and ``flawAtEnd`` is read after its last call.
 final class ContentDecoder: @unchecked Sendable {
     /// Why a body is not what the server encoded.
     enum Flaw: Error {
-        /// It holds what the coding does not allow, its checksum is wrong, or it asks for a window
-        /// that is too large.
+        /// It holds what the coding does not allow, or its checksum is wrong.
         case damaged
+        /// It asks for a window that is too large.
+        case tooLarge
         /// It ends before its coding has come to an end.
         case cutOff
         /// There is no memory to decode it.

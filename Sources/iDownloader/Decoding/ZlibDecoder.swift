@@ -17,7 +17,11 @@ final class ZlibDecoder: StreamDecoder {
     /// zlib keeps its address.
     private let stream = UnsafeMutablePointer<z_stream>.allocate(capacity: 1)
     private let isGzip: Bool
+    private var isBare = false
     private var phase = Phase.atStart
+    /// How many bytes may follow a bare stream: some servers leave out the head of the wrapping
+    /// alone, and its checksum follows (RFC 1950 section 2.2).
+    private var trailer = 4
 
     init(isGzip: Bool) {
         self.isGzip = isGzip
@@ -48,7 +52,7 @@ final class ZlibDecoder: StreamDecoder {
                 if phase == .inStream, input.isEmpty { return written }
             case .atEnd:
                 guard let first = input.first else { return written }
-                try goOn(first)
+                try goOn(first, &input)
             case .pastEnd:
                 input.advance(by: input.count)
                 return written
@@ -63,7 +67,7 @@ final class ZlibDecoder: StreamDecoder {
     /// 8.4.1.2). The wrapping begins with an 8 in the lower half of its first byte (RFC 1950 section
     /// 2.2); a bare stream would have to begin with a stored block whose unused bits are not 0.
     private func begin(_ first: UInt8) throws(ContentDecoder.Flaw) {
-        let isBare = !isGzip && first & 0x0F != 8
+        isBare = !isGzip && first & 0x0F != 8
         let windowBits = isGzip ? MAX_WBITS + 16 : isBare ? -MAX_WBITS : MAX_WBITS
         let size = Int32(MemoryLayout<z_stream>.size)
         guard inflateInit2_(stream, windowBits, ZLIB_VERSION, size) == Z_OK else { throw .noMemory }
@@ -74,8 +78,15 @@ final class ZlibDecoder: StreamDecoder {
     ///
     /// A gzip file may have several members (RFC 1952 section 2.2), and what is none is passed over,
     /// as gzip(1) does. Deflate has one stream, and often no checksum that would excuse the rest.
-    private func goOn(_ first: UInt8) throws(ContentDecoder.Flaw) {
-        guard isGzip else { throw .damaged }
+    private func goOn(
+        _ first: UInt8,
+        _ input: inout UnsafeRawBufferPointer
+    ) throws(ContentDecoder.Flaw) {
+        guard isGzip else {
+            guard isBare, input.count <= trailer else { throw .damaged }
+            trailer -= input.count
+            return input.advance(by: input.count)
+        }
         guard first == 0x1F else {
             phase = .pastEnd
             return

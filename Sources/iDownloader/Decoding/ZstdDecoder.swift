@@ -9,6 +9,8 @@ final class ZstdDecoder: StreamDecoder {
 
     private let context: OpaquePointer
     private(set) var isAtEnd = false
+    /// Whether more may come out without more input.
+    private var isFull = false
 
     init() throws(ContentDecoder.Flaw) {
         guard let context = ZSTD_createDCtx() else { throw .noMemory }
@@ -23,17 +25,22 @@ final class ZstdDecoder: StreamDecoder {
         _ input: inout UnsafeRawBufferPointer,
         into output: UnsafeMutableRawBufferPointer
     ) throws(ContentDecoder.Flaw) -> Int {
-        // Another frame would begin with the next byte, and zstd takes a call without one for it.
-        guard !isAtEnd || !input.isEmpty else { return 0 }
+        // zstd takes a call without input for the beginning of another frame, or for a mistake.
+        guard isFull || !input.isEmpty else { return 0 }
         var source = ZSTD_inBuffer(src: input.baseAddress, size: input.count, pos: 0)
         var target = ZSTD_outBuffer(dst: output.baseAddress, size: output.count, pos: 0)
         repeat {
             let code = ZSTD_decompressStream(context, &target, &source)
             guard ZSTD_isError(code) == 0 else {
-                throw ZSTD_getErrorCode(code) == ZSTD_error_memory_allocation ? .noMemory : .damaged
+                switch ZSTD_getErrorCode(code) {
+                case ZSTD_error_memory_allocation: throw .noMemory
+                case ZSTD_error_frameParameter_windowTooLarge: throw .tooLarge
+                default: throw .damaged
+                }
             }
             isAtEnd = code == 0
         } while target.pos < target.size && source.pos < source.size
+        isFull = target.pos == target.size && !isAtEnd
         input.advance(by: source.pos)
         return target.pos
     }

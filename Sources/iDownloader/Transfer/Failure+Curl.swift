@@ -106,9 +106,9 @@ extension Failure {
 
     private static let later = " A later try may succeed."
 
-    /// A failure of libcurl on this computer, of which no server knows.
+    /// A failure on this computer, of which no server knows.
     private static func local(_ message: String) -> Failure {
-        let text = "libcurl could not do its work on this computer (\(message)).\(later)"
+        let text = "The transfer could not go on on this computer (\(message)).\(later)"
         return Failure(.networkReset, text, isTransient: true)
     }
 }

@@ -152,6 +152,9 @@ final class ResponseSink: TransferSink {
         case .damaged:
             outcome.result = .badContentEncoding
             outcome.message = "The server's compressed answer is damaged and cannot be read"
+        case .tooLarge:
+            outcome.result = .badContentEncoding
+            outcome.message = "The server's compressed answer takes too much memory to decode"
         case .cutOff:
             outcome.result = .partialFile
             outcome.message = "the compressed body has no end"

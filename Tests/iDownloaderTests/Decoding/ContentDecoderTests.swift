@@ -144,12 +144,36 @@ import iDownTesting
         #expect(try decode(sample.bytes + rest, sample.codings).flaw == .damaged)
     }
 
+    @Test func `a checksum may follow deflate whose wrapping has no head`() throws {
+        let wrapped = EncodedSample.wrapped.bytes
+        for longest in [1, 3, Int.max] {
+            let body = Array(wrapped.dropFirst(2))
+            #expect(try decode(body, [.deflate], longest: longest) == Self.whole)
+            #expect(try decode(body + [0], [.deflate], longest: longest).flaw == .damaged)
+        }
+    }
+
+    @Test func `many pieces in which the outer coding yields nothing are no flaw`() throws {
+        // Stored blocks of no byte (RFC 1951 section 3.2.4) between the two halves of the frame.
+        let frame = EncodedSample.zstd.bytes
+        let (first, second) = (frame.prefix(9), frame.dropFirst(9))
+        func stored(_ bytes: ArraySlice<UInt8>, isLast: Bool) -> [UInt8] {
+            let count = UInt8(bytes.count)
+            return [isLast ? 1 : 0, count, 0, ~count, 0xFF] + bytes
+        }
+        let nothing = (0..<40).flatMap { _ in stored([], isLast: false) }
+        let body = stored(first, isLast: false) + nothing + stored(second, isLast: true)
+        for longest in [1, 5, Int.max] {
+            #expect(try decode(body, [.zstd, .deflate], longest: longest) == Self.whole)
+        }
+    }
+
     /// A frame that holds three bytes as they are (RFC 8878 section 3.1.1).
     @Test(arguments: [(UInt8(13), true), (14, false)])
     func `a window of zstd has 8 MiB at most`(exponent: UInt8, isTaken: Bool) throws {
         let frame: [UInt8] = [0x28, 0xB5, 0x2F, 0xFD, 0, exponent << 3, 0x19, 0, 0, 1, 2, 3]
         let result = try decode(frame, [.zstd])
-        #expect(result == (isTaken ? Decoded(bytes: [1, 2, 3]) : Decoded(flaw: .damaged)))
+        #expect(result == (isTaken ? Decoded(bytes: [1, 2, 3]) : Decoded(flaw: .tooLarge)))
     }
 
     @Test func `a plain body has no decoder`() { #expect(ContentDecoder([]) == nil) }
