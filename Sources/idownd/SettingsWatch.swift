@@ -79,6 +79,7 @@ private struct Watched {
     /// - Returns: whether the way leads elsewhere than before.
     mutating func follow(_ path: String, _ descriptor: Int32) -> Bool {
         let before = (watches, end)
+        var all = watches
         var way = Self.way(to: path)
         // What changes before the watch is there is seen by looking once more. A way that changes all
         // the time is watched as far as it was seen, and its next change comes as an event.
@@ -87,11 +88,12 @@ private struct Watched {
                 inotify_add_watch(descriptor, folder, events | UInt32(IN_ONLYDIR))
             }
             (watches, end) = (Set(added.filter { $0 >= 0 }), way.end)
+            all.formUnion(watches)
             let now = Self.way(to: path)
             guard now != way else { break }
             way = now
         }
-        for watch in before.0.subtracting(watches) { inotify_rm_watch(descriptor, watch) }
+        for watch in all.subtracting(watches) { inotify_rm_watch(descriptor, watch) }
         return before.0 != watches || before.1 != end
     }
 
