@@ -4,10 +4,10 @@ import CCurl
 
 /// How one request signs in by HTTP, at its host and at its proxy.
 ///
-/// Over TLS a host gets the password with the first request (Basic, RFC 7617); in clear nobody gets
-/// anything before he has said what he takes, and where that is Digest (RFC 7616), he gets no more.
-/// What he said is remembered, so that only a folder's first request is sent twice. libcurl answers a
-/// challenge by itself: the head that held it is kept from the sink, since another one follows.
+/// Over TLS a host gets the password with the first request (Basic, RFC 7617); without TLS no host or
+/// proxy gets a login before it has asked for one, and where it takes Digest (RFC 7616), it gets no
+/// more. What it asked for is remembered, so that only a folder's first request is sent twice. libcurl
+/// answers a challenge by itself: the head that held it is kept from the sink, since another one follows.
 ///
 /// Belongs to the pool's thread.
 struct HTTPSignIn {
@@ -90,7 +90,7 @@ struct HTTPSignIn {
         held.append(Array(line))
         guard line.allSatisfy({ $0 == 0x0D || $0 == 0x0A }) else { return .held }
         let offered = offers(to: side, of: easy)
-        // Basic was sent and was not good enough; all else libcurl has not tried yet.
+        // Basic has been sent already, and nothing else has been tried yet.
         let untried = side.methods == .basic ? offered.subtracting(.basic) : offered
         guard untried.isDisjoint(with: side.methods) else { return .held }
         guard mayBeginAnew, !untried.isEmpty else { return .release }
