@@ -146,7 +146,6 @@ final class Moves {
         var wait = Coordinator.storeRetryInterval
         var isLastTry = false
         while !coordinator.isStopping {
-            while let transfer = coordinator.slots.running[id] { await transfer.ended() }
             do {
                 guard try await takeStep(of: id, in: coordinator) else { return }
                 continue
@@ -181,6 +180,11 @@ final class Moves {
             try await coordinator.recordEvent(.leftoverDeleted, of: id)
             return false
         case .to(let place, _):
+            if let transfer = coordinator.slots.running[id] {
+                await transfer.ended()
+                // Its last checkpoint is to be seen.
+                return true
+            }
             let event = try await move(record, to: place, in: coordinator)
             guard let event else { return false }
             let isTold = record.state == .completed && wanted[id] != nil

@@ -16,7 +16,10 @@ extension TaskProperties {
         directory = record.request.directory
         path = record.path ?? ""
         state = State(rawValue: record.state.kind.rawValue)
-        activity = live.flatMap { Activity(rawValue: $0.activity) } ?? .none
+        // Between two transfers of a task that keeps its slot nothing is live.
+        activity =
+            live.flatMap { Activity(rawValue: $0.activity) }
+            ?? (record.state == .downloading ? .connecting : .none)
         if snapshot.isVerifying { activity = .verifying }
         if record.isMoving { activity = .moving }
         apply(record.state)

@@ -115,6 +115,39 @@ import iDownloader
     }
 
     @Test(.enabled("needs to mount a tmpfs") { await Privilege.canMount() })
+    func `the copy that a move leaves goes while the task goes on, which may move again`()
+        async throws
+    {
+        try await withSmallDisk(mebibytes: 64) { disk in
+            let (held, hold) = ServedFile.held()
+            // No request brings the end of the file.
+            let server = try FaultServer(
+                script: .init { request in
+                    var file = held
+                    if request.number > 1 { file.hold = .init(afterBytes: 4096) }
+                    return file.answer(to: request)
+                }
+            )
+            defer { server.stop() }
+            try await withHub { hub in
+                let id = try await hub.add(server.url("/a.bin"))
+                await hold.reached.waitUntilOpen()
+                try await hub.arrival(of: 1 << 20, for: id)
+                for directory in [disk.path, hub.files, disk.path] {
+                    try await hub.coordinator.edit(id, edit(directory: directory))
+                    try await waitForMove(hub, id)
+                    let record = try #require(try await hub.record(id))
+                    #expect(record.state == .downloading)
+                    #expect(record.request.directory == directory)
+                }
+                #expect(hub.names.isEmpty)
+                try await hub.coordinator.carryOut(.cancel, on: id)
+                await hub.transferEnd(of: id)
+            }
+        }
+    }
+
+    @Test(.enabled("needs to mount a tmpfs") { await Privilege.canMount() })
     func `a disk without room leaves the file in its old place, and says why`() async throws {
         try await withSmallDisk(mebibytes: 4) { disk in
             try await withPartial { hub, id, server in
