@@ -184,16 +184,17 @@ final class Attempt {
         )
     }
 
-    /// Whether the file that comes encoded is itself a compressed one, by its type or by the name
+    /// Whether the coding in which the file comes is the file's own, by its type or by the name
     /// that it has or is to get: the URL's path says something only where a given name does not.
     func isCompressed(_ head: ResponseHead, _ hop: Hop) -> Bool {
-        guard head.facts.contentEncoding != nil else { return false }
+        guard let encoding = head.facts.contentEncoding, let codings = ContentCoding.list(encoding)
+        else { return false }
         let limit = target.nameLimit
         let name =
             target.file?.name
             ?? wantedName(head, hop).names(limit: limit).first?.text
         let telling = name.flatMap { $0.contains(".") ? $0 : nil } ?? hop.url.path
-        return CompressedFile.isMeant(mimeType: head.facts.mimeType, name: telling)
+        return CompressedFile.isMeant(by: codings, mimeType: head.facts.mimeType, name: telling)
     }
 }
 

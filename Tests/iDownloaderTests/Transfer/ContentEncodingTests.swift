@@ -22,8 +22,20 @@ import iDownloader
         }
     }
 
-    @Test(arguments: ["file.tar.gz", "file.TGZ", "file.zip"])
-    func `a file that is itself compressed is kept as it comes`(name: String) async throws {
+    @Test(arguments: ["file.zip", "file.tar.xz", "file.br", "file.zst"])
+    func `one that is compressed otherwise is decoded`(name: String) async throws {
+        try await withServer({ _ in whole(Self.packed, Self.fields) }) { server in
+            try await withSite { site in
+                let journal = try await site.download(server.url("/\(name)"))
+                expectComplete(Sample.content, as: name, site, journal)
+            }
+        }
+    }
+
+    @Test(arguments: ["file.tar.gz", "file.TGZ", "file.svgz"])
+    func `a file whose own compression is its coding is kept as it comes`(
+        name: String
+    ) async throws {
         try await withServer({ _ in whole(Self.packed, Self.fields) }) { server in
             try await withSite { site in
                 let journal = try await site.download(server.url("/\(name)"))
