@@ -25,9 +25,14 @@ package enum Quantity {
         let number = text.dropLast(letters.count).replacing(ByteCount.decimalSign, with: ".")
         // Only digits and a point are allowed, because Double also reads "inf" and "0x1p3".
         guard let first = number.utf8.first, (0x30...0x39).contains(first),
-            number.utf8.allSatisfy({ (0x30...0x39).contains($0) || $0 == UInt8(ascii: ".") }),
-            let value = Double(number)
+            number.utf8.allSatisfy({ (0x30...0x39).contains($0) || $0 == UInt8(ascii: ".") })
         else { return nil }
+        // Above 2^53 a Double would be another number.
+        if let whole = UInt64(number) {
+            let (bytes, overflow) = whole.multipliedReportingOverflow(by: UInt64(size))
+            return overflow || bytes > Int64.max ? nil : bytes
+        }
+        guard let value = Double(number) else { return nil }
         let bytes = (value * size).rounded()
         guard bytes < 0x1p63 else { return nil }
         return UInt64(exactly: bytes)

@@ -9,6 +9,7 @@ struct QuantityTests {
             ("0", 0), ("off", 0), ("None", 0), ("1", 1), ("512b", 512), ("500k", 512_000),
             ("2M", 2 << 20), ("1.5GiB/s", 3 << 29), ("10mb", 10_000_000), ("1kB/s", 1000),
             ("1T", 1 << 40), ("0.5k", 512), ("8MiB", 8 << 20),
+            ("9007199254740993", 9_007_199_254_740_993), ("9223372036854775807", UInt64(Int64.max)),
         ] as [(String, UInt64)]
     )
     func `rates are read with their units`(text: String, rate: UInt64) {
@@ -17,7 +18,7 @@ struct QuantityTests {
 
     @Test(arguments: [
         "", "fast", "-1", "1e3", "inf", "0x10", "1.2.3", "9999999T", "k", "1 k", "1kk", "1iB",
-        ".5M", "1/s/s", "1P",
+        ".5M", "1/s/s", "1P", "+1", "9223372036854775808", "99999999999999999999",
     ])
     func `what is no rate is refused`(text: String) {
         #expect(Quantity.rate(text) == nil)
