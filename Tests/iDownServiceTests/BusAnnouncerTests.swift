@@ -147,7 +147,7 @@ import iDownTesting
                 }
             #expect(
                 told == [
-                    ["State": .string("downloading")],
+                    ["State": .string("downloading"), "Activity": .string("connecting")],
                     ["Activity": .string("transferring")],
                     [
                         "State": .string("completed"), "Activity": .string(""),
