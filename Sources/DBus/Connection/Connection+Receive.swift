@@ -35,8 +35,8 @@ extension Connection {
         let wantsReply = dbus_message_get_no_reply(message) == 0
         do throws(BusError) {
             if let refusal { throw refusal }
-            let path = ObjectPath(checked: try Self.field(dbus_message_get_path(message)))
-            let member = try Self.field(dbus_message_get_member(message))
+            let path = ObjectPath(checked: try headerField(dbus_message_get_path(message)))
+            let member = try headerField(dbus_message_get_member(message))
             let interface = dbus_message_get_interface(message).map { String(cString: $0) }
             guard let object = objects.object(at: path) else {
                 throw .unknownObject("There is no object at \(path).")
@@ -47,12 +47,12 @@ extension Connection {
             } catch {
                 guard wantsReply, let subtree = objects.subtree(around: path) else { throw error }
                 try pendingCalls.check(reply.sender)
-                let id = begin(reply, wantsReply: true, size: 0)
+                let id = pendingCalls.begin(reply, wantsReply: true, size: 0)
                 start(id) { .failure(await subtree.refusal(error, at: path)) }
                 return
             }
             // Nobody would learn what it tells.
-            guard wantsReply || method.kind == .change || method.kind == .work else { return }
+            guard wantsReply || method.kind.isChange else { return }
             let call = Call(
                 connection: self,
                 sender: reply.sender,
@@ -61,7 +61,7 @@ extension Connection {
                 member: MemberName(checked: member),
                 wantsReply: wantsReply
             )
-            let counts = method.kind != .wait && method.kind != .work
+            let counts = method.kind.counts
             // Before anything is read, and again once the size is known.
             if counts { try pendingCalls.check(reply.sender) }
             let arguments = try method.arguments(
@@ -72,7 +72,7 @@ extension Connection {
             )
             if counts { try pendingCalls.check(reply.sender, size: arguments.count) }
             let size = counts ? arguments.count : nil
-            let id = begin(reply, wantsReply: wantsReply, size: size)
+            let id = pendingCalls.begin(reply, wantsReply: wantsReply, size: size)
             run(method, call, arguments, id)
         } catch {
             guard wantsReply else { return }
@@ -85,40 +85,23 @@ extension Connection {
         case .task(let body):
             let isOfAll = call.interface == Interface.propertiesName
             let subtree = isOfAll ? objects.subtree(around: call.path) : nil
-            let start = {
+            let start = pendingCalls.start(id, hasTask: true) {
                 self.start(id) {
                     let outcome = await Method.run(body, call, arguments)
                     return await subtree?.judged(outcome, at: call.path) ?? outcome
                 }
             }
-            pendingCalls.start(id, hasTask: true, start)?()
+            start?()
         case .answering(let body):
             let answer: Answer<WireWriter> = { [executor] outcome in
                 let outcome = outcome.mapError { BusError(thrown: $0) }
                 executor.run { self.assumeIsolated { $0.finish(id, withAny: outcome) } }
             }
-            let start = {
-                do {
-                    try body(call, arguments, answer)
-                } catch {
-                    answer(.failure(error))
-                }
+            let start = pendingCalls.start(id, hasTask: false) {
+                do { try body(call, arguments, answer) } catch { answer(.failure(error)) }
             }
-            pendingCalls.start(id, hasTask: false, start)?()
+            start?()
         }
-    }
-
-    /// Takes note of a call that is to be answered.
-    private func begin(_ reply: ReplyAddress, wantsReply: Bool, size: Int?) -> Int {
-        let id = makeID()
-        pendingCalls.begin(id, of: reply.sender, reply: wantsReply ? reply : nil, size: size)
-        return id
-    }
-
-    private static func field(_ characters: UnsafePointer<CChar>?) throws(BusError) -> String {
-        // libdbus lets no call without these fields through.
-        guard let characters else { throw .inconsistentMessage("A header field is missing.") }
-        return String(cString: characters)
     }
 
     // MARK: Handlers
@@ -244,4 +227,10 @@ extension Connection {
         }
         try deliver(message)
     }
+}
+
+/// A field that every call has: libdbus lets none without it through.
+private func headerField(_ characters: UnsafePointer<CChar>?) throws(BusError) -> String {
+    guard let characters else { throw .inconsistentMessage("A header field is missing.") }
+    return String(cString: characters)
 }

@@ -6,8 +6,8 @@ internal import CDBus
 ///
 /// It owns one private connection of libdbus and makes all calls into libdbus on its executor, a
 /// thread of its own. Handlers of exported methods start there, those of one sender strictly in the
-/// order in which the calls arrived (but for a ``MethodKind/wait``), and run concurrently from their
-/// first suspension on; ``CallLimits`` says how many.
+/// order in which the calls arrived, and run concurrently from their first suspension on;
+/// ``CallLimits`` says how many. Those of a ``MethodKind/wait`` and a ``MethodKind/work`` start at once.
 ///
 /// It ends by ``close()``, when the bus goes away, and with its last reference: a service keeps the
 /// connection that its objects are exported on. Calls that run and sequences of signals keep it too.
@@ -32,7 +32,6 @@ public actor Connection {
     var longAnswers = LongAnswers()
     /// What every call is answered with once the service ends.
     var refusal: BusError?
-    private var isStartingCall = false
     private var waiters: [Int: Waiter] = [:]
     private var lastID = 0
 
@@ -145,20 +144,15 @@ public actor Connection {
     }
 
     func callsShrank() {
-        startDueCall()
+        // One at a time, behind what others have asked for meanwhile.
+        if pendingCalls.isAnyDue {
+            enqueue { connection in
+                connection.pendingCalls.takeDue()?()
+                connection.callsShrank()
+            }
+        }
         guard !waiters.isEmpty, pendingCalls.isEmpty else { return }
         resumeWaiters { $0 == .answered }
-    }
-
-    /// Starts the next call that stood in line, behind what others have asked for meanwhile.
-    private func startDueCall() {
-        guard pendingCalls.isAnyDue, !isStartingCall else { return }
-        isStartingCall = true
-        enqueue { connection in
-            connection.isStartingCall = false
-            connection.pendingCalls.takeDue()?()
-            connection.startDueCall()
-        }
     }
 
     func makeID() -> Int {

@@ -125,7 +125,7 @@ final class Link {
 
     /// Hands received messages to the filter, one after the other, and plans what is left.
     ///
-    /// - Returns: How many it handed over, or one less.
+    /// - Returns: How many it handed over before the last one.
     @discardableResult
     private func drain() -> Int {
         isDraining = true

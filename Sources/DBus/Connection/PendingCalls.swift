@@ -70,6 +70,7 @@ struct PendingCalls {
     private static let maximum = 65_536
 
     var limits = CallLimits()
+    private var lastID = 0
     private var running: [Int: Entry] = [:]
     private var loads: [BusName?: Load] = [:]
     /// The senders of calls that stand in line and may be started, once for each of these.
@@ -98,11 +99,16 @@ struct PendingCalls {
     }
 
     /// Takes note of a call; `size` is nil for one that does not count.
-    mutating func begin(_ id: Int, of sender: BusName?, reply: ReplyAddress?, size: Int?) {
-        running[id] = Entry(sender: sender, reply: reply, size: size, task: nil)
-        guard let size else { return }
-        loads[sender, default: Load()].calls += 1
-        loads[sender]?.bytes += size + Self.callSize
+    ///
+    /// - Returns: what the call is known by.
+    mutating func begin(_ reply: ReplyAddress, wantsReply: Bool, size: Int?) -> Int {
+        lastID += 1
+        let address = wantsReply ? reply : nil
+        running[lastID] = Entry(sender: reply.sender, reply: address, size: size, task: nil)
+        guard let size else { return lastID }
+        loads[reply.sender, default: Load()].calls += 1
+        loads[reply.sender]?.bytes += size + Self.callSize
+        return lastID
     }
 
     /// Starts a call that has begun, or puts it in line behind those of its sender.

@@ -13,8 +13,13 @@ public enum MethodKind: Sendable {
     /// A query whose answer comes when something has happened: it does not count among the calls
     /// that ``CallLimits`` limit, and the method has limits of its own.
     case wait
-    /// A change that may take for hours: it does not count either, and the method has limits of its own.
+    /// A change that may take hours: it does not count either, and the method has limits of its own.
     case work
+
+    /// Whether something changes, so that a call is carried out although nobody waits for an answer.
+    var isChange: Bool { self == .change || self == .work }
+    /// Whether its calls count among those that are limited.
+    var counts: Bool { self == .change || self == .query }
 }
 
 /// The row of a method: what it takes and gives, and what runs.
@@ -53,9 +58,8 @@ extension Member {
     /// A method; its signatures follow from the handler's types.
     ///
     /// The handler starts on the connection's executor, in the order of arrival of its sender's calls
-    /// (``CallLimits``). What it throws
-    /// becomes the reply: a ``BusError`` as it is, anything else as the ``Interface`` says, or as
-    /// `org.freedesktop.DBus.Error.Failed`.
+    /// (``CallLimits``). What it throws becomes the reply: a ``BusError`` as it is, anything else as
+    /// the ``Interface`` says, or as `org.freedesktop.DBus.Error.Failed`.
     ///
     /// The names of arguments and results are for introspection; there must be as many as the handler
     /// takes and gives, else this traps.
