@@ -21,8 +21,9 @@ struct AddCommand: AsyncParsableCommand {
             files: out=, dir=, checksum=, referer=, header=, user-agent=, split=, \
             max-connection-per-server=, max-download-limit=, pause=, priority=, retry-for=, mirror=, \
             expected-size=, when-done=, on-existing= and token=. Lines that start with # are \
-            comments. A list can also be the output of idown export, with or without --json. An option in the list overrides the same option on the command \
-            line. From a list, URLs that the service refuses are reported and the rest is added.
+            comments. A list can also be the output of idown export, with or without --json. An \
+            option in the list overrides the same option on the command line. From a list, URLs \
+            that the service refuses are reported and the rest is added.
 
             Examples:
               idown add https://example.org/disk.iso
