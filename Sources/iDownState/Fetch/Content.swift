@@ -38,6 +38,9 @@ package struct Content: Hashable, Sendable {
     /// The version that the bytes on disk belong to turned out to be this.
     package mutating func know(_ version: RemoteVersion) { known = version }
 
+    /// A server takes a range on a condition for a wish for another version.
+    package mutating func dislikesIfRange() { known.dislikesIfRange = true }
+
     /// The server of the client's URL says what the file comes to; nil where it does not.
     package mutating func noteHomeDigest(_ digest: Checksum?) { homeDigest = digest }
 

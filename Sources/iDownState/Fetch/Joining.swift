@@ -3,29 +3,48 @@
 /// By what further connections join a first one: how many are wanted, which part each brings, and
 /// how long nobody joins after a failure.
 package struct Joining: Hashable, Sendable {
-    /// What can be seen of the transfer at one moment.
+    /// What can be seen of the connections at one moment.
     package struct Look: Hashable, Sendable {
+        /// A source that may bring parts, and how many more connections its host allows.
+        package struct Place: Hashable, Sendable {
+            package var source: Int
+            package var host: Origin
+            package var room: Int
+            /// Whether a transfer that has no connection waits for one of the host's.
+            package var isAwaited: Bool
+
+            package init(source: Int, host: Origin, room: Int, isAwaited: Bool = false) {
+                self.source = source
+                self.host = host
+                self.room = room
+                self.isAwaited = isAwaited
+            }
+        }
+
+        /// How far a connection is whose bytes are stored.
+        package struct Progress: Hashable, Sendable {
+            /// The offset of the next byte that is to come.
+            package var position: Int64
+            /// The offset behind the last byte that it is to bring.
+            package var end: Int64
+
+            package init(position: Int64, end: Int64) {
+                self.position = position
+                self.end = end
+            }
+        }
+
         package var now: Duration
-        /// The file's length.
-        package var total: Int64
-        /// What has come, the open pieces' bytes included.
-        package var stored: SegmentMap
-        /// What the connections work at, in order of their ids.
-        package var pieces: [SegmentPlan.Piece]
-        /// How many have brought bytes.
-        package var served: Int
-        /// How many somebody wants; nil leaves it to the trial.
+        /// What has come, the bytes that are on their way to the disk included.
+        package var taken: SegmentMap
+        /// By connection.
+        package var progress: [Int: Progress]
+        /// How many connections somebody wants; nil leaves it to the trial.
         package var chosen: Int?
         /// The most that this task may have.
         package var ceiling: Int
-        /// How many more the hosts allow.
-        package var room: Int
-        /// How many hosts they come from.
-        package var places: Int
-        /// Whether a transfer that has no connection waits for one of theirs.
-        package var isAwaited: Bool
-        /// Whether an answer has shown that there are ranges.
-        package var servesRanges: Bool
+        /// Where the sources of ``Fetch/partSources`` are asked.
+        package var places: [Place]
         /// Bytes a second that a limit leaves to the transfer; nil for no limit.
         package var share: Int64?
         /// Whether the limit holds the transfer back at this moment.
@@ -33,32 +52,27 @@ package struct Joining: Hashable, Sendable {
 
         package init(
             now: Duration,
-            total: Int64,
-            stored: SegmentMap,
-            pieces: [SegmentPlan.Piece],
-            served: Int = 0,
+            taken: SegmentMap,
+            progress: [Int: Progress],
             chosen: Int? = nil,
             ceiling: Int,
-            room: Int = .max,
-            places: Int = 1,
-            isAwaited: Bool = false,
-            servesRanges: Bool = true,
+            places: [Place],
             share: Int64? = nil,
             isHeldBack: Bool = false
         ) {
             self.now = now
-            self.total = total
-            self.stored = stored
-            self.pieces = pieces
-            self.served = served
+            self.taken = taken
+            self.progress = progress
             self.chosen = chosen
             self.ceiling = ceiling
-            self.room = room
             self.places = places
-            self.isAwaited = isAwaited
-            self.servesRanges = servesRanges
             self.share = share
             self.isHeldBack = isHeldBack
+        }
+
+        /// How many more connections all hosts allow.
+        var room: Int {
+            Dictionary(places.map { ($0.host, $0.room) }) { first, _ in first }.values.reduce(0, +)
         }
     }
 
@@ -124,32 +138,42 @@ package struct Joining: Hashable, Sendable {
     ///
     /// - Parameters:
     ///   - look: what can be seen.
+    ///   - pieces: what the connections work at, in order of their ids.
+    ///   - served: how many have brought bytes.
     ///   - mostServed: how many a host has served where it did not answer more; nil where none is
     ///     known.
-    /// - Returns: the plan, to be carried out at once.
-    package mutating func plan(_ look: Look, mostServed: Int?) -> SegmentPlan {
+    ///   - file: what is known of it.
+    /// - Returns: the plan, to be carried out at once; nil where the length is not known.
+    package mutating func plan(
+        _ look: Look,
+        _ pieces: [SegmentPlan.Piece],
+        served: Int = 0,
+        mostServed: Int? = nil,
+        of file: RemoteVersion
+    ) -> SegmentPlan? {
+        guard let total = file.total else { return nil }
         if look.chosen != chosen {
             chosen = look.chosen
             rampUp.choose(look.chosen, at: look.now)
         }
-        let count = look.stored.byteCount
-        read(count, look.pieces, at: look.now)
-        served = max(served, look.served)
+        let count = look.taken.byteCount
+        read(count, pieces, at: look.now)
+        self.served = max(self.served, served)
         let isThrottled = isThrottled(look)
         var (ceiling, ownCeiling) = (min(look.ceiling, mostServed ?? .max), look.ceiling)
         let mayEverHaveMore = ceiling > 1
         // Whoever has several makes room for a transfer that has none.
-        if look.isAwaited {
-            ceiling = max(1, min(ceiling, look.pieces.count - 1))
+        if look.places.contains(where: \.isAwaited) {
+            ceiling = max(1, min(ceiling, pieces.count - 1))
             ownCeiling = ceiling
         }
         let before = rampUp.finding
         rampUp.advance(
             RampUp.Reading(
-                open: look.pieces.count { $0.isJudged },
-                pending: look.pieces.count { !$0.isJudged },
+                open: pieces.count { $0.isJudged },
+                pending: pieces.count { !$0.isJudged },
                 bytesPerSecond: meter.perSecond,
-                bytesLeft: look.total - count,
+                bytesLeft: total - count,
                 headTime: headTime,
                 isThrottled: isThrottled
             ),
@@ -159,16 +183,16 @@ package struct Joining: Hashable, Sendable {
         // Of several sources together it says nothing of one. What the host does not serve is no
         // use, but what we do not ask for may be.
         finding = nil
-        if let found = rampUp.finding, found != before, look.places == 1 {
+        if let found = rampUp.finding, found != before, look.places.count == 1 {
             finding = UsefulConnections(found, mayBeMore: found >= ownCeiling)
         }
         // Nobody has shown yet that there are ranges: one goes ahead of the others.
-        let most = look.servesRanges ? ceiling : min(ceiling, 2)
+        let most = file.servesRanges ? ceiling : min(ceiling, 2)
         let isOpen = isOpen(at: look.now)
         return SegmentPlan(
-            total: look.total,
-            stored: look.stored,
-            pieces: look.pieces,
+            total: total,
+            stored: look.taken,
+            pieces: pieces,
             wanted: min(rampUp.wanted, most),
             ceiling: most,
             room: isOpen ? look.room : 0,

@@ -22,14 +22,11 @@ final class Attempt {
 
     /// What it knows of the file and of the sources, and decides by that.
     var fetch: Fetch {
-        didSet {
-            let (before, now) = (oldValue.content, fetch.content)
-            live.total = now.known.total
-            guard now.stored != before.stored else { return }
-            live.store(now.stored)
-            if now.size < before.size { verifier.restart() }
-        }
+        // Without `oldValue`, it is changed in place.
+        didSet { showContent() }
     }
+    /// What of it others have been shown.
+    private var shown: SegmentMap
     /// How far the furthest host is that has answered, or that has listed the file in a metalink; nil
     /// before one has.
     private(set) var furthestHost: SocketAddress.Reach?
@@ -43,7 +40,6 @@ final class Attempt {
     private(set) var login: TransferRequest.Credentials?
     /// Where the last request of each source has come to: further connections ask there.
     var hops: [Int: Hop] = [:]
-    private var connections = 0
     /// Whether the journal has judged the first answer, where it is to.
     private var hasReported = false
 
@@ -74,6 +70,7 @@ final class Attempt {
             memory: findings.fetch,
             hasFailed: job.hasFailed
         )
+        shown = fetch.content.stored
         // What the client's URL before this one has led to says nothing of it.
         let reach = fetch.sources.isOfAnother(findings.fetch.sources) ? nil : findings.reach
         furthestHost = [reach, job.request.listingReach].compactMap(\.self).max()
@@ -81,6 +78,15 @@ final class Attempt {
 
     /// What is on disk.
     var content: Content { fetch.content }
+
+    private func showContent() {
+        live.total = fetch.content.known.total
+        guard fetch.content.stored != shown else { return }
+        let size = shown.prefixLength
+        shown = fetch.content.stored
+        live.store(shown)
+        if shown.prefixLength < size { verifier.restart() }
+    }
 
     /// Looks for the user's login for the server of the client's URL.
     func lookForLogin() async { login = await engine.storedLogin(for: job.request, at: home) }
@@ -95,12 +101,6 @@ final class Attempt {
     func noteAnswer(from reach: SocketAddress.Reach) {
         isAnswered = true
         furthestHost = max(reach, furthestHost ?? reach)
-    }
-
-    /// The number of a new connection: 1 for the first of the attempt.
-    func nextConnection() -> Int {
-        connections += 1
-        return connections
     }
 
     /// Records what an answer has shown of the version.
@@ -162,7 +162,7 @@ final class Attempt {
 
     /// Takes note of the mirrors that the server of the client's URL names (RFC 6249).
     func noteMirrors(in head: ResponseHead, from connection: Connection) {
-        guard connection.source == 0, [200, 206].contains(head.facts.status) else { return }
+        guard connection.route.source == 0, [200, 206].contains(head.facts.status) else { return }
         for reference in DuplicateLinks.references(head.fields) {
             guard let url = try? connection.hop.url.resolving(reference),
                 Self.schemes.contains(url.scheme)
@@ -217,7 +217,7 @@ extension Attempt {
     }
 
     func tellRequest(of connection: Connection) {
-        let ask = connection.ask
+        let ask = connection.route.ask
         tell(
             .asked,
             of: connection.number,
@@ -225,7 +225,7 @@ extension Attempt {
                 "host": .text(connection.hop.url.host),
                 "first": .number(ask.offset),
                 "length": ask.end.map { .number($0 - ask.offset) },
-                "why": .text(connection.role.name),
+                "why": .text(connection.route.role.name),
             ]
         )
     }
@@ -243,7 +243,8 @@ extension Attempt {
     }
 
     func tellEnd(of connection: Connection, _ outcome: TransferOutcome) {
-        let hasFailed = outcome.result != .ok && !connection.isCut && !connection.isSated
+        let isCut = fetch.requests[connection.number]?.isCut == true
+        let hasFailed = outcome.result != .ok && !isCut && !connection.isSated
         let failure = hasFailed ? Failure(outcome, hadBody: connection.isServed) : nil
         tell(
             .ended,
@@ -251,7 +252,7 @@ extension Attempt {
             [
                 "bytes": .number(connection.writer.map { $0.position - $0.start } ?? 0),
                 "error": failure.map { .text($0.code.rawValue) },
-                "cut": connection.isCut ? .flag(true) : nil,
+                "cut": isCut ? .flag(true) : nil,
             ]
         )
     }

@@ -10,22 +10,11 @@ import iDownState
 /// decisions about one file are made at once.
 final class Conversation {
     enum End {
-        case exchanged(Exchange)
+        case answered(Questions.Answer)
         /// `from` is how far the host is that said so.
         case redirected(to: String, from: SocketAddress.Reach)
         /// The host may speak nothing but HTTP/2, and is asked the same by that.
         case sameAgain
-    }
-
-    /// What the answer to a question has come to.
-    enum Exchange {
-        /// The body is in the file.
-        case stored
-        /// Everything was there already.
-        case complete
-        /// The sample that was asked for is what is on disk.
-        case equal
-        case again(Ask, RemoteVersion)
     }
 
     private let attempt: Attempt
@@ -56,9 +45,9 @@ final class Conversation {
     /// - Returns: what came of it.
     /// - Throws: what ends the transfer, or what this source has come to.
     func request(_ ask: Ask, at hop: Hop) async throws(TransferEnd) -> End {
-        attempt.fetch.requests.begin()
         let source = attempt.fetch.sources.position
-        let lead = connect(Connection.Route(ask: ask, hop: hop, role: .lead, source: source))
+        let (number, route) = attempt.fetch.requests.begin(ask, of: source, at: now)
+        let lead = connect(number, route, at: hop)
         let end = await listen(to: lead)
         guard !lead.sink.isByHTTP2 else { return try end.get() }
         let isByHTTP1Alone = ask.isPartial || attempt.wantsOwnConnection
@@ -79,14 +68,17 @@ final class Conversation {
 
     /// Sends a request on a connection of its own.
     @discardableResult
-    private func connect(_ route: Connection.Route) -> Connection {
-        let number = attempt.nextConnection()
+    private func connect(
+        _ number: TransferInbox.ConnectionNumber,
+        _ route: Requests.Route,
+        at hop: Hop
+    ) -> Connection {
         var (before, isByHTTP2) = (0, false)
-        if route.isLead {
+        if route.role == .lead {
             before = attempt.headerBytes
-            isByHTTP2 = attempt.fetch.requests.isByHTTP2(Origin(route.hop.url))
+            isByHTTP2 = attempt.fetch.requests.isByHTTP2(Origin(hop.url))
         } else {
-            engine.hosts.opened(route.hop.url.origin)
+            engine.hosts.opened(hop.url.origin)
         }
         let task = attempt.job.task
         let valve = engine.rates.valve(for: task)
@@ -95,9 +87,9 @@ final class Conversation {
             reader: HeadReader(bytesBefore: before, now: engine.time.date),
             inbox: inbox,
             valve: valve,
-            keepsSmallBody: mayArrive(by: route)
+            keepsSmallBody: mayArrive(by: route, at: hop)
         )
-        var request = route.hop.request(
+        var request = hop.request(
             route.ask,
             isByHTTP2: isByHTTP2,
             for: engine.options(
@@ -113,13 +105,7 @@ final class Conversation {
         let handle = engine.begin(request, sink: sink)
         valve.connect(handle)
         attempt.brake.watch(handle)
-        let connection = Connection(
-            number,
-            route,
-            startedAt: now,
-            sink: sink,
-            handle: handle
-        )
+        let connection = Connection(number, route, at: hop, sink: sink, handle: handle)
         connections.append(connection)
         unattended.append(connection)
         attempt.live.open(connection)
@@ -128,20 +114,33 @@ final class Conversation {
     }
 
     /// Whether the body of this request may be kept until all of it is there.
-    private func mayArrive(by route: Connection.Route) -> Bool {
-        guard route.isLead, case .whole = route.ask, !attempt.holdsAnswer else { return false }
+    private func mayArrive(by route: Requests.Route, at hop: Hop) -> Bool {
+        guard route.role == .lead, case .whole = route.ask, !attempt.holdsAnswer else {
+            return false
+        }
         let target = attempt.target
-        return target.part == nil && target.file == nil && route.hop.url.isHTTP
+        return target.part == nil && target.file == nil && hop.url.isHTTP
     }
 
     /// Whether a request has to go out over a new connection to show another tag.
-    private func isForTag(_ route: Connection.Route) -> Bool {
-        guard case .sample = route.ask, route.isLead else { return false }
+    private func isForTag(_ route: Requests.Route) -> Bool {
+        guard case .sample = route.ask, route.role == .lead else { return false }
         return attempt.fetch.isAskingForTags
     }
 
     private func connection(_ number: TransferInbox.ConnectionNumber) -> Connection? {
         connections.first { $0.number == number }
+    }
+
+    /// Ends a connection; what it has brought stays.
+    private func cut(_ connection: Connection) {
+        attempt.fetch.requests.cut(connection.number)
+        connection.handle.cancel()
+    }
+
+    /// What has become of a connection.
+    private func state(of connection: Connection) -> Requests.Connection? {
+        attempt.fetch.requests[connection.number]
     }
 
     /// A connection that is over no longer counts.
@@ -153,11 +152,11 @@ final class Conversation {
         engine.hosts.closed(
             connection.hop.url.origin,
             wasServed: connection.writer != nil || !connection.sink.kept.isEmpty,
-            wasRefused: connection.isTurnedAway
+            wasRefused: state(of: connection)?.isTurnedAway == true
         )
         if connection.isServed || !connection.sink.kept.isEmpty {
             attempt.fetch.sources.served(
-                connection.source,
+                connection.route.source,
                 isRange: connection.sink.head?.facts.status == 206,
                 at: now
             )
@@ -198,7 +197,7 @@ final class Conversation {
                     try await take(notice, of: lead, &end, isInTrouble: trouble != nil)
                 } catch {
                     trouble = trouble ?? error
-                    for connection in connections { connection.cut() }
+                    for connection in connections { cut(connection) }
                 }
                 attendToEnds()
                 // Most small files are over before there is anything to make safe.
@@ -210,7 +209,7 @@ final class Conversation {
                         }
                     }
                 }
-                if !isTicking, needsPlanning {
+                if !isTicking, attempt.fetch.requests.needPlanning {
                     isTicking = true
                     group.addTask {
                         guard (try? await time.sleep(for: Joining.interval)) != nil else { return }
@@ -241,6 +240,7 @@ final class Conversation {
         switch notice {
         case .connection(let number, .ended(let outcome)):
             guard let connection = remove(number) else { return }
+            defer { attempt.fetch.requests.closed(number) }
             await connection.quiet()
             attempt.tellEnd(of: connection, outcome)
             if isInTrouble {
@@ -301,10 +301,10 @@ final class Conversation {
     /// 10 kB/s for one of two downloads the other one stood still for 8 seconds.
     private func leaveSharedConnection(_ lead: Connection) {
         guard engine.rates.limit(for: attempt.job.task) != nil, lead.sink.isByHTTP2,
-            lead.writer != nil, !lead.isComparing, !lead.isCut,
+            lead.writer != nil, let state = state(of: lead), !state.isComparing, !state.isCut,
             !attempt.fetch.requests.isByHTTP2(Origin(lead.hop.url)), content.known.isResumable
         else { return }
-        lead.cut()
+        cut(lead)
     }
 
     /// How it ended, with what the others have brought.
@@ -312,7 +312,7 @@ final class Conversation {
         if attempt.brake.isPulled { return .failure(.stopped) }
         // A first connection that failed does no harm where the others have brought the rest.
         if attempt.fetch.requests.joining != nil, content.isComplete {
-            return .success(.exchanged(.stored))
+            return .success(.answered(.stored))
         }
         return end ?? .failure(.stopped)
     }
@@ -326,15 +326,14 @@ final class Conversation {
         case .begin, .resume, .compare, .prove, .check:
             try await storage.open(connection, for: judgement)
             if let writer = connection.writer {
-                let decoder = ContentDecoder(connection.answer.codings)
+                let decoder = ContentDecoder(connection.answer?.codings ?? [])
                 connection.sink.direct(to: .writer(writer, decoder))
             }
             attempt.live.activity = .transferring
             connection.handle.resume()
         case .redirect, .askAgain, .complete, .fail:
-            connection.dropBody(at: now)
+            dropBody(of: connection)
         }
-        connection.judgement = judgement
         letJoin(connection)
     }
 
@@ -344,8 +343,8 @@ final class Conversation {
         attempt.noteMirrors(in: head, from: connection)
         var answer = Fetch.Answer(
             head.facts,
-            to: connection.ask,
-            from: connection.source,
+            to: connection.route.ask,
+            from: connection.route.source,
             at: Origin(connection.hop.url),
             isLead: connection.isLead
         )
@@ -354,11 +353,17 @@ final class Conversation {
         answer.hostGivesSeveralTags = engine.hosts.hasSeveralTags(connection.hop.url.origin)
         connection.answer = answer
         let judgement = attempt.fetch.judge(answer)
+        attempt.fetch.requests.judged(connection.number, judgement)
         attempt.tell(judgement, on: head, of: connection)
         return judgement
     }
 
     // MARK: Bodies that are dropped
+
+    private func dropBody(of connection: Connection) {
+        guard let state = state(of: connection) else { return }
+        connection.dropBody(since: state.startedAt, at: now)
+    }
 
     /// How long the first of the bodies that are dropped is still waited for; nil where none is.
     private var nextDrainEnd: Duration? {
@@ -393,32 +398,33 @@ final class Conversation {
             await storage.keep(connection)
             return .failure(.failed(failure))
         }
-        if connection.judgement == nil {
+        var judgement = state(of: connection)?.judgement
+        if judgement == nil {
             // Nobody has judged the head yet: an empty file, one that came in one go, or no answer.
             guard outcome.result == .ok || !sink.kept.isEmpty else {
                 return .failure(.failed(Failure(outcome, hadBody: false)))
             }
             guard sink.head != nil else { return .failure(.failed(.noAnswer)) }
-            let late = judgement(of: connection)
-            connection.judgement = late
+            let late = self.judgement(of: connection)
+            judgement = late
             switch late {
             case .begin(let version) where try await storage.arrive(version, by: connection):
-                return .success(.exchanged(.stored))
+                return .success(.answered(.stored))
             case .begin, .resume, .compare, .prove, .check:
                 try await storage.open(connection, for: late)
             case .redirect, .askAgain, .complete, .fail: break
             }
         }
-        switch connection.judgement {
+        switch judgement {
         case .redirect(let location): return .success(.redirected(to: location, from: reach))
-        case .askAgain(let next, let version): return .success(.exchanged(.again(next, version)))
+        case .askAgain(let next, let version): return .success(.answered(.again(next, version)))
         case .fail(let failure):
             let job = attempt.job
             engine.noteRest(failure, at: connection.hop, of: job.task, job.request)
             return .failure(.failed(failure))
         case .complete(let version):
             attempt.fetch.content.know(version)
-            return .success(.exchanged(.complete))
+            return .success(.answered(.complete))
         case .begin, .resume, .compare, .prove, .check, nil:
             return try await concludeBody(of: connection, outcome)
         }
@@ -432,25 +438,26 @@ final class Conversation {
         let isAll = connection.isSated
         let isMore = showsAnotherSize(connection)
         try await storage.settle(connection)
-        if isMore { return .success(.exchanged(.again(.whole, RemoteVersion()))) }
-        let isWhole = outcome.result == .ok || sink.isFull || connection.isCut || isAll
+        if isMore { return .success(.answered(.again(.whole, RemoteVersion()))) }
+        let isCut = state(of: connection)?.isCut == true
+        let isWhole = outcome.result == .ok || sink.isFull || isCut || isAll
         switch connection.proof {
         // The content changed: it is fetched from zero, and nothing is mixed.
-        case .failed: return .success(.exchanged(.again(.whole, RemoteVersion())))
-        case .succeeded: return .success(.exchanged(.equal))
+        case .failed: return .success(.answered(.again(.whole, RemoteVersion())))
+        case .succeeded: return .success(.answered(.equal))
         // Less came than the proof needs.
         case .sample, .rest:
-            if isWhole { return .success(.exchanged(.again(.whole, content.known))) }
+            if isWhole { return .success(.answered(.again(.whole, content.known))) }
         case nil: break
         }
-        if isWhole { return .success(.exchanged(.stored)) }
+        if isWhole { return .success(.answered(.stored)) }
         return .failure(.failed(Failure(outcome, hadBody: true)))
     }
 
     /// Whether more has come by FTP than the server has announced: what it says of the length is
     /// not believed again.
     private func showsAnotherSize(_ connection: Connection) -> Bool {
-        guard connection.hop.url.isFTP, connection.ask.end == nil,
+        guard connection.hop.url.isFTP, connection.route.ask.end == nil,
             let writer = connection.writer, writer.isOverfull, writer.end == content.known.total
         else { return false }
         attempt.fetch.distrustSize()
@@ -460,49 +467,48 @@ final class Conversation {
 
 // MARK: - Connections that join
 
-// None of them can fail the transfer.
 extension Conversation {
-    /// From now on others may join a first connection, where several may bring what it brings; how
-    /// many there may be changes while it runs.
+    /// From now on others may join a first connection, where several may bring what it brings.
+    ///
+    /// Not where the kernel would have to fill what lies before a first byte in the middle, which
+    /// would stop all transfers.
     private func letJoin(_ lead: Connection) {
-        guard lead.bringsFile, mayBeJoined(lead) else { return }
-        attempt.hops = [lead.source: lead.hop]
-        attempt.fetch.requests.joining = Joining(
-            source: lead.source,
-            headTime: now - lead.startedAt,
+        guard lead.proof == nil, attempt.target.hasHoles,
+            attempt.fetch.mayBeJoined(
+                lead.number,
+                at: Origin(lead.hop.url),
+                isByHTTP2: lead.sink.isByHTTP2
+            )
+        else { return }
+        attempt.hops = [lead.route.source: lead.hop]
+        attempt.fetch.letJoin(
+            lead.number,
             chosen: choice.number,
-            known: engine.hosts.useful(lead.hop.url.origin),
-            stored: content.stored.byteCount,
+            useful: engine.hosts.useful(lead.hop.url.origin),
             at: now
         )
-    }
-
-    private func mayBeJoined(_ lead: Connection) -> Bool {
-        let known = content.known
-        // A server may ignore FTP's REST and send the file from its first byte. To tell such servers
-        // from others took more code than several connections saved time, so there is one.
-        guard lead.hop.url.isHTTP, let total = known.total, !known.refusesRanges,
-            known.strongValidator != nil || attempt.fetch.hasDigest
-        else { return false }
-        if lead.sink.isByHTTP2, attempt.fetch.requests.isByHTTP2(Origin(lead.hop.url)) {
-            return false
-        }
-        // A first byte in the middle would stop all transfers while the kernel fills what is before.
-        return attempt.target.hasHoles && total - content.stored.byteCount > RampUp.smallestRest
     }
 
     /// Lets a connection in whose head fits, and turns every other away.
     private func judgeJoining(_ connection: Connection) async throws(TransferEnd) {
         let judgement = judgement(of: connection)
-        connection.judgement = judgement
-        guard case .resume(let version) = judgement, case .part(let range, _) = connection.ask
-        else { return turnAway(connection, judgement) }
-        attempt.fetch.requests.joining?.headCame(after: now - connection.startedAt)
-        attempt.hops[connection.source] = connection.hop
+        guard case .resume(let version) = judgement, case .part(let range, _) = connection.route.ask
+        else {
+            dropBody(of: connection)
+            let steps = attempt.fetch.turnAway(
+                connection.number,
+                status: connection.sink.head?.facts.status ?? 0,
+                isHome: connection.hop.isHome,
+                at: now
+            )
+            return perform(steps, for: connection)
+        }
+        attempt.fetch.joins(connection.number, at: now)
+        attempt.hops[connection.route.source] = connection.hop
         try await attempt.note(version)
         guard takesOver(connection, range), storage.join(connection, range),
             let writer = connection.writer
-        else { return connection.cut() }
+        else { return cut(connection) }
         connection.sink.direct(to: .writer(writer, nil))
         connection.handle.resume()
     }
@@ -511,100 +517,17 @@ extension Conversation {
     ///
     /// - Returns: false where nothing of it is left: the other was faster than expected.
     private func takesOver(_ connection: Connection, _ range: ByteRange) -> Bool {
-        guard case .split(let number) = connection.role, let victim = self.connection(number),
-            let writer = victim.writer
+        guard case .split(let number) = connection.route.role,
+            let victim = self.connection(number), let writer = victim.writer
         else { return true }
         guard writer.position < range.end else { return false }
         writer.leave(from: range.first)
         // A piece on its way may still go beyond.
         let isPast = writer.position > range.first
-        if isPast || victim.source != connection.source { attempt.verifier.noteOverlap() }
-        if writer.rest == nil { victim.cut() }
-        return true
-    }
-
-    private func turnAway(_ connection: Connection, _ judgement: Judgement) {
-        connection.dropBody(at: now)
-        switch judgement {
-        case .redirect(let location):
-            follow(location, from: connection)
-        case .askAgain(let ask, _) where ask == connection.ask.unconditional:
-            // The host answers If-Range as if the content had changed: ask without.
-            var shy = content.known
-            shy.dislikesIfRange = true
-            attempt.fetch.content.know(shy)
-            var route = connection.route
-            route.ask = ask
-            connect(route)
-        case .fail(let failure):
-            refuse(connection, failure)
-        case .begin, .resume, .compare, .prove, .check, .complete, .askAgain:
-            // No ranges after all, or another version than the one that is being stored.
-            if !dropSource(of: connection) { attempt.fetch.requests.joining?.close() }
+        if isPast || victim.route.source != connection.route.source {
+            attempt.verifier.noteOverlap()
         }
-    }
-
-    private func follow(_ location: String, from connection: Connection) {
-        var route = connection.route
-        route.redirects += 1
-        let hop = try? connection.hop.following(location, from: connection.hop.apparentReach)
-        guard route.redirects <= Hop.limit, let hop else { return giveUp(connection) }
-        route.hop = hop
-        connect(route)
-    }
-
-    private func refuse(_ connection: Connection, _ failure: Failure) {
-        let status = connection.sink.head?.facts.status ?? 0
-        let isRefusal = [403, 429, 503].contains(status)
-        if !isRefusal, dropSource(of: connection) { return }
-        // A link that was signed for one use: the task's own URL may give another.
-        if [403, 404, 410].contains(status), !connection.hop.isHome, !connection.isFromHome,
-            attempt.fetch.requests.joining?.homeIsNoHelp == false,
-            connection.source == attempt.fetch.sources.position
-        {
-            var route = connection.route
-            route.hop = attempt.firstHop
-            route.redirects = 0
-            route.isFromHome = true
-            connect(route)
-            return
-        }
-        if connection.isFromHome { attempt.fetch.requests.joining?.noteThatHomeIsNoHelp() }
-        guard isRefusal else {
-            attempt.fetch.requests.joining?.failed(after: 0, at: now)
-            return
-        }
-        connection.turnAway()
-        refused(connection, wasClosed: false, retryAfter: failure.retryAfter)
-    }
-
-    /// The host gives no further connection.
-    private func refused(_ connection: Connection, wasClosed: Bool, retryAfter: Duration?) {
-        engine.hosts.refused(
-            connection.hop.url.origin,
-            wasClosed: wasClosed,
-            retryAfter: retryAfter
-        )
-        let host = connection.hop.url.host
-        attempt.tell(.refused, of: connection.number, ["host": .text(host)])
-        if !dropSource(of: connection) { attempt.fetch.requests.joining?.refused(at: now) }
-    }
-
-    /// A connection has failed after so many bytes.
-    private func giveUp(_ connection: Connection, after bytes: Int64 = 0) {
-        if !dropSource(of: connection) {
-            attempt.fetch.requests.joining?.failed(after: bytes, at: now)
-        }
-    }
-
-    /// Has a source bring nothing further that failed, or was slow, where another does better.
-    ///
-    /// - Returns: false where it is the source of the first connection, which is never given up.
-    @discardableResult
-    private func dropSource(of connection: Connection) -> Bool {
-        guard let joining = attempt.fetch.requests.joining, connection.source != joining.source
-        else { return false }
-        attempt.fetch.sources.drop(connection.source)
+        if writer.rest == nil { cut(victim) }
         return true
     }
 
@@ -613,156 +536,82 @@ extension Conversation {
         _ connection: Connection,
         _ outcome: TransferOutcome
     ) async throws(TransferEnd) {
-        guard let writer = connection.writer else {
-            guard connection.judgement == nil else { return }
-            if connection.isCut {
-                // Others have brought its part before it had answered at all.
-                dropSource(of: connection)
-            } else if outcome.isRefusal {
-                refused(connection, wasClosed: true, retryAfter: nil)
-            } else {
-                giveUp(connection)
-            }
-            return
+        var end = Fetch.JoinedEnd.empty(isRefusal: outcome.isRefusal)
+        if let writer = connection.writer {
+            try await storage.settle(connection)
+            let brought = max(0, writer.writtenEnd - writer.start)
+            let isAll = connection.sink.isFull || (outcome.result == .ok && brought > 0)
+            end = .brought(brought, isAll: isAll)
         }
-        try await storage.settle(connection)
-        let brought = max(0, writer.writtenEnd - writer.start)
-        guard !connection.isCut else { return }
-        if connection.sink.isFull || (outcome.result == .ok && brought > 0) {
-            attempt.fetch.requests.joining?.succeeded()
-        } else {
-            giveUp(connection, after: brought)
-        }
-    }
-}
-
-// MARK: - The plan
-
-extension Conversation {
-    /// A source that further connections may ask, and the host that they come to.
-    private struct Place {
-        let source: Int
-        let origin: URLReference.Origin
-    }
-
-    /// Whether the plan has to be looked at again in a while.
-    private var needsPlanning: Bool {
-        guard let joining = attempt.fetch.requests.joining else { return false }
-        // Alone and without hope of company there is nothing to plan.
-        return !connections.isEmpty && (connections.count > 1 || !joining.isClosed)
+        perform(attempt.fetch.ended(connection.number, end, at: now), for: connection)
     }
 
     /// Gives what is missing to as many connections as are of use.
     private func plan() {
-        guard !attempt.brake.isPulled else { return }
-        // What is left to do after a failure is the next attempt's.
-        guard storage.isReceiving else { return giveUpSilentOnes() }
-        // What a cut leaves is given away at once.
-        for _ in 0..<2 {
-            guard let steps = currentPlan()?.steps else { return }
-            for step in steps { perform(step) }
-            guard steps.contains(where: \.isEnd) else { return }
+        guard attempt.fetch.requests.joining != nil, !attempt.brake.isPulled else { return }
+        let task = attempt.job.task
+        let places = attempt.fetch.partSources.map { source in
+            let origin = attempt.hop(to: source).url.origin
+            return Joining.Look.Place(
+                source: source,
+                host: Origin(attempt.hop(to: source).url),
+                room: engine.hosts.room(origin),
+                isAwaited: engine.hosts.isAwaited(origin)
+            )
         }
-    }
-
-    /// Ends those that were to join and are not answered, once they are all that is left: what
-    /// they were to bring is asked for on a connection that the host may serve.
-    private func giveUpSilentOnes() {
-        guard let joining = attempt.fetch.requests.joining else { return }
-        let waiting = connections.filter { !$0.isCut }
-        let areSilent = waiting.allSatisfy {
-            $0.judgement == nil && joining.isSilence(now - $0.startedAt)
-        }
-        guard areSilent, !waiting.isEmpty else { return }
-        attempt.fetch.requests.noteSilence()
-        for connection in waiting { connection.cut() }
-    }
-
-    private func currentPlan() -> SegmentPlan? {
-        guard let joining = attempt.fetch.requests.joining, let total = content.known.total else {
-            return nil
-        }
-        let (now, task) = (now, attempt.job.task)
-        let places = places(of: joining)
         let look = Joining.Look(
             now: now,
-            total: total,
-            stored: storage.taken,
-            pieces: connections.compactMap { $0.piece(at: now) },
-            served: connections.count { $0.isServed },
+            taken: storage.taken,
+            progress: storage.progress,
             chosen: choice.number,
             ceiling: choice.number ?? engine.connectionsPerDownload,
-            room: Set(places.map(\.origin)).reduce(0) { $0 + engine.hosts.room($1) },
-            places: places.count,
-            isAwaited: places.contains { engine.hosts.isAwaited($0.origin) },
-            servesRanges: content.known.servesRanges,
+            places: places,
             share: engine.rates.share(of: task),
             isHeldBack: engine.rates.holdsBack(task)
         )
-        let plan = attempt.fetch.requests.plan(look)
-        if let found = attempt.fetch.requests.joining?.finding, let only = places.first {
-            engine.hosts.learned(only.origin, useful: found)
-        }
-        return plan
+        perform(attempt.fetch.plan(look))
     }
 
-    private func perform(_ step: SegmentPlan.Step) {
-        switch step {
-        case .open(let range):
-            send(for: range, as: .gap)
-        case .split(let number, let range):
-            send(for: range, as: .split(of: number))
-        case .race(let number, let range):
-            if let slow = connection(number) { dropSource(of: slow) }
-            send(for: range, as: .race(with: number))
-        case .cut(let number):
-            connection(number)?.cut()
-        case .replace(let number):
-            attempt.fetch.requests.joining?.replacedOne()
-            guard let slow = connection(number) else { return }
-            dropSource(of: slow)
-            slow.cut()
-        }
-    }
-
-    /// Asks the source that is the least busy for a part.
-    private func send(for range: ByteRange, as role: Connection.Role) {
-        guard let joining = attempt.fetch.requests.joining, let place = freestPlace(of: joining)
-        else { return }
-        let ask = attempt.fetch.ask(for: range, of: place.source)
-        let hop = attempt.hop(to: place.source)
-        connect(Connection.Route(ask: ask, hop: hop, role: role, source: place.source))
-    }
-
-    /// The sources that may bring parts, that of the first connection before the others.
-    private func places(of joining: Joining) -> [Place] {
-        attempt.fetch.sources.besides(joining.source, hasDigest: attempt.fetch.hasDigest)
-            .map { Place(source: $0, origin: attempt.hop(to: $0).url.origin) }
-    }
-
-    /// Where the fewest connections of this transfer are, and another has room.
+    /// Carries out what was decided.
     ///
-    /// A mirror that has not answered yet is not asked a second time: it may never answer.
-    private func freestPlace(of joining: Joining) -> Place? {
-        let places = places(of: joining).filter { place in
-            place.source == joining.source
-                || !connections.contains { $0.source == place.source && $0.judgement == nil }
+    /// - Parameters:
+    ///   - steps: what is to be done, one after the other.
+    ///   - connection: that whose head or end has called for it.
+    private func perform(_ steps: [Requests.Step], for connection: Connection? = nil) {
+        for step in steps {
+            switch step {
+            case .connect(let number, let route, let way):
+                if let hop = hop(of: route, way, from: connection) {
+                    connect(number, route, at: hop)
+                } else {
+                    // Nobody follows there: it has failed before it was made.
+                    let end = Fetch.JoinedEnd.empty(isRefusal: false)
+                    perform(attempt.fetch.ended(number, end, at: now))
+                    attempt.fetch.requests.closed(number)
+                }
+            case .cut(let number):
+                self.connection(number)?.handle.cancel()
+            case .refused(let wasClosed, let retryAfter):
+                guard let connection else { continue }
+                let origin = connection.hop.url.origin
+                engine.hosts.refused(origin, wasClosed: wasClosed, retryAfter: retryAfter)
+                let host = connection.hop.url.host
+                attempt.tell(.refused, of: connection.number, ["host": .text(host)])
+            case .learned(let useful, let source):
+                engine.hosts.learned(attempt.hop(to: source).url.origin, useful: useful)
+            }
         }
-        let free = places.filter { engine.hosts.room($0.origin) > 0 }
-        return (free.isEmpty ? Array(places.prefix(1)) : free).min { load(of: $0) < load(of: $1) }
     }
 
-    private func load(of place: Place) -> Int {
-        connections.count { $0.source == place.source && !$0.isCut }
-    }
-}
-
-extension SegmentPlan.Step {
-    /// Whether it ends a connection.
-    fileprivate var isEnd: Bool {
-        switch self {
-        case .cut, .replace: true
-        case .open, .split, .race: false
+    /// Where a connection is to be made; nil where nobody goes.
+    private func hop(of route: Requests.Route, _ way: Requests.Way, from last: Connection?) -> Hop?
+    {
+        switch way {
+        case .toSource: attempt.hop(to: route.source)
+        case .samePlace: last?.hop
+        case .redirected(let location):
+            last.flatMap { try? $0.hop.following(location, from: $0.hop.apparentReach) }
+        case .home: attempt.firstHop
         }
     }
 }

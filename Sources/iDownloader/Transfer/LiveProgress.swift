@@ -111,7 +111,7 @@ package final class LiveProgress: Sendable {
         let place = Place(
             number: connection.number,
             url: connection.hop.url,
-            ask: connection.ask,
+            ask: connection.route.ask,
             sink: connection.sink
         )
         state.withLock { $0.places.append(place) }

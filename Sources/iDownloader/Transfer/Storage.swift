@@ -27,9 +27,6 @@ final class Storage {
     private var ledger: Ledger { attempt.ledger }
     private var content: Content { attempt.content }
 
-    /// Whether any connection brings bytes.
-    var isReceiving: Bool { receiving.contains { !$0.isCut } }
-
     /// What has come by now, the bytes that are on their way to the disk included.
     var taken: SegmentMap {
         var map = content.stored
@@ -37,6 +34,16 @@ final class Storage {
             if let taken = connection.writer?.taken { map.insert(taken) }
         }
         return map
+    }
+
+    /// How far each connection is whose body goes into the file.
+    var progress: [Int: Joining.Look.Progress] {
+        let all = receiving.compactMap { connection in
+            connection.writer.map {
+                (connection.number, Joining.Look.Progress(position: $0.position, end: $0.end))
+            }
+        }
+        return Dictionary(uniqueKeysWithValues: all)
     }
 
     // MARK: Where a body goes
@@ -49,7 +56,7 @@ final class Storage {
         case .begin(let version):
             writer = try await begin(version, by: connection)
         case .resume(let version):
-            let ask = connection.ask
+            let ask = connection.route.ask
             writer = try await goOn(version, from: ask.offset, to: ask.end ?? version.total)
         case .compare(let version):
             writer = try await goOn(
@@ -73,16 +80,18 @@ final class Storage {
     func join(_ connection: Connection, _ range: ByteRange) -> Bool {
         guard let part = target.part else { return false }
         if content.stored.meets(range) { attempt.verifier.noteOverlap() }
-        if case .race = connection.role { attempt.verifier.noteOverlap() }
-        attempt.fetch.content.join(from: connection.source)
+        if case .race = connection.route.role { attempt.verifier.noteOverlap() }
+        attempt.fetch.content.join(from: connection.route.source)
         store(connection, in: SegmentWriter(part, from: range.first, to: range.end))
         return true
     }
 
     private func store(_ connection: Connection, in writer: SegmentWriter) {
-        connection.store(in: writer, at: attempt.engine.hosts.now)
+        let (number, now) = (connection.number, attempt.engine.hosts.now)
+        connection.store(in: writer)
+        attempt.fetch.requests.brings(number, from: writer.start, at: now)
         attempt.live.follow(writer)
-        attempt.live.store(connection.number, in: writer, at: attempt.engine.time.now)
+        attempt.live.store(number, in: writer, at: attempt.engine.time.now)
         receiving.append(connection)
     }
 
@@ -93,7 +102,7 @@ final class Storage {
         try await attempt.report(version, by: connection)
         try attempt.verifier.check(size: version.total)
         try await target.checkSpace(for: version.total, keeping: 0)
-        attempt.fetch.begin(version, by: connection.answer)
+        if let answer = connection.answer { attempt.fetch.begin(version, by: answer) }
         if target.part != nil {
             try await target.beginAnew(version)
         } else {
@@ -138,7 +147,7 @@ final class Storage {
         try attempt.verifier.check(size: version.total)
         try await target.checkSpace(for: version.total, keeping: content.stored.byteCount)
         var (resumePoint, end) = (content.size, version.total)
-        if case .overlap(start, let askedPoint, let askedEnd) = connection.ask, start > 0 {
+        if case .overlap(start, let askedPoint, let askedEnd) = connection.route.ask, start > 0 {
             resumePoint = askedPoint
             end = askedEnd ?? end
         }
@@ -157,7 +166,7 @@ final class Storage {
     private func check(_ connection: Connection) throws(TransferEnd) -> SegmentWriter? {
         guard let part = target.part else { throw .failed(FileError.vanished.failure) }
         let range: ByteRange
-        switch connection.ask {
+        switch connection.route.ask {
         case .sample(let sample), .ending(let sample): range = sample
         case .whole, .rest, .part, .overlap: return nil
         }
@@ -183,9 +192,10 @@ final class Storage {
 
     /// The bytes on disk are proven: they are the new version's from now on.
     func adopt(_ connection: Connection) async throws(TransferEnd) {
-        guard let file = target.file, case .rest(let version, let start, let end) = connection.proof
+        guard let file = target.file, let answer = connection.answer,
+            case .rest(let version, let start, let end) = connection.proof
         else { return }
-        let showsTags = attempt.fetch.adopt(version, from: start, to: end, by: connection.answer)
+        let showsTags = attempt.fetch.adopt(version, from: start, to: end, by: answer)
         try await ledger.commit(.opened(file, version, keeping: content.synced))
         if showsTags { attempt.engine.hosts.givesSeveralTags(connection.hop.url.origin) }
         connection.proof = nil
@@ -210,12 +220,12 @@ final class Storage {
             connection.proof = .failed
             return false
         }
-        guard let file = target.file else { return false }
+        guard let file = target.file, let answer = connection.answer else { return false }
         attempt.fetch.cut(
             to: writer.writtenEnd,
             as: version,
             comparedFrom: writer.start,
-            by: connection.answer
+            by: answer
         )
         // The record gives up the old bytes before the first of them is overwritten.
         if let version {
@@ -263,9 +273,10 @@ final class Storage {
         guard let writer = connection.writer, let written = writer.written else { return }
         // From the first byte on it was held against all that was there, and nobody else came.
         let coversAll =
-            writer.start == 0 && connection.isComparing && attempt.fetch.requests.joining == nil
+            writer.start == 0 && attempt.fetch.requests.joining == nil
+            && attempt.fetch.requests[connection.number]?.isComparing == true
             && writer.writtenEnd >= content.stored.end
-        attempt.fetch.content.store(written, from: connection.source, coversAll: coversAll)
+        attempt.fetch.content.store(written, from: connection.route.source, coversAll: coversAll)
     }
 
     /// Nothing more of a connection is stored.

@@ -242,90 +242,42 @@ actor Transfer {
 
     /// Asks the present source until every byte is stored.
     private func fetch() async throws(TransferEnd) {
-        if content.isComplete, target.part != nil, attempt.ledger.copy == nil { return }
-        var ask = firstAsk
-        // Each answer may send the question back once or twice; a server that never stops is
-        // told apart from one that gives a little with each answer.
-        var fruitless = 0
-        while fruitless < 6 {
-            let before = content.stored.byteCount
-            let end: Conversation.Exchange
+        let isOfCopy = attempt.ledger.copy != nil
+        if content.isComplete, target.part != nil, !isOfCopy { return }
+        var questions = Questions(attempt.fetch, isOfCopy: isOfCopy)
+        var generator = engine.time
+        while true {
+            if attempt.firstHop.url.isFTP, let overlap = questions.overlap(in: attempt.fetch),
+                try await repeatsBeginning(overlap)
+            {
+                questions.askForAll()
+            }
+            guard let ask = questions.next(&attempt.fetch, using: &generator) else { break }
+            var answer = Questions.Answer.again(.whole, content.known.withoutRanges)
             do throws(TransferEnd) {
-                end = try await exchangeWithProof(ask)
+                answer = try await exchange(ask)
             } catch {
                 guard attempt.fetch.mayForbidRanges(after: error, ask) else { throw error }
-                end = .again(.whole, content.known.withoutRanges)
             }
-            switch end {
-            case .complete:
-                return
-            case .equal:
-                fruitless += 1
-            case .again(let next, let version):
-                attempt.fetch.content.know(version)
-                ask = next
-                fruitless += 1
-            case .stored:
-                guard content.known.total != nil, !content.isComplete else { return }
-                fruitless = content.stored.byteCount > before ? 0 : fruitless + 1
-                // Who brings something with each answer may take as many as it likes.
-                if fruitless == 0 { attempt.headerBytes = 0 }
-                ask = firstAsk
-            }
+            if questions.take(answer, &attempt.fetch) { attempt.headerBytes = 0 }
         }
-        throw .failed(.badResponse("never contains the rest of the file"))
-    }
-
-    /// The first request to the present source: a copy of the recorded file is proven by it.
-    private var firstAsk: Ask {
-        let ask = attempt.fetch.firstAsk
-        guard attempt.ledger.copy != nil, ask.isPartial, let total = content.known.total else {
-            return ask
+        guard questions.areAnswered else {
+            throw .failed(.badResponse("never contains the rest of the file"))
         }
-        return .proof(for: content.stored, upTo: total)
-    }
-
-    /// Asks, but has samples of what is on disk compared before an answer may go on behind it.
-    private func exchangeWithProof(_ ask: Ask) async throws(TransferEnd) -> Conversation.Exchange {
-        guard case .overlap(let start, let resumePoint, _) = ask,
-            !content.hasEqualSamples || attempt.fetch.isAskingForTags
-        else {
-            return try await exchange(ask)
-        }
-        if attempt.firstHop.url.isFTP, try await repeatsBeginning(from: start, to: resumePoint) {
-            return try await exchange(.whole)
-        }
-        var generator = engine.time
-        let samples = OverlapProof.samples(
-            of: content.stored,
-            leavingOut: ByteRange(from: start, to: resumePoint),
-            using: &generator
-        )
-        var count = 0
-        while count < samples.count || (attempt.fetch.isAskingForTags && !samples.isEmpty) {
-            let end = try await exchange(.sample(samples[count % samples.count]))
-            guard case .equal = end else { return end }
-            count += 1
-            attempt.headerBytes = 0
-        }
-        attempt.fetch.content.samplesWereEqual()
-        return try await exchange(ask)
     }
 
     /// Whether bytes on disk are those that the file begins with, so that to compare them would
     /// prove nothing: an FTP server may ignore REST and send the file from its first byte.
-    private func repeatsBeginning(
-        from start: Int64,
-        to end: Int64
-    ) async throws(TransferEnd) -> Bool {
+    private func repeatsBeginning(_ range: ByteRange) async throws(TransferEnd) -> Bool {
         guard let part = target.part else { return false }
         return try await target.disk { () throws(FileError) in
-            try part.bytes(from: start, to: end) == part.bytes(from: 0, to: end - start)
+            try part.bytes(from: range.first, to: range.end)
+                == part.bytes(from: 0, to: range.length)
         }
     }
 
     /// One question and its answer, redirects followed.
-    private func exchange(_ ask: Ask) async throws(TransferEnd) -> Conversation.Exchange {
+    private func exchange(_ ask: Ask) async throws(TransferEnd) -> Questions.Answer {
         var hop = attempt.firstHop
         for count in 0...Hop.limit {
             let end: Conversation.End
@@ -336,7 +288,7 @@ actor Transfer {
                 return try await exchange(ask)
             }
             switch end {
-            case .exchanged(let end): return end
+            case .answered(let answer): return answer
             case .sameAgain: continue
             case .redirected(let location, let host):
                 do throws(Failure) {

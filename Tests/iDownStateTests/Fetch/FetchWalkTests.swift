@@ -204,26 +204,21 @@ struct FetchWorld {
 
     private mutating func askSource(_ fetch: inout Fetch) -> SourceEnd {
         if fetch.content.isComplete { return .complete }
-        var ask = fetch.firstAsk
-        for _ in 0..<6 {
+        var questions = Questions(fetch, isOfCopy: false)
+        while let ask = questions.next(&fetch, using: &generator) {
             if chance(5) { served[Int.random(in: served.indices, using: &generator)] += 1 }
             if chance(5) { return .crashed }
             if chance(10) { return .failed(chance(30) ? .status(404) : Self.reset) }
             let source = fetch.sources.position
-            if case .overlap(let start, let resume, _) = ask, !fetch.content.hasEqualSamples {
-                let samples = OverlapProof.samples(
-                    of: fetch.content.stored,
-                    leavingOut: ByteRange(from: start, to: resume),
-                    using: &generator
-                )
-                guard samples.allSatisfy({ isEqual($0, served[source]) }) else {
+            if case .sample(let range) = ask {
+                if isEqual(range, served[source]) {
+                    questions.take(.equal, &fetch)
+                } else {
                     fetch.content.forget()
-                    fetch.content.know(RemoteVersion())
                     record = Record()
-                    ask = .whole
-                    continue
+                    questions.take(.again(.whole, RemoteVersion()), &fetch)
                 }
-                fetch.content.samplesWereEqual()
+                continue
             }
             var answer = Fetch.Answer(
                 facts(of: ask, from: source),
@@ -261,15 +256,14 @@ struct FetchWorld {
                 fetch.content.know(version)
                 return .complete
             case .askAgain(let next, let version):
-                fetch.content.know(version)
-                ask = next
+                questions.take(.again(next, version), &fetch)
                 continue
             case .check, .redirect: return .failed(.badResponse("is not meant"))
             case .fail(let failure): return .failed(failure)
             }
             if fetch.content.isComplete { return .complete }
             if chance(50) { return .failed(Self.reset) }
-            ask = fetch.firstAsk
+            questions.take(.stored, &fetch)
         }
         return .failed(.badResponse("never contains the rest of the file"))
     }

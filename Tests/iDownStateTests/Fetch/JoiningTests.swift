@@ -12,25 +12,39 @@ import iDownState
         Joining(source: 0, headTime: .milliseconds(10), chosen: chosen, known: known, at: .zero)
     }
 
+    private static let file = RemoteVersion(total: total, servesRanges: true)
+
+    private static func piece(at now: Duration) -> SegmentPlan.Piece {
+        SegmentPlan.Piece(
+            id: 1,
+            position: position(at: now),
+            end: total,
+            age: now,
+            bytesPerSecond: megabyte
+        )
+    }
+
+    private static func position(at now: Duration) -> Int64 {
+        Int64(Double(megabyte) * (now / .seconds(1)))
+    }
+
     private static func look(
         at now: Duration = .seconds(1),
+        hosts: Int = 1,
         _ change: (inout Joining.Look) -> Void = { _ in }
     ) -> Joining.Look {
-        let position = Int64(Double(megabyte) * (now / .seconds(1)))
         var look = Joining.Look(
             now: now,
-            total: total,
-            stored: SegmentMap(ByteRange(from: 0, to: position).map { [$0] } ?? []),
-            pieces: [
-                SegmentPlan.Piece(
-                    id: 1,
-                    position: position,
-                    end: total,
-                    age: now,
-                    bytesPerSecond: megabyte
+            taken: SegmentMap(ByteRange(from: 0, to: position(at: now)).map { [$0] } ?? []),
+            progress: [:],
+            ceiling: 8,
+            places: (0..<hosts).map { source in
+                Joining.Look.Place(
+                    source: source,
+                    host: Origin(scheme: "https", host: "\(source).example", port: 443),
+                    room: 16
                 )
-            ],
-            ceiling: 8
+            }
         )
         change(&look)
         return look
@@ -42,6 +56,7 @@ import iDownState
         var chosen: Int?
         var known: UsefulConnections?
         var mostServed: Int?
+        var servesRanges = true
         var before: @Sendable (inout Joining) -> Void = { _ in }
         var change: @Sendable (inout Joining.Look) -> Void = { _ in }
         let asked: Int
@@ -59,18 +74,23 @@ import iDownState
             change: { $0.ceiling = 2 },
             asked: 1
         ),
-        Row(what: "no more than the hosts allow", chosen: 4, change: { $0.room = 2 }, asked: 2),
+        Row(
+            what: "no more than the hosts allow",
+            chosen: 4,
+            change: { $0.places[0].room = 2 },
+            asked: 2
+        ),
         Row(what: "no more than were served", chosen: 4, mostServed: 2, asked: 1),
         Row(
             what: "until an answer has shown ranges, one goes ahead",
             chosen: 4,
-            change: { $0.servesRanges = false },
+            servesRanges: false,
             asked: 1
         ),
         Row(
             what: "nobody joins where a transfer waits that has none",
             chosen: 4,
-            change: { $0.isAwaited = true },
+            change: { $0.places[0].isAwaited = true },
             asked: 0
         ),
         Row(
@@ -122,23 +142,26 @@ import iDownState
 
     @Test(arguments: rows) func `what is seen says how many join`(row: Row) {
         var joining = Self.joining(chosen: row.chosen, known: row.known)
-        func plan(at now: Duration) -> SegmentPlan {
+        func plan(at now: Duration) -> SegmentPlan? {
             let look = Self.look(at: now) {
                 $0.chosen = row.chosen
                 row.change(&$0)
             }
-            return joining.plan(look, mostServed: row.mostServed)
+            let file = RemoteVersion(total: Self.total, servesRanges: row.servesRanges)
+            return joining.plan(look, [Self.piece(at: now)], mostServed: row.mostServed, of: file)
         }
         _ = plan(at: .milliseconds(100))
         row.before(&joining)
-        let steps = plan(at: .seconds(1)).steps
-        #expect(steps.count == row.asked, "\(steps)")
+        let steps = plan(at: .seconds(1))?.steps
+        #expect(steps?.count == row.asked, "\(String(describing: steps))")
     }
 
     @Test func `another number holds at once`() {
         var joining = Self.joining(chosen: 4)
-        _ = joining.plan(Self.look { $0.chosen = 4 }, mostServed: nil)
-        #expect(joining.plan(Self.look { $0.chosen = 2 }, mostServed: nil).wanted == 2)
+        let pieces = [Self.piece(at: .seconds(1))]
+        _ = joining.plan(Self.look { $0.chosen = 4 }, pieces, of: Self.file)
+        let plan = joining.plan(Self.look { $0.chosen = 2 }, pieces, of: Self.file)
+        #expect(plan?.wanted == 2)
     }
 
     @Test(arguments: [(1, true), (2, false)])
@@ -148,10 +171,11 @@ import iDownState
         // More bring no more.
         for tenth in 1...80 {
             let now = Duration.milliseconds(tenth * 100)
-            var look = Self.look(at: now) { $0.places = places }
-            let wanted = joining.plan(look, mostServed: nil).wanted
+            let look = Self.look(at: now, hosts: places)
+            var pieces = [Self.piece(at: now)]
+            let wanted = joining.plan(look, pieces, of: Self.file)?.wanted ?? 0
             if wanted > 1 {
-                look.pieces.append(
+                pieces.append(
                     SegmentPlan.Piece(
                         id: 2,
                         position: Self.total / 2,
@@ -160,7 +184,7 @@ import iDownState
                         bytesPerSecond: 1
                     )
                 )
-                _ = joining.plan(look, mostServed: nil)
+                _ = joining.plan(look, pieces, of: Self.file)
             }
             if let finding = joining.finding { findings.append(finding) }
         }

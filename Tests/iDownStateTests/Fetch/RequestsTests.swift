@@ -36,7 +36,7 @@ import iDownState
         var requests = Requests()
         requests.noteSilence()
         #expect(requests.mostServed == 1)
-        requests.begin()
+        _ = requests.begin(.whole, of: 0, at: .zero)
         #expect(requests.joining == nil && requests.mostServed == 1)
     }
 

@@ -1,0 +1,308 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Connections that join a first one. None of them can fail an attempt.
+extension Fetch {
+    /// The sources that may bring parts, that of the first connection before the others.
+    package var partSources: [Int] {
+        requests.joining.map { sources.besides($0.source, hasDigest: hasDigest) } ?? []
+    }
+
+    /// Whether others may join a first connection, so that several bring what is missing.
+    ///
+    /// A server may ignore FTP's REST and send the file from its first byte. To tell such servers from
+    /// others took more code than several connections saved time, so there is one.
+    ///
+    /// - Parameters:
+    ///   - lead: the first connection.
+    ///   - host: who answers it.
+    ///   - isByHTTP2: whether by HTTP/2.
+    /// - Returns: whether there is anything to gain, and nothing to lose.
+    package func mayBeJoined(_ lead: Int, at host: Origin, isByHTTP2: Bool) -> Bool {
+        let known = content.known
+        guard let lead = requests[lead], lead.bringsFile, sources.isHTTP(lead.route.source),
+            let total = known.total, !known.refusesRanges,
+            known.strongValidator != nil || hasDigest,
+            !isByHTTP2 || !requests.isByHTTP2(host)
+        else { return false }
+        return total - content.stored.byteCount > RampUp.smallestRest
+    }
+
+    /// From now on others may join a first connection; how many there may be changes while it runs.
+    ///
+    /// - Parameters:
+    ///   - lead: the first connection.
+    ///   - chosen: how many somebody wants; nil leaves it to the trial.
+    ///   - useful: how many were of use at its host before.
+    ///   - now: any clock's reading that only goes forward.
+    package mutating func letJoin(
+        _ lead: Int,
+        chosen: Int?,
+        useful: UsefulConnections?,
+        at now: Duration
+    ) {
+        guard let lead = requests[lead] else { return }
+        requests.joining = Joining(
+            source: lead.route.source,
+            headTime: now - lead.startedAt,
+            chosen: chosen,
+            known: useful,
+            stored: content.stored.byteCount,
+            at: now
+        )
+    }
+
+    // MARK: Heads
+
+    /// The head of one that is to join fits, and has come after this time.
+    package mutating func joins(_ id: Int, at now: Duration) {
+        guard let connection = requests[id] else { return }
+        requests.joining?.headCame(after: now - connection.startedAt)
+    }
+
+    /// The head of one that was to join does not fit: nothing of its body is stored.
+    ///
+    /// - Parameters:
+    ///   - id: the connection, whose head is judged.
+    ///   - status: that of its answer.
+    ///   - isHome: whether it comes from the host of the task's own URL.
+    ///   - now: any clock's reading that only goes forward.
+    /// - Returns: what is to be done in its place.
+    package mutating func turnAway(
+        _ id: Int,
+        status: Int,
+        isHome: Bool,
+        at now: Duration
+    ) -> [Requests.Step] {
+        guard let connection = requests[id], let judgement = connection.judgement else { return [] }
+        switch judgement {
+        case .redirect(let location):
+            guard let route = connection.route.redirected else {
+                giveUp(connection, at: now)
+                return []
+            }
+            return [connect(route, .redirected(to: location), at: now)]
+        case .askAgain(let ask, _) where ask == connection.route.ask.unconditional:
+            // The host answers If-Range as if the content had changed: ask without.
+            content.dislikesIfRange()
+            return [connect(connection.route.asking(ask), .samePlace, at: now)]
+        case .fail(let failure):
+            return refuse(connection, failure, status: status, isHome: isHome, at: now)
+        case .begin, .resume, .compare, .prove, .check, .complete, .askAgain:
+            // No ranges after all, or another version than the one that is being stored.
+            if !dropSource(of: connection) { requests.joining?.close() }
+            return []
+        }
+    }
+
+    private mutating func refuse(
+        _ connection: Requests.Connection,
+        _ failure: Failure,
+        status: Int,
+        isHome: Bool,
+        at now: Duration
+    ) -> [Requests.Step] {
+        let isRefusal = [403, 429, 503].contains(status)
+        if !isRefusal, dropSource(of: connection) { return [] }
+        // A link that was signed for one use: the task's own URL may give another.
+        let route = connection.route
+        if [403, 404, 410].contains(status), !isHome, !route.isFromHome,
+            requests.joining?.homeIsNoHelp == false, route.source == sources.position
+        {
+            return [connect(route.fromHome, .home, at: now)]
+        }
+        if route.isFromHome { requests.joining?.noteThatHomeIsNoHelp() }
+        guard isRefusal else {
+            requests.joining?.failed(after: 0, at: now)
+            return []
+        }
+        requests.turnedAway(connection.id)
+        return [refused(connection, wasClosed: false, failure.retryAfter, at: now)]
+    }
+
+    /// The host gives no further connection.
+    private mutating func refused(
+        _ connection: Requests.Connection,
+        wasClosed: Bool,
+        _ retryAfter: Duration?,
+        at now: Duration
+    ) -> Requests.Step {
+        if !dropSource(of: connection) { requests.joining?.refused(at: now) }
+        return .refused(wasClosed: wasClosed, retryAfter: retryAfter)
+    }
+
+    /// A connection has failed after so many bytes.
+    private mutating func giveUp(
+        _ connection: Requests.Connection,
+        after bytes: Int64 = 0,
+        at now: Duration
+    ) {
+        if !dropSource(of: connection) { requests.joining?.failed(after: bytes, at: now) }
+    }
+
+    /// Has a source bring nothing further that failed, or was slow, where another does better.
+    ///
+    /// - Returns: false where it is the source of the first connection, which is never given up.
+    @discardableResult
+    private mutating func dropSource(of connection: Requests.Connection?) -> Bool {
+        guard let joining = requests.joining, let source = connection?.route.source,
+            source != joining.source
+        else { return false }
+        sources.drop(source)
+        return true
+    }
+
+    private mutating func connect(
+        _ route: Requests.Route,
+        _ way: Requests.Way,
+        at now: Duration
+    ) -> Requests.Step {
+        .connect(requests.connect(route, at: now), route, way)
+    }
+
+    // MARK: Ends
+
+    /// How a connection has ended that had joined, or was to.
+    package enum JoinedEnd: Hashable, Sendable {
+        /// Nothing of it was stored; `isRefusal` where a host may have ended it so that gives no
+        /// further connection.
+        case empty(isRefusal: Bool)
+        /// It has brought so many bytes, and whether there was no more to come.
+        case brought(Int64, isAll: Bool)
+    }
+
+    /// A connection is over that had joined, or was to.
+    package mutating func ended(
+        _ id: Int,
+        _ end: JoinedEnd,
+        at now: Duration
+    ) -> [Requests.Step] {
+        guard let connection = requests[id] else { return [] }
+        switch end {
+        case .empty(let isRefusal):
+            guard connection.judgement == nil else { return [] }
+            if connection.isCut {
+                // Others have brought its part before it had answered at all.
+                dropSource(of: connection)
+            } else if isRefusal {
+                return [refused(connection, wasClosed: true, nil, at: now)]
+            } else {
+                giveUp(connection, at: now)
+            }
+        case .brought(let bytes, let isAll):
+            if connection.isCut { break }
+            if isAll {
+                requests.joining?.succeeded()
+            } else {
+                giveUp(connection, after: bytes, at: now)
+            }
+        }
+        return []
+    }
+
+    // MARK: The plan
+
+    /// Gives what is missing to as many connections as are of use.
+    package mutating func plan(_ look: Joining.Look) -> [Requests.Step] {
+        // What is left to do after a failure is the next attempt's.
+        guard look.progress.keys.contains(where: { requests[$0]?.isCut == false }) else {
+            return giveUpSilentOnes(at: look.now)
+        }
+        var (look, steps) = (look, [Requests.Step]())
+        // What a cut leaves is given away at once.
+        for _ in 0..<2 {
+            let sources = partSources
+            look.places.removeAll { !sources.contains($0.source) }
+            guard let plan = requests.plan(look, of: content.known) else { break }
+            if let joining = requests.joining, let found = joining.finding {
+                steps.append(.learned(found, at: joining.source))
+            }
+            for step in plan.steps { steps += perform(step, &look) }
+            guard plan.steps.contains(where: \.isEnd) else { break }
+        }
+        return steps
+    }
+
+    /// Ends those that were to join and are not answered, once they are all that is left: what
+    /// they were to bring is asked for on a connection that the host may serve.
+    private mutating func giveUpSilentOnes(at now: Duration) -> [Requests.Step] {
+        guard let joining = requests.joining else { return [] }
+        let waiting = requests.open.filter { !$0.isCut }
+        let areSilent = waiting.allSatisfy {
+            $0.judgement == nil && joining.isSilence(now - $0.startedAt)
+        }
+        guard areSilent, !waiting.isEmpty else { return [] }
+        requests.noteSilence()
+        return waiting.map { cut($0.id) }
+    }
+
+    private mutating func perform(
+        _ step: SegmentPlan.Step,
+        _ look: inout Joining.Look
+    ) -> [Requests.Step] {
+        switch step {
+        case .open(let range):
+            return ask(for: range, as: .gap, &look)
+        case .split(let id, let range):
+            return ask(for: range, as: .split(of: id), &look)
+        case .race(let id, let range):
+            dropSource(of: requests[id])
+            return ask(for: range, as: .race(with: id), &look)
+        case .cut(let id):
+            return [cut(id)]
+        case .replace(let id):
+            requests.joining?.replacedOne()
+            dropSource(of: requests[id])
+            return [cut(id)]
+        }
+    }
+
+    private mutating func cut(_ id: Int) -> Requests.Step {
+        requests.cut(id)
+        return .cut(id)
+    }
+
+    /// Asks the source that is the least busy for a part, where its host has room.
+    ///
+    /// A mirror that has not answered yet is not asked a second time: it may never answer.
+    private mutating func ask(
+        for range: ByteRange,
+        as role: Requests.Role,
+        _ look: inout Joining.Look
+    ) -> [Requests.Step] {
+        guard let joining = requests.joining else { return [] }
+        let usable = partSources
+        let places = look.places.filter { place in
+            usable.contains(place.source) && place.room > 0
+                && (place.source == joining.source
+                    || !requests.open.contains {
+                        $0.route.source == place.source && $0.judgement == nil
+                    })
+        }
+        guard let place = places.min(by: { load(of: $0.source) < load(of: $1.source) }) else {
+            return []
+        }
+        for index in look.places.indices where look.places[index].host == place.host {
+            look.places[index].room -= 1
+        }
+        let route = Requests.Route(
+            ask(for: range, of: place.source),
+            as: role,
+            from: place.source
+        )
+        return [connect(route, .toSource, at: look.now)]
+    }
+
+    private func load(of source: Int) -> Int {
+        requests.open.count { $0.route.source == source && !$0.isCut }
+    }
+}
+
+extension SegmentPlan.Step {
+    /// Whether it ends a connection.
+    fileprivate var isEnd: Bool {
+        switch self {
+        case .cut, .replace: true
+        case .open, .split, .race: false
+        }
+    }
+}
