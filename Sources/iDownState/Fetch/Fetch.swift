@@ -161,7 +161,18 @@ package struct Fetch: Hashable, Sendable {
     // MARK: What an answer means
 
     /// Judges the head of an answer.
-    package mutating func judge(_ answer: Answer) -> Judgement {
+    ///
+    /// - Parameters:
+    ///   - answer: the head.
+    ///   - id: the connection over which it came.
+    /// - Returns: what to do with the body.
+    package mutating func judge(_ answer: Answer, over id: Int) -> Judgement {
+        let judgement = judgement(of: answer)
+        requests.judged(id, judgement, answer)
+        return judgement
+    }
+
+    private mutating func judgement(of answer: Answer) -> Judgement {
         let facts = seen(answer)
         let isDecoded = !answer.codings.isEmpty
         if let refusal = refusal(of: facts, from: answer.source, isDecoded: isDecoded) {
@@ -297,7 +308,7 @@ package struct Fetch: Hashable, Sendable {
     // MARK: What an answer does to the bytes on disk
 
     /// The file begins anew with the answer's first byte.
-    package mutating func begin(_ version: RemoteVersion, by answer: Answer) {
+    mutating func begin(_ version: RemoteVersion, by answer: Answer) {
         let isForTag = content.known.differsByTagAlone(from: version)
         let owner = content.owner
         let lost = content.begin(version, from: answer.source)
@@ -310,7 +321,7 @@ package struct Fetch: Hashable, Sendable {
     /// on.
     ///
     /// - Returns: whether the host gives one unchanged file several strong tags.
-    package mutating func adopt(
+    mutating func adopt(
         _ version: RemoteVersion,
         from start: Int64,
         to end: Int64,
@@ -334,7 +345,7 @@ package struct Fetch: Hashable, Sendable {
     ///   - version: what is on disk belongs to it from now on; nil where it stays what it was.
     ///   - start: where the comparison began.
     ///   - answer: whose bytes they are.
-    package mutating func cut(
+    mutating func cut(
         to position: Int64,
         as version: RemoteVersion?,
         comparedFrom start: Int64,

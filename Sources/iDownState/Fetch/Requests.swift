@@ -66,14 +66,27 @@ package struct Requests: Hashable, Sendable {
         }
     }
 
+    /// What a comparison of the server's bytes with those on disk is to show.
+    package enum Proof: Hashable, Sendable {
+        /// A sample of the bytes on disk is what the server has.
+        case sample(ByteRange)
+        /// The bytes on disk before `to` are of the version: compared are those from `from` on.
+        case rest(RemoteVersion, from: Int64, to: Int64)
+        /// They are equal, or they are not.
+        case succeeded, failed
+    }
+
     /// A connection that is open.
     package struct Connection: Hashable, Sendable, Identifiable {
         /// Counted from 1 in each attempt.
         package let id: Int
         package let route: Route
         package let startedAt: Duration
-        /// What its head turned out to be; nil before it is complete.
+        /// The head of its answer, and what it turned out to be; nil before it is complete.
+        fileprivate(set) var answer: Fetch.Answer?
         package fileprivate(set) var judgement: Judgement?
+        /// What the comparison of its bytes is to show, until it has.
+        fileprivate(set) var proof: Proof?
         /// It was ended on purpose: how it ends says nothing.
         package fileprivate(set) var isCut = false
         /// The host has said that it gives no further connection.
@@ -81,14 +94,16 @@ package struct Requests: Hashable, Sendable {
         /// Since when, and from which byte on, it brings bytes; nil where it does not.
         fileprivate var bringing: Bringing?
 
-        /// Whether it is the first one of its request.
-        package var isLead: Bool { route.role == .lead }
+        /// The codings that are taken off its body, in the order in which they were applied.
+        package var codings: [ContentCoding] { answer?.codings ?? [] }
 
-        /// Whether it brings bytes of the file that go on where others end, once what they are held
-        /// against is proven.
+        /// The offset of the first byte that it brings; nil where it brings none.
+        var start: Int64? { bringing?.start }
+
+        /// Whether it brings bytes of the file that are taken as they come.
         var bringsFile: Bool {
             switch judgement {
-            case .begin, .resume, .prove: true
+            case .begin, .resume, .prove: proof == nil
             case .compare, .check, .complete, .askAgain, .redirect, .fail, nil: false
             }
         }
@@ -175,9 +190,12 @@ package struct Requests: Hashable, Sendable {
     }
 
     /// Its head turned out to be this.
-    package mutating func judged(_ id: Int, _ judgement: Judgement) {
-        change(id) { $0.judgement = judgement }
+    package mutating func judged(_ id: Int, _ judgement: Judgement, _ answer: Fetch.Answer) {
+        change(id) { ($0.judgement, $0.answer) = (judgement, answer) }
     }
+
+    /// The comparison of its bytes is to show this; nil where it has, or nothing is.
+    mutating func prove(_ id: Int, _ proof: Proof?) { change(id) { $0.proof = proof } }
 
     /// Its bytes are stored from now on, beginning with that at `start`.
     package mutating func brings(_ id: Int, from start: Int64, at now: Duration) {

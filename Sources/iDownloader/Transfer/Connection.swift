@@ -12,14 +12,10 @@ final class Connection {
     let hop: Hop
     let sink: ResponseSink
     let handle: TransferHandle
-    /// The head of its answer, as it was judged; nil before that.
-    var answer: Fetch.Answer?
     /// Where its body goes; nil before the head is judged, and where nothing is to be stored.
     private(set) var writer: SegmentWriter?
     /// The one that stores nothing more.
     private var formerWriter: SegmentWriter?
-    /// What the writer's comparison is to show, until it has.
-    var proof: Proof?
     /// Its body is dropped, and not waited for after this moment; nil where it is not waited for.
     private(set) var drainsUntil: Duration?
 

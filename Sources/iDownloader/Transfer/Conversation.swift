@@ -326,8 +326,8 @@ final class Conversation {
         case .begin, .resume, .compare, .prove, .check:
             try await storage.open(connection, for: judgement)
             if let writer = connection.writer {
-                let decoder = ContentDecoder(connection.answer?.codings ?? [])
-                connection.sink.direct(to: .writer(writer, decoder))
+                let codings = state(of: connection)?.codings ?? []
+                connection.sink.direct(to: .writer(writer, ContentDecoder(codings)))
             }
             attempt.live.activity = .transferring
             connection.handle.resume()
@@ -351,9 +351,7 @@ final class Conversation {
         answer.isForTag = isForTag(connection.route)
         answer.keepsEncoding = attempt.isCompressed(head, connection.hop)
         answer.hostGivesSeveralTags = engine.hosts.hasSeveralTags(connection.hop.url.origin)
-        connection.answer = answer
-        let judgement = attempt.fetch.judge(answer)
-        attempt.fetch.requests.judged(connection.number, judgement)
+        let judgement = attempt.fetch.judge(answer, over: connection.number)
         attempt.tell(judgement, on: head, of: connection)
         return judgement
     }
@@ -441,16 +439,9 @@ final class Conversation {
         if isMore { return .success(.answered(.again(.whole, RemoteVersion()))) }
         let isCut = state(of: connection)?.isCut == true
         let isWhole = outcome.result == .ok || sink.isFull || isCut || isAll
-        switch connection.proof {
-        // The content changed: it is fetched from zero, and nothing is mixed.
-        case .failed: return .success(.answered(.again(.whole, RemoteVersion())))
-        case .succeeded: return .success(.answered(.equal))
-        // Less came than the proof needs.
-        case .sample, .rest:
-            if isWhole { return .success(.answered(.again(.whole, content.known))) }
-        case nil: break
+        if let answer = attempt.fetch.answer(connection.number, isWhole: isWhole) {
+            return .success(.answered(answer))
         }
-        if isWhole { return .success(.answered(.stored)) }
         return .failure(.failed(Failure(outcome, hadBody: true)))
     }
 
@@ -473,7 +464,7 @@ extension Conversation {
     /// Not where the kernel would have to fill what lies before a first byte in the middle, which
     /// would stop all transfers.
     private func letJoin(_ lead: Connection) {
-        guard lead.proof == nil, attempt.target.hasHoles,
+        guard attempt.target.hasHoles,
             attempt.fetch.mayBeJoined(
                 lead.number,
                 at: Origin(lead.hop.url),

@@ -3,16 +3,6 @@
 import Curl
 import iDownState
 
-/// What a comparison of the server's bytes with those on disk is to show.
-enum Proof {
-    /// A sample of the bytes on disk is what the server has.
-    case sample(ByteRange)
-    /// The bytes on disk before `end` are of `version`: compared are those from `start` on.
-    case rest(RemoteVersion, from: Int64, to: Int64)
-    /// They are equal, or they are not.
-    case succeeded, failed
-}
-
 /// Brings the bodies of answers into the file, and has the record claim what is safe there.
 ///
 /// Belongs to its transfer's actor.
@@ -48,32 +38,51 @@ final class Storage {
 
     // MARK: Where a body goes
 
-    /// Makes ready what the body of a first connection goes into, and has it recorded before the
-    /// first byte.
+    /// Makes ready what the body of a first answer goes into, and has it recorded before the first
+    /// byte.
     func open(_ connection: Connection, for judgement: Judgement) async throws(TransferEnd) {
-        let writer: SegmentWriter?
         switch judgement {
         case .begin(let version):
-            writer = try await begin(version, by: connection)
-        case .resume(let version):
-            let ask = connection.route.ask
-            writer = try await goOn(version, from: ask.offset, to: ask.end ?? version.total)
-        case .compare(let version):
-            writer = try await goOn(
-                version,
-                from: 0,
-                to: version.total,
-                comparing: content.stored
-            )
-        case .prove(let version, let start):
-            writer = try await prove(version, from: start, by: connection)
-        case .check:
-            writer = try check(connection)
-        case .complete, .askAgain, .redirect, .fail:
-            writer = nil
+            try await attempt.report(version, by: connection)
+            try await admit(version, keeping: 0)
+        case .resume(let version), .compare(let version), .prove(let version, _):
+            try await admit(version, keeping: content.stored.byteCount)
+        case .check, .complete, .askAgain, .redirect, .fail: break
         }
-        if let writer { store(connection, in: writer) }
+        guard let body = attempt.fetch.open(connection.number) else { return }
+        switch judgement {
+        case .begin(let version):
+            if target.part != nil {
+                try await target.beginAnew(version)
+            } else {
+                let wish = attempt.wantedName(connection.sink.head, connection.hop)
+                try await target.create(version, as: wish)
+            }
+            try await target.reserve(version.total)
+        case .resume(let version), .compare(let version):
+            if version != ledger.version { try await recordVersion() }
+        // The record keeps the old version until the comparison has shown what it is.
+        case .prove, .check, .complete, .askAgain, .redirect, .fail: break
+        }
+        guard let part = target.part else { throw .failed(FileError.vanished.failure) }
+        let writer = SegmentWriter(
+            part,
+            from: body.start,
+            to: body.end,
+            comparing: body.compared,
+            isProof: body.isProof
+        )
+        store(connection, in: writer)
         storeKept(of: connection)
+    }
+
+    /// Whether there may be such a file, and there is room for it.
+    private func admit(
+        _ version: RemoteVersion,
+        keeping byteCount: Int64
+    ) async throws(TransferEnd) {
+        try attempt.verifier.check(size: version.total)
+        try await target.checkSpace(for: version.total, keeping: byteCount)
     }
 
     /// Has a connection that joins bring its part; false where the file is gone.
@@ -95,91 +104,6 @@ final class Storage {
         receiving.append(connection)
     }
 
-    private func begin(
-        _ version: RemoteVersion,
-        by connection: Connection
-    ) async throws(TransferEnd) -> SegmentWriter? {
-        try await attempt.report(version, by: connection)
-        try attempt.verifier.check(size: version.total)
-        try await target.checkSpace(for: version.total, keeping: 0)
-        if let answer = connection.answer { attempt.fetch.begin(version, by: answer) }
-        if target.part != nil {
-            try await target.beginAnew(version)
-        } else {
-            let wish = attempt.wantedName(connection.sink.head, connection.hop)
-            try await target.create(version, as: wish)
-        }
-        try await target.reserve(version.total)
-        return target.part.map {
-            SegmentWriter($0, from: 0, to: version.total ?? attempt.job.request.endOfInterest)
-        }
-    }
-
-    /// Goes on in the same version: behind what is there, or comparing with it from zero.
-    private func goOn(
-        _ version: RemoteVersion,
-        from start: Int64,
-        to end: Int64?,
-        comparing compared: SegmentMap = SegmentMap()
-    ) async throws(TransferEnd) -> SegmentWriter {
-        guard let part = target.part, let file = target.file else {
-            throw .failed(FileError.vanished.failure)
-        }
-        try attempt.verifier.check(size: version.total)
-        let isCompared = start == 0 && compared == content.stored
-        attempt.fetch.content.goOn(version, isCompared: isCompared)
-        if version != ledger.version {
-            try await ledger.commit(.opened(file, version, keeping: content.synced))
-        }
-        try await target.checkSpace(for: version.total, keeping: content.stored.byteCount)
-        return SegmentWriter(part, from: start, to: end, comparing: compared)
-    }
-
-    /// Makes a comparison ready whose outcome decides what the bytes on disk are worth.
-    ///
-    /// The record keeps the old version until that is known.
-    private func prove(
-        _ version: RemoteVersion,
-        from start: Int64,
-        by connection: Connection
-    ) async throws(TransferEnd) -> SegmentWriter {
-        guard let part = target.part else { throw .failed(FileError.vanished.failure) }
-        try attempt.verifier.check(size: version.total)
-        try await target.checkSpace(for: version.total, keeping: content.stored.byteCount)
-        var (resumePoint, end) = (content.size, version.total)
-        if case .overlap(start, let askedPoint, let askedEnd) = connection.route.ask, start > 0 {
-            resumePoint = askedPoint
-            end = askedEnd ?? end
-        }
-        attempt.fetch.content.beginProof(from: start)
-        connection.proof = .rest(version, from: start, to: resumePoint)
-        return SegmentWriter(
-            part,
-            from: start,
-            to: end,
-            comparing: SegmentMap([ByteRange(from: start, to: resumePoint)].compactMap(\.self)),
-            isProof: true
-        )
-    }
-
-    /// Makes the comparison of a sample ready: nothing of it is written.
-    private func check(_ connection: Connection) throws(TransferEnd) -> SegmentWriter? {
-        guard let part = target.part else { throw .failed(FileError.vanished.failure) }
-        let range: ByteRange
-        switch connection.route.ask {
-        case .sample(let sample), .ending(let sample): range = sample
-        case .whole, .rest, .part, .overlap: return nil
-        }
-        connection.proof = .sample(range)
-        return SegmentWriter(
-            part,
-            from: range.first,
-            to: range.end,
-            comparing: SegmentMap([range]),
-            isProof: true
-        )
-    }
-
     /// Brings what came before the head was judged into the writer, ahead of all that follows.
     private func storeKept(of connection: Connection) {
         let kept = connection.sink.kept
@@ -192,50 +116,34 @@ final class Storage {
 
     /// The bytes on disk are proven: they are the new version's from now on.
     func adopt(_ connection: Connection) async throws(TransferEnd) {
-        guard let file = target.file, let answer = connection.answer,
-            case .rest(let version, let start, let end) = connection.proof
-        else { return }
-        let showsTags = attempt.fetch.adopt(version, from: start, to: end, by: answer)
-        try await ledger.commit(.opened(file, version, keeping: content.synced))
+        guard let showsTags = attempt.fetch.proven(connection.number) else { return }
+        try await recordVersion()
         if showsTags { attempt.engine.hosts.givesSeveralTags(connection.hop.url.origin) }
-        connection.proof = nil
         connection.writer?.release()
     }
 
     /// The server's bytes are not those on disk.
     ///
-    /// Compared from the file's start on, they leave those before the first difference; a
-    /// difference in any other place means another file.
-    ///
     /// - Returns: false where what is on disk is worth nothing, and this answer no use.
     func correct(_ connection: Connection) async throws(TransferEnd) -> Bool {
         guard let writer = connection.writer else { return true }
-        let version: RemoteVersion?
-        switch connection.proof {
-        case nil, .succeeded: version = nil
-        case .rest(let proven, from: 0, to: _): version = proven
-        case .rest, .sample, .failed:
+        guard attempt.fetch.differs(connection.number, at: writer.writtenEnd) else {
             close(connection)
-            attempt.fetch.content.forget()
-            connection.proof = .failed
             return false
         }
-        guard let file = target.file, let answer = connection.answer else { return false }
-        attempt.fetch.cut(
-            to: writer.writtenEnd,
-            as: version,
-            comparedFrom: writer.start,
-            by: answer
-        )
         // The record gives up the old bytes before the first of them is overwritten.
-        if let version {
-            try await ledger.commit(.opened(file, version, keeping: content.synced))
-            connection.proof = nil
-        } else {
-            try await ledger.commit(.checkpointed(content.synced))
-        }
+        try await recordVersion()
         writer.cut()
         return true
+    }
+
+    /// Has the record claim what is safe, as the version that it is of.
+    private func recordVersion() async throws(TransferEnd) {
+        guard content.known != ledger.version else {
+            return try await ledger.commit(.checkpointed(content.synced))
+        }
+        guard let file = target.file else { throw .failed(FileError.vanished.failure) }
+        try await ledger.commit(.opened(file, content.known, keeping: content.synced))
     }
 
     // MARK: The end of a body
@@ -252,9 +160,6 @@ final class Storage {
             }
         }
         takeWritten(by: connection)
-        if case .sample(let range) = connection.proof, writer.writtenEnd == range.end {
-            connection.proof = .succeeded
-        }
         close(connection)
         if let failure = writer.failure { throw .failed(failure.failure) }
     }
@@ -268,15 +173,10 @@ final class Storage {
         close(connection)
     }
 
-    /// Counts what a connection has written among what is on disk, and notes whose that is now.
+    /// Counts what a connection has written among what is on disk.
     private func takeWritten(by connection: Connection) {
-        guard let writer = connection.writer, let written = writer.written else { return }
-        // From the first byte on it was held against all that was there, and nobody else came.
-        let coversAll =
-            writer.start == 0 && attempt.fetch.requests.joining == nil
-            && attempt.fetch.requests[connection.number]?.isComparing == true
-            && writer.writtenEnd >= content.stored.end
-        attempt.fetch.content.store(written, from: connection.route.source, coversAll: coversAll)
+        guard let writer = connection.writer else { return }
+        attempt.fetch.stored(connection.number, upTo: writer.writtenEnd)
     }
 
     /// Nothing more of a connection is stored.
@@ -374,10 +274,4 @@ final class Storage {
         attempt.fetch.content.isWhole(size: Int64(body.count))
         return true
     }
-}
-
-extension TaskRequest {
-    /// Where a body without a length is cut: a byte behind the size that the client expects says
-    /// as much as all that may follow.
-    fileprivate var endOfInterest: Int64? { expectedSize.map { $0 == .max ? $0 : $0 + 1 } }
 }

@@ -206,15 +206,12 @@ struct ConnectionWorld {
             : Self.whole(total)
         let host = Origin(scheme: "https", host: "0.example", port: 443)
         let answer = Fetch.Answer(facts, to: route.ask, from: 0, at: host, isLead: true)
-        let judgement = fetch.judge(answer)
-        fetch.requests.judged(id, judgement)
-        switch judgement {
-        case .begin(let version): fetch.begin(version, by: answer)
-        case .resume(let version): fetch.content.goOn(version, isCompared: false)
-        case .compare, .prove, .check, .complete, .askAgain, .redirect, .fail:
+        let judgement = fetch.judge(answer, over: id)
+        guard let body = fetch.open(id) else {
             end.fault = end.fault ?? "a first answer to \(route.ask) is \(judgement.name)"
+            return
         }
-        store(id)
+        store(id, from: body.start)
         guard fetch.mayBeJoined(id, at: host, isByHTTP2: false) else { return }
         fetch.letJoin(id, chosen: wanted, useful: nil, at: now)
     }
@@ -270,7 +267,7 @@ struct ConnectionWorld {
             return turnAway(id, .begin(RemoteVersion(total: total)), status: 200)
         }
         guard case .part(let range, _) = worker.route.ask else { return }
-        fetch.requests.judged(id, .resume(fetch.content.known))
+        judged(id, .resume(fetch.content.known))
         fetch.joins(id, at: now)
         if case .split(let victim) = worker.route.role, let piece = workers[victim] {
             guard piece.position < range.end else { return cut(id) }
@@ -278,11 +275,18 @@ struct ConnectionWorld {
             if piece.position >= range.first { cut(victim) }
         }
         fetch.content.join(from: worker.route.source)
-        store(id)
+        store(id, from: range.first)
     }
 
-    private mutating func store(_ id: Int) {
-        guard let start = workers[id]?.start else { return }
+    private mutating func judged(_ id: Int, _ judgement: Judgement) {
+        guard let route = fetch.requests[id]?.route else { return }
+        let facts = Self.part(nil, of: total)
+        let host = Origin(scheme: "https", host: "\(route.source).example", port: 443)
+        let answer = Fetch.Answer(facts, to: route.ask, from: route.source, at: host, isLead: false)
+        fetch.requests.judged(id, judgement, answer)
+    }
+
+    private mutating func store(_ id: Int, from start: Int64) {
         workers[id]?.isJudged = true
         workers[id]?.ticks = 0
         fetch.requests.brings(id, from: start, at: now)
@@ -290,7 +294,7 @@ struct ConnectionWorld {
 
     private mutating func turnAway(_ id: Int, _ judgement: Judgement, status: Int) {
         let isHome = workers[id]?.isFresh ?? true
-        fetch.requests.judged(id, judgement)
+        judged(id, judgement)
         let steps = fetch.turnAway(id, status: status, isHome: isHome, at: now)
         workers[id] = nil
         fetch.requests.closed(id)
@@ -306,9 +310,7 @@ struct ConnectionWorld {
     private mutating func close(_ id: Int) {
         guard let worker = workers.removeValue(forKey: id) else { return }
         let brought = worker.position - worker.start
-        if let range = ByteRange(from: worker.start, to: worker.position), worker.isJudged {
-            fetch.content.store(range, from: worker.route.source, coversAll: false)
-        }
+        if worker.isJudged { fetch.stored(id, upTo: worker.position) }
         var steps: [Requests.Step] = []
         if worker.route.role != .lead {
             let isAll = worker.position >= worker.end

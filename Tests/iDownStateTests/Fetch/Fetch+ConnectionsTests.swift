@@ -22,7 +22,7 @@ import iDownState
             known: known
         )
         let (lead, _) = fetch.requests.begin(.whole, of: 0, at: .zero)
-        fetch.requests.judged(lead, .begin(known))
+        Self.judge(&fetch, lead, .begin(known))
         fetch.requests.brings(lead, from: 0, at: .zero)
         fetch.letJoin(lead, chosen: chosen, useful: nil, at: .zero)
         let steps = fetch.plan(look(room: [source: 1]))
@@ -31,6 +31,13 @@ import iDownState
         }
         #expect(sources == [source])
         return fetch
+    }
+
+    /// The head of a connection turned out to be this.
+    private static func judge(_ fetch: inout Fetch, _ id: Int, _ judgement: Judgement) {
+        let facts = ResponseFacts(status: 0)
+        let answer = Fetch.Answer(facts, to: .whole, from: 0, at: host, isLead: id == 1)
+        fetch.requests.judged(id, judgement, answer)
     }
 
     /// What can be seen at a time, with a MiB a second from the first connection.
@@ -163,7 +170,7 @@ import iDownState
 
     @Test(arguments: heads) func `a head that does not fit leads to this`(head: Head) {
         var fetch = Self.fetch(of: head.source)
-        fetch.requests.judged(2, head.judgement)
+        Self.judge(&fetch, 2, head.judgement)
         let steps = fetch.turnAway(
             2,
             status: head.status,
@@ -180,7 +187,7 @@ import iDownState
         var fetch = Self.fetch()
         let route = try #require(fetch.requests[2]?.route)
         #expect(route.ask.ifRange == "\"a\"")
-        fetch.requests.judged(2, .askAgain(route.ask.unconditional, Self.known))
+        Self.judge(&fetch, 2, .askAgain(route.ask.unconditional, Self.known))
         let steps = fetch.turnAway(2, status: 200, isHome: true, at: .seconds(1))
         guard case .connect(3, let again, .samePlace) = try #require(steps.first) else {
             Issue.record("\(steps)")
@@ -194,22 +201,22 @@ import iDownState
         var fetch = Self.fetch()
         var last = 2
         for _ in 0..<Requests.mostRedirects {
-            fetch.requests.judged(last, .redirect(to: "/b"))
+            Self.judge(&fetch, last, .redirect(to: "/b"))
             let steps = fetch.turnAway(last, status: 302, isHome: true, at: .seconds(1))
             fetch.requests.closed(last)
             guard case .connect(let next, _, _) = try #require(steps.first) else { return }
             last = next
         }
-        fetch.requests.judged(last, .redirect(to: "/b"))
+        Self.judge(&fetch, last, .redirect(to: "/b"))
         let steps = fetch.turnAway(last, status: 302, isHome: true, at: .seconds(1))
         #expect(steps == [])
     }
 
     @Test func `the task's own URL is asked once where a link has expired`() {
         var fetch = Self.fetch()
-        fetch.requests.judged(2, .fail(.status(410)))
+        Self.judge(&fetch, 2, .fail(.status(410)))
         _ = fetch.turnAway(2, status: 410, isHome: false, at: .seconds(1))
-        fetch.requests.judged(3, .fail(.status(410)))
+        Self.judge(&fetch, 3, .fail(.status(410)))
         let second = fetch.turnAway(3, status: 410, isHome: false, at: .seconds(1))
         #expect(second == [])
         #expect(fetch.requests.joining?.homeIsNoHelp == true)
@@ -287,7 +294,7 @@ import iDownState
     @Test(arguments: ends) func `an end leads to this`(end: End) {
         var fetch = Self.fetch(of: end.source)
         if case .brought = end.end {
-            fetch.requests.judged(2, .resume(Self.known))
+            Self.judge(&fetch, 2, .resume(Self.known))
             fetch.requests.brings(2, from: 32 << 20, at: .seconds(1))
         }
         if end.isCut { fetch.requests.cut(2) }
@@ -318,9 +325,9 @@ import iDownState
         var fetch = Self.fetch()
         #expect(fetch.mayBeJoined(1, at: Self.host, isByHTTP2: false))
         // A comparison is no place to go on from.
-        fetch.requests.judged(1, .compare(Self.known))
+        Self.judge(&fetch, 1, .compare(Self.known))
         #expect(!fetch.mayBeJoined(1, at: Self.host, isByHTTP2: false))
-        fetch.requests.judged(1, .begin(Self.known))
+        Self.judge(&fetch, 1, .begin(Self.known))
         fetch.content.know(Self.known.withoutRanges)
         #expect(!fetch.mayBeJoined(1, at: Self.host, isByHTTP2: false))
     }
@@ -328,7 +335,7 @@ import iDownState
     @Test func `the plan is looked at again while there is company, or hope of it`() {
         var fetch = Self.fetch()
         #expect(fetch.requests.needPlanning)
-        fetch.requests.judged(2, .begin(Self.known))
+        Self.judge(&fetch, 2, .begin(Self.known))
         _ = fetch.turnAway(2, status: 200, isHome: true, at: .seconds(1))
         #expect(fetch.requests.needPlanning)
         fetch.requests.closed(2)

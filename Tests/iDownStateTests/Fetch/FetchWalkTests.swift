@@ -210,16 +210,8 @@ struct FetchWorld {
             if chance(5) { return .crashed }
             if chance(10) { return .failed(chance(30) ? .status(404) : Self.reset) }
             let source = fetch.sources.position
-            if case .sample(let range) = ask {
-                if isEqual(range, served[source]) {
-                    questions.take(.equal, &fetch)
-                } else {
-                    fetch.content.forget()
-                    record = Record()
-                    questions.take(.again(.whole, RemoteVersion()), &fetch)
-                }
-                continue
-            }
+            let (id, _) = fetch.requests.begin(ask, of: source, at: .zero)
+            defer { fetch.requests.closed(id) }
             var answer = Fetch.Answer(
                 facts(of: ask, from: source),
                 to: ask,
@@ -230,40 +222,30 @@ struct FetchWorld {
             if bug == .believesEveryAnswer, let tag = fetch.content.known.entityTag {
                 answer.facts.entityTag = tag
             }
-            let judgement = fetch.judge(answer)
+            let judgement = fetch.judge(answer, over: id)
             if isTold {
                 log.append("\(ask) of \(source) (version \(served[source])): \(judgement.name)")
             }
+            var isWhole = true
             switch judgement {
-            case .begin(let version):
-                fetch.begin(version, by: answer)
-                record = Record(version: version)
-                disk = disk.map { _ in nil }
-                bring(&fetch, answer, from: 0, to: Self.total, served[source])
-            case .resume(let version):
-                fetch.content.goOn(version, isCompared: false)
-                record.version = version
-                let end = answer.ask.end ?? Self.total
-                bring(&fetch, answer, from: answer.ask.offset, to: end, served[source])
-            case .compare(let version):
-                let stored = fetch.content.stored
-                fetch.content.goOn(version, isCompared: true)
-                record.version = version
-                compare(&fetch, answer, with: stored)
-            case .prove(let version, let start):
-                prove(&fetch, answer, version, from: start)
+            case .begin, .resume, .compare, .prove, .check:
+                guard let body = fetch.open(id) else {
+                    return .failed(.badResponse("is not meant"))
+                }
+                if case .begin = judgement { disk = disk.map { _ in nil } }
+                isWhole = bring(&fetch, id, body, served[source])
             case .complete(let version):
                 fetch.content.know(version)
                 return .complete
             case .askAgain(let next, let version):
                 questions.take(.again(next, version), &fetch)
                 continue
-            case .check, .redirect: return .failed(.badResponse("is not meant"))
+            case .redirect: return .failed(.badResponse("is not meant"))
             case .fail(let failure): return .failed(failure)
             }
-            if fetch.content.isComplete { return .complete }
-            if chance(50) { return .failed(Self.reset) }
-            questions.take(.stored, &fetch)
+            guard let end = fetch.answer(id, isWhole: isWhole) else { return .failed(Self.reset) }
+            questions.take(end, &fetch)
+            if questions.areAnswered { return .complete }
         }
         return .failed(.badResponse("never contains the rest of the file"))
     }
@@ -292,21 +274,46 @@ struct FetchWorld {
 
     // MARK: Bytes
 
-    /// Stores some of the answer's bytes, and sometimes makes a checkpoint.
+    /// Compares and stores some of a body, and sometimes makes a checkpoint.
+    ///
+    /// - Returns: whether all of it has come.
     private mutating func bring(
         _ fetch: inout Fetch,
-        _ answer: Fetch.Answer,
-        from start: Int64,
-        to end: Int64,
-        _ version: Int,
-        coversAll: Bool = false
-    ) {
-        let blocks = (end - start) / Self.block
+        _ id: Int,
+        _ body: Fetch.Body,
+        _ version: Int
+    ) -> Bool {
+        fetch.requests.brings(id, from: body.start, at: .zero)
+        claim(fetch)
+        // It breaks before anything is proven.
+        if body.isProof, chance(10) { return false }
+        var position = body.start
+        for range in body.compared.ranges {
+            if bug != .keepsDifferingBytes, let first = firstDifference(range, version) {
+                guard fetch.differs(id, at: first) else {
+                    record = Record()
+                    return true
+                }
+                claim(fetch)
+                position = first
+                break
+            }
+            position = range.end
+        }
+        if body.isProof, fetch.proven(id) != nil { claim(fetch) }
+        let end = body.end ?? Self.total
+        let blocks = max(0, end - position) / Self.block
         let count = chance(70) ? Int64.random(in: 0...blocks, using: &generator) : blocks
-        let reached = count == blocks ? end : start + count * Self.block
-        guard let range = ByteRange(from: start, to: reached) else { return }
-        for index in disk.indices where Self.overlaps(range, index) { disk[index] = version }
-        fetch.content.store(range, from: answer.source, coversAll: coversAll)
+        let reached = count == blocks ? end : position + count * Self.block
+        var compared = body.compared
+        compared.truncate(to: position)
+        if let range = ByteRange(from: body.start, to: reached) {
+            for index in disk.indices
+            where Self.overlaps(range, index) && !Self.has(compared, index) {
+                disk[index] = version
+            }
+        }
+        fetch.stored(id, upTo: reached)
         if bug == .claimsUnsyncedBytes { record.segments = fetch.content.stored }
         if chance(60) || isFair {
             fetch.content.sync(fetch.content.stored)
@@ -314,58 +321,12 @@ struct FetchWorld {
         } else if chance(20) {
             fetch.content.sync(nil)
         }
+        return reached == end && !chance(30)
     }
 
-    /// The answer brings the file from its first byte, and is held against what is there.
-    private mutating func compare(
-        _ fetch: inout Fetch,
-        _ answer: Fetch.Answer,
-        with stored: SegmentMap
-    ) {
-        let version = served[answer.source]
-        var position: Int64 = 0
-        for range in stored.ranges {
-            if let first = firstDifference(range, version), bug != .keepsDifferingBytes {
-                fetch.cut(to: first, as: nil, comparedFrom: 0, by: answer)
-                record.segments = fetch.content.synced
-                position = first
-                break
-            }
-            position = range.end
-        }
-        bring(&fetch, answer, from: min(position, stored.prefixLength), to: Self.total, version)
-    }
-
-    /// The answer's bytes decide what those on disk are worth.
-    private mutating func prove(
-        _ fetch: inout Fetch,
-        _ answer: Fetch.Answer,
-        _ version: RemoteVersion,
-        from start: Int64
-    ) {
-        let number = served[answer.source]
-        fetch.content.beginProof(from: start)
-        var resume = fetch.content.size
-        if case .overlap(_, let asked, _) = answer.ask, start > 0 { resume = asked }
-        guard let range = ByteRange(from: start, to: resume) else { return }
-        if let first = firstDifference(range, number), bug != .keepsDifferingBytes {
-            guard start == 0 else {
-                fetch.content.forget()
-                fetch.content.know(RemoteVersion())
-                record = Record()
-                return
-            }
-            fetch.cut(to: first, as: version, comparedFrom: 0, by: answer)
-            record = Record(version: version, segments: fetch.content.synced)
-            return bring(&fetch, answer, from: first, to: Self.total, number)
-        }
-        _ = fetch.adopt(version, from: start, to: resume, by: answer)
-        record = Record(version: version, segments: fetch.content.synced)
-        bring(&fetch, answer, from: resume, to: answer.ask.end ?? Self.total, number)
-    }
-
-    private func isEqual(_ range: ByteRange, _ version: Int) -> Bool {
-        firstDifference(range, version) == nil
+    /// The record claims what is safe, as the version that it is of.
+    private mutating func claim(_ fetch: Fetch) {
+        record = Record(version: fetch.content.known, segments: fetch.content.synced)
     }
 
     /// The first byte of the range that is not of this version.

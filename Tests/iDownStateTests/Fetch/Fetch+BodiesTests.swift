@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+import iDownState
+
+/// A file of 8 bytes, the first 3 of which are on disk.
+@Suite struct FetchBodiesTests {
+    private static let tagged = Heads.known
+    private static let other = RemoteVersion(total: 8, entityTag: Heads.otherTag)
+    private static let overlap = Ask.overlap(from: 1, resumingAt: 3, to: nil)
+    private static func range(_ first: Int64, _ end: Int64) -> ByteRange {
+        guard let range = ByteRange(from: first, to: end) else {
+            preconditionFailure("\(first) to \(end) is no range")
+        }
+        return range
+    }
+    private static let sample = Ask.sample(range(0, 2))
+
+    /// An attempt with one connection, whose head is judged.
+    private static func fetch(_ ask: Ask, _ judgement: Judgement) -> Fetch {
+        var fetch = Fetch(
+            TaskRequest(url: "https://host.example/f", directory: "/"),
+            home: "https://host.example/f",
+            mirrors: [],
+            known: tagged,
+            segments: SegmentMap([range(0, 3)])
+        )
+        let (id, _) = fetch.requests.begin(ask, of: 0, at: .zero)
+        let host = Origin(scheme: "https", host: "host.example", port: 443)
+        let facts = ResponseFacts(status: 200)
+        let answer = Fetch.Answer(facts, to: ask, from: 0, at: host, isLead: true)
+        fetch.requests.judged(id, judgement, answer)
+        return fetch
+    }
+
+    struct Row: Sendable, CustomTestStringConvertible {
+        let what: String
+        let ask: Ask
+        let judgement: Judgement
+        /// Where the body goes; nil where nothing is stored.
+        var start: Int64?
+        var end: Int64?
+        var compared: [ByteRange] = []
+        var isProof = false
+        /// How many bytes on disk count from then on.
+        var kept: Int64 = 3
+        /// What counts where the second byte differs; nil where the answer is no use.
+        var keptAfterDifference: Int64?
+        /// What an answer of which all has come leads to, where nothing differs.
+        var answer: Questions.Answer? = .stored
+
+        var testDescription: String { what }
+    }
+
+    static let rows: [Row] = [
+        Row(
+            what: "a new version begins with nothing",
+            ask: .whole,
+            judgement: .begin(other),
+            start: 0,
+            end: 8,
+            kept: 0,
+            keptAfterDifference: 0
+        ),
+        Row(
+            what: "the rest goes behind what is there",
+            ask: Heads.rest,
+            judgement: .resume(tagged),
+            start: 3,
+            end: 8,
+            keptAfterDifference: 1
+        ),
+        Row(
+            what: "what comes once more is compared",
+            ask: Heads.rest,
+            judgement: .compare(tagged),
+            start: 0,
+            end: 8,
+            compared: [range(0, 3)],
+            keptAfterDifference: 1
+        ),
+        Row(
+            what: "all that is there proves what it is",
+            ask: .whole,
+            judgement: .prove(other, from: 0),
+            start: 0,
+            end: 8,
+            compared: [range(0, 3)],
+            isProof: true,
+            keptAfterDifference: 1,
+            answer: .again(.whole, tagged)
+        ),
+        Row(
+            what: "the end of what is there proves what it is, or that it is nothing",
+            ask: overlap,
+            judgement: .prove(other, from: 1),
+            start: 1,
+            end: 8,
+            compared: [range(1, 3)],
+            isProof: true,
+            keptAfterDifference: nil,
+            answer: .again(.whole, tagged)
+        ),
+        Row(
+            what: "a sample is compared, and nothing else",
+            ask: sample,
+            judgement: .check,
+            start: 0,
+            end: 2,
+            compared: [range(0, 2)],
+            isProof: true,
+            keptAfterDifference: nil,
+            answer: .equal
+        ),
+        Row(what: "what is there already has no body", ask: .whole, judgement: .complete(tagged)),
+        Row(what: "a failure has none", ask: .whole, judgement: .fail(.status(404))),
+    ]
+
+    @Test(arguments: rows) func `a judged head says where the body goes`(row: Row) {
+        var fetch = Self.fetch(row.ask, row.judgement)
+        let body = fetch.open(1)
+        #expect(body?.start == row.start)
+        #expect(body?.end == row.end)
+        #expect(body?.compared.ranges ?? [] == row.compared)
+        #expect(body?.isProof ?? false == row.isProof)
+        #expect(fetch.content.stored.byteCount == row.kept)
+        guard let body else { return }
+        fetch.requests.brings(1, from: body.start, at: .zero)
+        var different = fetch
+        let goesOn = different.differs(1, at: 1)
+        #expect(goesOn == (row.keptAfterDifference != nil))
+        #expect(different.content.stored.byteCount == row.keptAfterDifference ?? 0)
+        if !goesOn {
+            #expect(different.answer(1, isWhole: false) == .again(.whole, RemoteVersion()))
+        }
+        #expect(fetch.answer(1, isWhole: false) == nil)
+        fetch.stored(1, upTo: body.end ?? 0)
+        #expect(fetch.answer(1, isWhole: true) == row.answer)
+    }
+
+    @Test func `proven bytes are the new version's`() {
+        var fetch = Self.fetch(Self.overlap, .prove(Self.other, from: 1))
+        _ = fetch.open(1)
+        #expect(fetch.content.known == Self.tagged)
+        #expect(fetch.proven(1) == false)
+        #expect(fetch.content.known == Self.other)
+        #expect(fetch.answer(1, isWhole: true) == .stored)
+        let second = fetch.proven(1)
+        #expect(second == nil)
+    }
+
+    @Test func `a body without a length ends a byte behind the size that is expected`() {
+        var request = TaskRequest(url: "https://host.example/f", directory: "/")
+        request.expectedSize = 5
+        var fetch = Fetch(request, home: request.url, mirrors: [])
+        let (id, _) = fetch.requests.begin(.whole, of: 0, at: .zero)
+        let host = Origin(scheme: "https", host: "host.example", port: 443)
+        let facts = ResponseFacts(status: 200, mimeType: "application/zip")
+        let answer = Fetch.Answer(facts, to: .whole, from: 0, at: host, isLead: true)
+        _ = fetch.judge(answer, over: id)
+        #expect(fetch.open(id)?.end == 6)
+    }
+}
