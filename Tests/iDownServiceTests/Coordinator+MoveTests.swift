@@ -49,6 +49,12 @@ import iDownloader
         try await waitUntil("the move of task \(id)") { try await hub.record(id)?.move == nil }
     }
 
+    private func waitForCommits(_ hub: Hub) async throws {
+        try await waitUntil("the commits") {
+            await hub.coordinator.look { $0.commits.isIdle }
+        }
+    }
+
     private func folder(_ name: String, in hub: Hub) -> String {
         let path = hub.path(name)
         mkdir(path, 0o700)
@@ -296,16 +302,21 @@ import iDownloader
             let (other, third) = (folder("other", in: hub), folder("third", in: hub))
             let (first, second) = (edit(directory: other), edit(directory: third))
             let another = try await hub.add("http://127.0.0.1:9/b", isPaused: true)
-            var disk = await DiskHold(hub, of: id)
-            try await hub.coordinator.edit(id, first)
-            while true {
-                guard case .to(_, nil) = try await hub.record(id)?.move else { break }
-                disk = await disk.step()
-            }
-            // The end of the first move and the second edit share the next commit.
+            let coordinator = hub.coordinator
+            let before = await DiskHold(hub, of: id)
+            try await coordinator.edit(id, first)
+            // The disk hangs again before the file gets its new name: while it waits for the commit
+            // of that name, it asks nothing of the disk.
+            try await waitForCommits(hub)
             commit.holdNext()
             defer { commit.release() }
-            let coordinator = hub.coordinator
+            before.release()
+            try await commit.reached()
+            let disk = await DiskHold(hub, of: id)
+            commit.release()
+            try await waitForCommits(hub)
+            // The end of the first move and the second edit share the next commit.
+            commit.holdNext()
             let busy = Task.immediate { try await coordinator.setSpeedLimit(of: another, to: 1) }
             try await commit.reached()
             disk.release()

@@ -5,34 +5,38 @@ import Synchronization
 import iDownData
 import iDownTesting
 
-/// Commits of a store, of which one can be held where it would become durable.
+/// Commits of a store, of which one after the other can be held where it would become durable.
 final class HeldCommit: Sendable {
-    private let isWanted = Mutex(false)
-    private let gate = FaultServer.Gate()
+    private struct State {
+        var isWanted = false
+        /// Opens once the commit that was wanted last is held.
+        var gate = FaultServer.Gate()
+    }
+
+    private let state = Mutex(State())
     private let door = DispatchSemaphore(value: 0)
 
     /// For the store; none of its commits fails.
     var faults: CommitFaults {
         CommitFaults(fails: {
-            let isHeld = self.isWanted.withLock { isWanted in
-                defer { isWanted = false }
-                return isWanted
+            let gate = self.state.withLock { state in
+                defer { state.isWanted = false }
+                return state.isWanted ? state.gate : nil
             }
-            if isHeld {
-                self.gate.open()
-                self.door.wait()
-            }
+            gate?.open()
+            if gate != nil { self.door.wait() }
             return false
         })
     }
 
     /// Holds the next commit until ``release()``, which every way out of the test has to call: the
     /// store cannot be closed before.
-    func holdNext() { isWanted.withLock { $0 = true } }
+    func holdNext() { state.withLock { $0 = State(isWanted: true) } }
 
-    /// Returns once a commit is held.
+    /// Returns once the commit that was wanted last is held.
     func reached() async throws {
-        try await within("the commit") { [gate] in await gate.waitUntilOpen() }
+        let gate = state.withLock(\.gate)
+        try await within("the commit") { await gate.waitUntilOpen() }
     }
 
     func release() { door.signal() }
