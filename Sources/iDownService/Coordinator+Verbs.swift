@@ -38,8 +38,12 @@ extension Coordinator {
     }
 
     /// Takes a selection off the list, its finished files into the trash; see ``Trashing``.
-    package func remove(_ ids: [TaskID], trashingWith dataHome: String) async throws -> Int {
-        try await trashing.remove(ids, dataHome, in: self)
+    package func remove(
+        _ ids: [TaskID],
+        trashingWith dataHome: String,
+        goingToDisk: @Sendable () -> Void = {}
+    ) async throws -> Int {
+        try await trashing.remove(ids, dataHome, goingToDisk, in: self)
     }
 
     /// Gives a task a fresh link; returns once that is durable.

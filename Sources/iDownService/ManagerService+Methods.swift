@@ -56,7 +56,11 @@ extension ManagerService: ManagerHandling {
         let ids = try ids.map(taskID)
         try await permit(call, on: ids)
         return UInt32(
-            clamping: try await coordinator.remove(ids, trashingWith: folders.dataHome)
+            clamping: try await coordinator.remove(
+                ids,
+                trashingWith: folders.dataHome,
+                goingToDisk: call.makeWay
+            )
         )
     }
 

@@ -19,12 +19,14 @@ final class Trashing {
     /// - Parameters:
     ///   - ids: The selection.
     ///   - dataHome: `$XDG_DATA_HOME`, where the trash of the home is.
+    ///   - goingToDisk: Called before each wait for a disk, which may never answer.
     ///   - coordinator: The owner.
     /// - Returns: how many tasks were removed.
     /// - Throws: `ServiceRefusal.noSuchTask`, and nothing has changed, where one is not there.
     func remove(
         _ ids: [TaskID],
         _ dataHome: String,
+        _ goingToDisk: @Sendable () -> Void,
         in coordinator: isolated Coordinator
     ) async throws -> Int {
         try coordinator.refuseWhileStopping()
@@ -36,7 +38,7 @@ final class Trashing {
         for id in ids { _ = try await coordinator.task(id) }
         var (left, trashed, removed) = (ids, Set<TaskID>(), 0)
         repeat {
-            let kept = await move(left, dataHome, noting: &trashed, in: coordinator)
+            let kept = await move(left, dataHome, goingToDisk, &trashed, in: coordinator)
             left.removeAll(where: kept.contains)
             do {
                 let outcome = try await coordinator.carryOut(
@@ -68,7 +70,8 @@ final class Trashing {
     private func move(
         _ ids: [TaskID],
         _ dataHome: String,
-        noting trashed: inout Set<TaskID>,
+        _ goingToDisk: @Sendable () -> Void,
+        _ trashed: inout Set<TaskID>,
         in coordinator: isolated Coordinator
     ) async -> Set<TaskID> {
         var kept: Set<TaskID> = []
@@ -77,6 +80,7 @@ final class Trashing {
             _ = await coordinator.moves.end(of: id, atMost: limit, in: coordinator)
             guard let record = try? await coordinator.task(id).record, record.state == .completed
             else { continue }
+            goingToDisk()
             do {
                 try await coordinator.engine.moveToTrash(fileOf: record, dataHome: dataHome)
                 trashed.insert(id)

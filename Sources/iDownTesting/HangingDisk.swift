@@ -128,6 +128,9 @@ package struct HangingDisk: Sendable {
             def access(self, path, mode):
                 return 0 if os.access(root + path, mode) else -errno.EACCES
 
+            def mkdir(self, path, mode):
+                os.mkdir(root + path, mode)
+
             def unlink(self, path):
                 os.unlink(root + path)
 

@@ -168,6 +168,34 @@ struct HungDiskTests {
     }
 
     @Test(.enabled("needs fuse(4) and python3-fuse") { await HangingDisk.canMount(program) })
+    func `files that wait for the trash of a disk that hangs hold up no other call`() async throws {
+        let host = try host(FaultServer.Gate())
+        defer { host.stop() }
+        try await withService { service in
+            try await withHangingDisk(.stoppedProgram) { disk in
+                let client = service.client
+                let id = try await service.add(host.url("/small")) { $0.directory = disk.path }
+                try await service.waitForState("completed", of: id)
+                try await disk.hang()
+                var options = RemoveOptions()
+                options.trashFiles = true
+                let removals = (0..<200).map { [options] _ in
+                    Task.immediate { try await client.removeTasks([id], options: options) }
+                }
+                let new = try await promptly("the next call") {
+                    try await client.addURL(host.url("/small"))
+                }
+                try await service.waitForState("completed", of: new)
+                try await disk.answer()
+                var removed: UInt32 = 0
+                for removal in removals { removed += try await removal.value }
+                let files = TestFile.names(in: try #require(disk.mirror))
+                #expect(removed == 1 && !files.contains("small"), "\(removed), \(files)")
+            }
+        }
+    }
+
+    @Test(.enabled("needs fuse(4) and python3-fuse") { await HangingDisk.canMount(program) })
     func `the service ends although a disk hangs, and goes on from there`() async throws {
         let goesOn = FaultServer.Gate()
         let host = try host(goesOn)

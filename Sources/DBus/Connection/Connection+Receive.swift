@@ -53,7 +53,7 @@ extension Connection {
             }
             // Nobody would learn what it tells.
             guard wantsReply || method.kind.isChange else { return }
-            let call = Call(
+            var call = Call(
                 connection: self,
                 sender: reply.sender,
                 path: path,
@@ -72,21 +72,21 @@ extension Connection {
             )
             if counts { try pendingCalls.check(reply.sender, size: arguments.count) }
             let size = counts ? arguments.count : nil
-            let id = pendingCalls.begin(reply, wantsReply: wantsReply, size: size)
-            run(method, call, arguments, id)
+            call.id = pendingCalls.begin(reply, wantsReply: wantsReply, size: size)
+            run(method, call, arguments)
         } catch {
             guard wantsReply else { return }
             answer(.failure(error), to: reply)
         }
     }
 
-    private func run(_ method: Method, _ call: Call, _ arguments: WireReader, _ id: Int) {
+    private func run(_ method: Method, _ call: Call, _ arguments: WireReader) {
         switch method.body {
         case .task(let body):
             let isOfAll = call.interface == Interface.propertiesName
             let subtree = isOfAll ? objects.subtree(around: call.path) : nil
-            let start = pendingCalls.start(id, hasTask: true) {
-                self.start(id) {
+            let start = pendingCalls.start(call.id, hasTask: true) {
+                self.start(call.id) {
                     let outcome = await Method.run(body, call, arguments)
                     return await subtree?.judged(outcome, at: call.path) ?? outcome
                 }
@@ -95,9 +95,9 @@ extension Connection {
         case .answering(let body):
             let answer: Answer<WireWriter> = { [executor] outcome in
                 let outcome = outcome.mapError { BusError(thrown: $0) }
-                executor.run { self.assumeIsolated { $0.finish(id, withAny: outcome) } }
+                executor.run { self.assumeIsolated { $0.finish(call.id, withAny: outcome) } }
             }
-            let start = pendingCalls.start(id, hasTask: false) {
+            let start = pendingCalls.start(call.id, hasTask: false) {
                 do { try body(call, arguments, answer) } catch { answer(.failure(error)) }
             }
             start?()

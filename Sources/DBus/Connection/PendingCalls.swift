@@ -3,7 +3,7 @@
 /// How many calls of one sender may wait to be served, and how many bytes they may have.
 ///
 /// One sender's calls take nothing from the others'; 128 are served at once, and the next ones as
-/// these end. A call beyond the limits is refused before its arguments are read. For methods that are a
+/// these end or make way (``Call/makeWay()``). A call beyond the limits is refused before its arguments are read. For methods that are a
 /// ``MethodKind/wait`` or ``MethodKind/work`` none of this holds.
 public struct CallLimits: Sendable {
     /// Bytes of the arguments of all waiting calls, with 128 for each call; a larger call is taken
@@ -154,19 +154,28 @@ struct PendingCalls {
         running[id]?.task = task
     }
 
+    /// A call that is served counts no longer among those of which only some are served at once.
+    mutating func makeWay(_ id: Int) {
+        guard let entry = running[id], entry.isServed else { return }
+        running[id]?.isServed = false
+        endServing(entry.sender)
+    }
+
+    private mutating func endServing(_ sender: BusName?) {
+        loads[sender]?.served -= 1
+        if loads[sender]?.hasLine == true { due.append(sender) }
+    }
+
     /// Where the answer to a call goes; nil where it wants none, or has had one.
     func address(of id: Int) -> ReplyAddress? { running[id]?.reply }
 
     /// Takes the call out; nil where it wants no answer, or has had one.
     mutating func finish(_ id: Int) -> ReplyAddress? {
         guard let entry = running.removeValue(forKey: id) else { return nil }
+        if entry.isServed { endServing(entry.sender) }
         if let size = entry.size, var load = loads[entry.sender] {
             load.calls -= 1
             load.bytes -= size + Self.callSize
-            if entry.isServed {
-                load.served -= 1
-                if load.hasLine { due.append(entry.sender) }
-            }
             loads[entry.sender] = load.calls == 0 ? nil : load
         }
         return entry.reply

@@ -14,4 +14,17 @@ public struct Call: Sendable {
     public let member: MemberName
     /// Whether the caller waits for a reply.
     public let wantsReply: Bool
+    /// What its connection knows it by.
+    var id = 0
+
+    /// Lets the next calls of its sender be served, however long this one still takes.
+    ///
+    /// For a handler that waits for something which may never come. The call still counts among those
+    /// that wait (``CallLimits``).
+    public func makeWay() {
+        connection.enqueue { [id] connection in
+            connection.pendingCalls.makeWay(id)
+            connection.callsShrank()
+        }
+    }
 }

@@ -62,6 +62,11 @@ extension Connection {
                         self.note("Hold\(text.prefix(9))")
                         await self.hold()
                     },
+                    .method("MakeWay") { (call: Call) async throws in
+                        call.makeWay()
+                        self.note("MakeWay")
+                        await self.hold()
+                    },
                     .method("Wait", .wait) { (_: Call) async throws in await self.hold() },
                     .method("Look", .query) { (_: Call) in self.note("Look") },
                     .method("Change") { (_: Call) in self.note("Change") },
@@ -160,6 +165,22 @@ extension Connection {
             letting.cancel()
             #expect(desk.called.filter { $0 != "Change" } == (0..<600).map { "Hold\($0)" })
             await other.close()
+        }
+    }
+
+    @Test func `calls that make way hold up no others, and are limited with them`() async throws {
+        var limits = limits
+        limits.calls = 300
+        try await serve(limits) { desk, proxy, _, _ in
+            let held = (0..<299).map { _ in Task.immediate { try await proxy.call("MakeWay") } }
+            try await soon("the calls") { desk.called.count == 299 }
+            try await proxy.call("Change")
+            let last = hold(proxy)
+            try await soon("the last call") { desk.called.count == 301 }
+            try await refused { try await proxy.call("Change") }
+            desk.letGo()
+            for call in held { try await call.value }
+            try await last.value.get()
         }
     }
 
