@@ -2,7 +2,8 @@
 
 /// What keeps a task from starting or going on although nothing is wrong with the task itself.
 ///
-/// It does not count as a failed try. The pause that a host asked for counts as time without progress.
+/// It does not count as a failed try. The pause that a host asked for counts as time without
+/// progress: a task that does not wait for so long fails, whichever task the host told.
 package enum Obstacle: Hashable, Sendable {
     /// The host asked to be left alone for this long, whoever asks (RFC 9110 section 10.2.3).
     case hostRests(for: Duration)
@@ -31,13 +32,16 @@ package enum Obstacle: Hashable, Sendable {
 }
 
 extension TaskRecord {
-    /// Steps aside until the obstacle is gone.
+    /// Steps aside until the obstacle is gone, or fails where that takes longer than it waits.
     ///
     /// - Returns: what is to be done about it; the slot that may be free now is the caller's.
     mutating func hold(by obstacle: Obstacle, at now: WallTime) -> [Effect] {
         defer { failure?.isAfterAnswer = false }
         switch obstacle {
         case .hostRests(let rest):
+            if stretch.isHostKnown, let left = stretch.left, rest > left {
+                return failForGood(of: .tooLongPause(rest))
+            }
             waited += rest
             state = .waiting(.retry(at: now.advanced(by: rest)))
             return [.persist, .announce, .scheduleRetry(after: rest)]
@@ -54,6 +58,15 @@ extension TaskRecord {
             self.failure = failure
             state = .waiting(.space)
         }
+        return [.persist, .announce]
+    }
+
+    /// Ends without another try.
+    mutating func failForGood(of failure: Failure) -> [Effect] {
+        self.failure = failure
+        self.failure?.isAfterAnswer = false
+        request.cookies = nil
+        state = .failed
         return [.persist, .announce]
     }
 }

@@ -85,7 +85,9 @@ package enum RetryPolicy {
         let left = stretch.left
         guard left != .zero else { return .giveUp(failure) }
         if let wish = failure.retryAfter {
-            if let left, wish > left { return .giveUp(failure.beyondPatience(wish)) }
+            if let left, wish > left {
+                return .giveUp(.tooLongPause(wish, after: failure.message + " "))
+            }
             return .retry(after: max(.zero, wish) + retryAfterSpread * jitter)
         }
         let wait = ceiling(of: stretch.tries) * jitter
@@ -113,10 +115,15 @@ package enum RetryPolicy {
 
 extension Failure {
     /// The failure of a task that may not wait for as long as the server asks for.
-    fileprivate func beyondPatience(_ wish: Duration) -> Failure {
+    ///
+    /// - Parameters:
+    ///   - wish: how long that is.
+    ///   - answer: what the server has answered the task; empty where it has told another one.
+    /// - Returns: the failure.
+    static func tooLongPause(_ wish: Duration, after answer: String = "") -> Failure {
         Failure(
             .serverBusy,
-            message + " The server asks clients to wait \(wish.components.seconds) seconds,"
+            answer + "The server asks clients to wait \(wish.components.seconds) seconds,"
                 + " longer than this download waits. Try again after that."
         )
     }

@@ -130,11 +130,7 @@ extension TaskRecord {
         self.failure?.isAfterAnswer = false
         switch RetryPolicy.verdict(on: failure, stretch, jitter: jitter) {
         case .giveUp(let failure):
-            self.failure = failure
-            self.failure?.isAfterAnswer = false
-            request.cookies = nil
-            state = .failed
-            return [.persist, .announce, .fillSlots]
+            return failForGood(of: failure) + [.fillSlots]
         case .retry(let wait):
             // By a verb, `restart` forgets them.
             if failure.code.spoilsContent { forgetContent() }

@@ -252,6 +252,33 @@ import iDownState
         #expect(record.waited == .zero)
     }
 
+    @Test(arguments: [Situation.queuedWithBytes, .downloading])
+    func `a pause that a host asked another task for fails a task that waits no longer`(
+        situation: Situation
+    ) throws {
+        for (rest, state) in [(60, TaskState.Kind.waiting), (61, .failed)] {
+            var record = try situation.record()
+            record.stretchStart = record.segments.byteCount
+            record.request.retryFor = 70
+            record.waited = .seconds(10)
+            let obstacle = Obstacle.hostRests(for: .seconds(rest))
+            let event =
+                situation == .downloading
+                ? Event.transfer(.held(by: obstacle), of: record.attempt) : .held(by: obstacle)
+            _ = record.apply(event, at: Sample.now, jitter: 0)
+            #expect(record.state.kind == state)
+            #expect((record.failure?.code == .serverBusy) == (state == .failed))
+        }
+    }
+
+    @Test func `a task whose host has never answered waits until its host may be asked`() throws {
+        var record = try Situation.queued.record()
+        record.request.retryFor = 1
+        let obstacle = Obstacle.hostRests(for: .seconds(60))
+        _ = record.apply(.held(by: obstacle), at: Sample.now, jitter: 0)
+        #expect(record.state.kind == .waiting)
+    }
+
     @Test(arguments: [.min, 0, .max] as [Int64])
     func `a clock that is set makes no task give up`(microseconds: Int64) throws {
         var record = try Situation.downloading.record()
