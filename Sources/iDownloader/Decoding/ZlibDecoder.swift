@@ -19,6 +19,8 @@ final class ZlibDecoder: StreamDecoder {
     private let isGzip: Bool
     private var isBare = false
     private var phase = Phase.atStart
+    /// Whether a complete stream came before the one that has begun.
+    private var isNext = false
     /// How many bytes may follow a bare stream: some servers leave out the head of the wrapping
     /// alone, and its checksum follows (RFC 1950 section 2.2).
     private var trailer = 4
@@ -34,7 +36,10 @@ final class ZlibDecoder: StreamDecoder {
         stream.deallocate()
     }
 
-    var isAtEnd: Bool { phase == .atEnd || phase == .pastEnd }
+    var isAtEnd: Bool { phase == .atEnd || phase == .pastEnd || (isNext && hasNoMagic) }
+
+    /// Whether the two bytes are not there with which each gzip stream begins.
+    private var hasNoMagic: Bool { phase == .inStream && stream.pointee.total_in < 2 }
 
     func decode(
         _ input: inout UnsafeRawBufferPointer,
@@ -92,6 +97,7 @@ final class ZlibDecoder: StreamDecoder {
             return
         }
         guard inflateReset(stream) == Z_OK else { throw .damaged }
+        isNext = true
         phase = .inStream
     }
 
@@ -115,6 +121,8 @@ final class ZlibDecoder: StreamDecoder {
         // Nothing could be done: zlib needs input.
         case Z_BUF_ERROR where input.isEmpty: break
         case Z_MEM_ERROR: throw .noMemory
+        // Its second byte is that of no gzip stream.
+        case Z_DATA_ERROR where isNext && stream.pointee.total_in == 2: phase = .pastEnd
         default: throw .damaged
         }
         return written

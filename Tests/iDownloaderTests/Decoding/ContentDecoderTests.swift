@@ -118,11 +118,14 @@ import iDownTesting
         let twice = Decoded(bytes: EncodedSample.text + EncodedSample.text)
         for longest in [1, 500, Int.max] {
             #expect(try decode(one + one, [.gzip], longest: longest) == twice)
-            for rest: [UInt8] in [[0], [UInt8](repeating: 0, count: 2000), Array("\r\n".utf8)] {
+            for rest: [UInt8] in [
+                [0], [UInt8](repeating: 0, count: 2000), Array("\r\n".utf8), [0x1F], [0x1F, 0],
+                [0x1F, 0x1F, 0x8B],
+            ] {
                 #expect(try decode(one + rest, [.gzip], longest: longest) == Self.whole)
             }
         }
-        for count in 1..<one.count {
+        for count in 2..<one.count {
             #expect(try decode(one + one.prefix(count), [.gzip]).flaw == .cutOff, "\(count) bytes")
         }
     }
