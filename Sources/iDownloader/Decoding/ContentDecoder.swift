@@ -49,7 +49,7 @@ final class ContentDecoder: @unchecked Sendable {
 
     /// Returns what is wrong with a body that has come to its end; nil for one that is whole.
     ///
-    /// A body without any byte is an empty file.
+    /// A body without any byte is an empty file, where a length or chunks say that it is whole.
     var flawAtEnd: Flaw? {
         if let flaw { return flaw }
         return stages.allSatisfy(\.isAtEnd) ? nil : .cutOff

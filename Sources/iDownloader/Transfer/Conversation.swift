@@ -405,9 +405,12 @@ final class Conversation {
             guard sink.head != nil else { return .failure(.failed(.noAnswer)) }
             let late = self.judgement(of: connection)
             judgement = late
+            let isEncoded = state(of: connection)?.codings.isEmpty == false
             switch late {
             case .begin(let version) where try await storage.arrive(version, by: connection):
                 return .success(.answered(.stored))
+            case .begin where sink.endsWithConnection && isEncoded:
+                return .failure(.failed(.withoutStream))
             case .begin, .resume, .compare, .prove, .check:
                 try await storage.open(connection, for: late)
             case .redirect, .askAgain, .complete, .fail: break

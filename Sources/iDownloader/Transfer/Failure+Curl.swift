@@ -104,6 +104,13 @@ extension Failure {
         isTransient: true
     )
 
+    /// The connection has ended where a compressed body should have begun.
+    static let withoutStream = Failure(
+        .serverTruncated,
+        "The server's answer ended too early (the compressed body has not begun)." + later,
+        isTransient: true
+    )
+
     private static let later = " A later try may succeed."
 
     /// A failure on this computer, of which no server knows.

@@ -92,6 +92,12 @@ final class ResponseSink: TransferSink {
     /// Whether the head came by HTTP/2.
     var isByHTTP2: Bool { state.withLock { $0.reader.isByHTTP2 } }
 
+    /// Whether nothing but the connection's end tells where the body ends (RFC 9112 section 6.3).
+    var endsWithConnection: Bool {
+        guard let head, !isByHTTP2, head.facts.contentLength == .unknown else { return false }
+        return !head.fields.members("transfer-encoding").contains { $0.isWord("chunked") }
+    }
+
     /// Whether all that the body was announced to have was read and dropped: its end follows.
     ///
     /// By HTTP/2 libcurl waits for the stream's end, whatever has come.

@@ -256,6 +256,31 @@ import iDownloader
         }
     }
 
+    @Test func `an encoded body without a byte or a length is fetched again`() async throws {
+        let fields = [("Content-Encoding", "gzip")]
+        try await withServer({ request in
+            request.number == 1
+                ? [.head("200 OK", fields), .close] : Self.encoded(Self.packed.bytes, "gzip")
+        }) { server in
+            try await withSite { site in
+                let journal = try await site.download(server.url("/file.bin"))
+                expectFailure(.serverTruncated, isTransient: true, site, journal)
+                try await site.run(journal)
+                expectComplete(Sample.content, site, journal)
+            }
+        }
+    }
+
+    @Test func `an encoded body of no chunks is an empty file`() async throws {
+        let fields = [("Content-Encoding", "gzip"), ("Transfer-Encoding", "chunked")]
+        try await withServer({ _ in [.head("200 OK", fields), .chunk([])] }) { server in
+            try await withSite { site in
+                let journal = try await site.download(server.url("/file.bin"))
+                expectComplete(TestContent([]), site, journal)
+            }
+        }
+    }
+
     @Test func `an encoded part is not stored`() async throws {
         try await resuming(then: { request in
             guard request["Range"] != nil else { return Sample.file.withoutRanges(request) }
