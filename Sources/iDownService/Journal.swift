@@ -126,11 +126,18 @@ final class Journal: TransferJournal {
 
     func add(
         _ files: [ListedFile],
+        leavingOut count: Int,
         listedBy task: TaskID,
         attempt: AttemptNumber
     ) async throws -> Bool {
         guard await hasSlot else { return false }
-        return try await add(files, listedBy: task, attempt, in: coordinator)
+        let isWanted = try await add(files, listedBy: task, attempt, in: coordinator)
+        if isWanted, count > 0 {
+            coordinator.log.notice(
+                "task \(task): its metalink lists \(count) more that idown does not download"
+            )
+        }
+        return isWanted
     }
 
     func transferEnded(

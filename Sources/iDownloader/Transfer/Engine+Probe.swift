@@ -87,6 +87,7 @@ private final class ProbeJournal: TransferJournal {
 
     func add(
         _ files: [ListedFile],
+        leavingOut count: Int,
         listedBy task: TaskID,
         attempt: AttemptNumber
     ) async throws -> Bool { false }

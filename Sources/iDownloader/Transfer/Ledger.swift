@@ -56,11 +56,16 @@ final class Ledger {
         }
     }
 
-    /// Adds the files that a metalink lists to the list of tasks.
-    func add(_ files: [ListedFile]) async throws(TransferEnd) {
+    /// Adds files that a metalink lists to the list of tasks; `count` more cannot be added.
+    func add(_ files: [ListedFile], leavingOut count: Int) async throws(TransferEnd) {
         let isWanted: Bool
         do {
-            isWanted = try await journal.add(files, listedBy: job.task, attempt: job.attempt)
+            isWanted = try await journal.add(
+                files,
+                leavingOut: count,
+                listedBy: job.task,
+                attempt: job.attempt
+            )
         } catch let failure as Failure {
             throw .failed(failure)
         } catch {

@@ -452,7 +452,8 @@ actor Transfer {
                 )
             )
         }
-        try await attempt.ledger.add(listed)
+        let all = metalink.files.count + metalink.leftOut.count
+        try await attempt.ledger.add(listed, leavingOut: all - listed.count)
     }
 
     /// Whether a URL leads no nearer than to where its metalink came from.

@@ -66,10 +66,16 @@ package protocol TransferJournal: Sendable {
     /// Adds the files that a metalink lists, and records their tasks as the metalink's; both are
     /// durable when it returns. A file that an unfinished task stands for already is not added again.
     ///
+    /// - Parameters:
+    ///   - files: those that are to be added.
+    ///   - count: how many more the metalink lists.
+    ///   - task: the metalink's.
+    ///   - attempt: the number of its transfer.
     /// - Returns: false where the metalink's task has moved on; nothing is added then.
     /// - Throws: when the list of tasks could not be written; nothing has changed then.
     func add(
         _ files: [ListedFile],
+        leavingOut count: Int,
         listedBy task: TaskID,
         attempt: AttemptNumber
     ) async throws -> Bool

@@ -129,6 +129,27 @@ import iDownloader
         }
     }
 
+    @Test func `files that cannot be downloaded are counted, and the others added`() async throws {
+        let files = [
+            ("a", "http://host.invalid/a"), ("b", "bittorrent://host.invalid/b"),
+            ("c.meta4", "http://host.invalid/c.meta4"),
+        ]
+        let elements = files.map { "<file name=\"\($0)\"><url>\($1)</url></file>" }
+        let document = TestContent(
+            Array(
+                "<metalink xmlns=\"urn:ietf:params:xml:ns:metalink\">\(elements.joined())</metalink>"
+                    .utf8
+            )
+        )
+        try await withServer({ _ in whole(document) }) { server in
+            try await withSite { site in
+                let journal = try await site.download(server.url("/list.meta4"))
+                #expect(journal.listed.map(\.request.fileName) == ["a"])
+                #expect(journal.leftOut == 2)
+            }
+        }
+    }
+
     @Test func `what the client gave stays with its server`() async throws {
         try await withServer({ request in
             whole(document("http://\(request["Host"] ?? "")/a.iso"))

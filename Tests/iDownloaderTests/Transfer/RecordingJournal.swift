@@ -25,6 +25,8 @@ final class RecordingJournal: TransferJournal {
         var endings: [AttemptNumber] = []
         var pieceHashes: PieceHashes?
         var listed: [ListedFile] = []
+        /// How many files the metalink lists beside these.
+        var leftOut = 0
         var waiters: [Waiter] = []
         var jitter = 0.0
     }
@@ -56,6 +58,7 @@ final class RecordingJournal: TransferJournal {
 
     /// The files that metalinks have added.
     var listed: [ListedFile] { state.withLock(\.listed) }
+    var leftOut: Int { state.withLock(\.leftOut) }
 
     /// Back-offs are as long as they may be, not as short.
     func waitLongest() { state.withLock { $0.jitter = 1 } }
@@ -117,12 +120,16 @@ final class RecordingJournal: TransferJournal {
 
     func add(
         _ files: [ListedFile],
+        leavingOut count: Int,
         listedBy task: TaskID,
         attempt: AttemptNumber
     ) async throws -> Bool {
         let ids = files.indices.compactMap { TaskID(rawValue: task.rawValue + 1 + Int64($0)) }
         guard try await record(.listed(ids), of: task, attempt: attempt) else { return false }
-        state.withLock { $0.listed += files }
+        state.withLock { state in
+            state.listed += files
+            state.leftOut += count
+        }
         return true
     }
 
