@@ -19,7 +19,10 @@ extension ManagerService {
             await Self.open(record, for: owner, by: engine)
         }
         guard let found else {
-            throw ManagerError(.failed, "The folder's disk does not answer. Try again later.")
+            throw ManagerError(
+                .invalidDestination,
+                "The folder's disk does not answer. Try again later."
+            )
         }
         guard let file = try found.get() else {
             throw ManagerError(.invalidState, "Nothing of the task's file is in its folder.")
@@ -48,7 +51,7 @@ extension ManagerService {
                 )
             )
         } catch let error as FileError {
-            return .failure(ManagerError(.failed, error.failure.message))
+            return .failure(ManagerError(.invalidDestination, error.failure.message))
         } catch {
             return .failure(ManagerError(error))
         }

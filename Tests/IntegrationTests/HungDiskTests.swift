@@ -106,6 +106,10 @@ struct HungDiskTests {
                         }
                     }
                     #expect(code == .invalidDestination)
+                    let open = try await promptly("OpenFile") {
+                        await refusal("a file that hangs") { _ = try await client.openFile(left) }
+                    }
+                    #expect(open == .invalidDestination)
                 }
                 try await promptly("Pause") { try await client.pause(paused) }
                 #expect(try await service.state(of: paused) == "paused")
