@@ -40,12 +40,19 @@ actor SettingsWatch {
             let events = Self.events(from: descriptor)
             let hasMoved = watched.withLock { $0.follow(path, descriptor) }
             // The reader compares the file with the current settings. A new file is read when it is
-            // closed, since it is empty before.
-            let isNews = events & ~UInt32(IN_CREATE | IN_IGNORED) != 0
+            // closed, since it is empty before; one that gets a further name here is not empty.
+            let isNews =
+                events & ~UInt32(IN_CREATE | IN_IGNORED) != 0 || Self.hasSeveralNames(path)
             if isNews || hasMoved { post.yield() }
         }
         source.activate()
         self.source = source
+    }
+
+    /// Whether a file has another name as well: link(2).
+    private static func hasSeveralNames(_ path: String) -> Bool {
+        var status = stat()
+        return stat(path, &status) == 0 && status.st_nlink > 1
     }
 
     /// Reads all events that wait, and returns what has happened, in one mask.

@@ -40,6 +40,24 @@ import iDownTesting
         }
     }
 
+    @Test func `a file that gets its name by a hard link is read`() async throws {
+        try await withService { service in
+            let folder = service.home.config + "/idown"
+            let (own, other) = (service.home.path + "/own.json", service.home.path + "/other.json")
+            try TestFile.write(settings(4), to: folder + "/settings.json")
+            try await expect(4, service)
+            #expect(unlink(folder + "/settings.json") == 0)
+            try await expect(3, service)
+            try TestFile.write(settings(5), to: own)
+            #expect(link(own, folder + "/settings.json") == 0)
+            try await expect(5, service)
+            try TestFile.write(settings(6), to: other)
+            #expect(unlink(folder + "/settings.json") == 0)
+            #expect(link(other, folder + "/settings.json") == 0)
+            try await expect(6, service)
+        }
+    }
+
     @Test func `another folder in place of the file's is followed`() async throws {
         try await withService { service in
             let folder = service.home.config + "/idown"
