@@ -7,13 +7,37 @@ extension DownloadList {
     ///
     /// Request headers, cookies, user names and passwords are left out, because the service does not
     /// give them away.
+    ///
+    /// - Throws: What a program would read as another value, such as a folder with a line end.
     package static func lines(
         of tasks: [TaskProperties],
         for reader: LineReader = .program
-    ) -> [String] {
-        tasks.flatMap { task in
-            [reader.line(task.url)]
-                + options(of: task).map { "  \($0.name)=\(reader.line($0.value))" }
+    ) throws(Unwritable) -> [String] {
+        var lines: [String] = []
+        for task in tasks {
+            lines.append(reader.line(task.url))
+            for (name, value) in options(of: task) {
+                let text = reader.line(value)
+                // The reader of a list takes blanks from both ends.
+                let isKept = text == value && !value.hasPrefix(" ") && !value.hasSuffix(" ")
+                guard isKept || reader == .terminal else {
+                    throw Unwritable(id: task.id, option: name)
+                }
+                lines.append("  \(name)=\(text)")
+            }
+        }
+        return lines
+    }
+
+    /// A value that a list as text cannot hold.
+    package struct Unwritable: Error, CustomStringConvertible {
+        fileprivate let id: String
+        fileprivate let option: String
+
+        package var description: String {
+            "nothing was written, because a list as text cannot hold the option \(option) of"
+                + " download \(id): it has a control character, or a blank at its end."
+                + " Use --json, which holds everything."
         }
     }
 

@@ -11,7 +11,8 @@ struct ExportCommand: AsyncParsableCommand {
         abstract: "Writes downloads as a list that idown add -i reads.",
         discussion: """
             Without a selection it writes all unfinished downloads: waiting, downloading, paused \
-            and failed. The format is that of aria2's input files; --json writes all properties. \
+            and failed. The format is that of aria2's input files; --json writes all properties, and \
+            also folders whose names such a list cannot hold: with line ends, tabs or blanks at the end. \
             Request headers, cookies, user names and passwords are left out, because the service \
             does not give them away.
 

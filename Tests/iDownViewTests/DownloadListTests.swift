@@ -152,7 +152,7 @@ struct DownloadListTests {
         task.expectedSize = 1 << 40
         task.whenDone = "reveal"
         task.onExisting = "fail"
-        let text = DownloadList.lines(of: [task]).joined(separator: "\n")
+        let text = try DownloadList.lines(of: [task]).joined(separator: "\n")
         let entry = try #require(try DownloadList(text).entries.first)
         #expect(entry.url == task.url)
         #expect(entry.options.filename == task.fileName)
@@ -175,10 +175,30 @@ struct DownloadListTests {
         #expect(throws: DownloadList.Mistake.self) { try DownloadList(json: "[{}]") }
     }
 
-    @Test func `a name that is the last part of the URL is not exported`() {
+    @Test(arguments: ["/a\tb", "/a\nb", "/a\rb", "/a ", "/a\t"])
+    func `a folder that no line holds is refused, but shown at a terminal`(
+        folder: String
+    ) throws {
+        var task = TaskProperties()
+        task.id = "7"
+        task.url = "https://example.org/a"
+        task.directory = folder
+        let refusal = #expect(throws: DownloadList.Unwritable.self) {
+            try DownloadList.lines(of: [task])
+        }
+        #expect(refusal?.description.contains("dir of download 7") == true)
+        #expect(try DownloadList.lines(of: [task], for: .terminal).count == 2)
+        let json = try DownloadList(json: try JSONText.of([TaskJSON(task)]))
+        #expect(json.entries.first?.options.directory == folder)
+        task.directory = "/a"
+        task.fileName = "a "
+        #expect(throws: DownloadList.Unwritable.self) { try DownloadList.lines(of: [task]) }
+    }
+
+    @Test func `a name that is the last part of the URL is not exported`() throws {
         var task = TaskProperties()
         task.url = "https://example.org/a/disk.iso?key=1#part"
         task.fileName = "disk.iso"
-        #expect(DownloadList.lines(of: [task]) == [task.url])
+        #expect(try DownloadList.lines(of: [task]) == [task.url])
     }
 }
