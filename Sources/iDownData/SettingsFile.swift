@@ -52,7 +52,7 @@ package struct SettingsReading: Sendable {
     package let unknownProxy: SettingsFailure?
     /// Keys in the file that have no effect, a sentence each.
     package let notes: [String]
-    /// The content of a file without a mistake.
+    /// The content of a file without a mistake, or what stands for no file.
     fileprivate let content: [UInt8]?
 }
 
@@ -63,7 +63,8 @@ package struct SettingsReading: Sendable {
 /// misspelt `Proxy` would let downloads go past the user's proxy.
 ///
 /// A file with a mistake is not used, because a part of what the user wrote could mean something
-/// other than the whole. A copy of the last good file, `settings.last`, holds in its place.
+/// other than the whole. A copy of the last good file, `settings.last`, holds in its place. No file is
+/// as good as an empty object: the defaults are the last good settings then.
 package struct SettingsFile: Sendable {
     private static let largest = 1_048_576
 
@@ -104,7 +105,7 @@ package struct SettingsFile: Sendable {
                 failure: nil,
                 unknownProxy: nil,
                 notes: Self.notes(on: object ?? [:], besides: nil),
-                content: bytes
+                content: bytes ?? Array("{}".utf8)
             )
         } catch {
             let last = lastGood ?? copy

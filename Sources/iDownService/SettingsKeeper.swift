@@ -19,6 +19,8 @@ package final class SettingsKeeper: Sendable {
         package fileprivate(set) var settings: Settings
         /// What is wrong in the file while that hides which proxy the user wants.
         package fileprivate(set) var unknownProxy: SettingsFailure?
+        /// What the file said when nothing in it was wrong; nil where that was before this run.
+        fileprivate var lastGood: Settings?
         /// What was told of the file.
         fileprivate var told: [String] = []
         fileprivate var hasEnded = false
@@ -80,7 +82,7 @@ package final class SettingsKeeper: Sendable {
                 var changed = now.settings
                 changed[setting] = content
                 try file.write(changed, now: WallTime.now)
-                now.settings = changed
+                (now.settings, now.lastGood) = (changed, changed)
                 return (now, nil)
             } catch {
                 return (now, error)
@@ -107,7 +109,7 @@ package final class SettingsKeeper: Sendable {
     }
 
     private func refresh(_ now: inout InForce) {
-        let reading = file.read(lastGood: now.unknownProxy == nil ? now.settings : nil)
+        let reading = file.read(lastGood: now.lastGood)
         settle(reading, &now)
         if now.unknownProxy != nil, reading.failure == nil {
             log.notice("the settings file is mended, and downloads go on")
@@ -118,6 +120,7 @@ package final class SettingsKeeper: Sendable {
 
     /// Logs what is wrong in the file, once, and keeps good settings as the last good ones.
     private func settle(_ reading: SettingsReading, _ now: inout InForce) {
+        if reading.failure == nil { now.lastGood = reading.settings }
         let failures = [reading.unknownProxy, reading.failure].map { $0?.description ?? "" }
         if now.told != failures + reading.notes {
             for note in reading.notes { log.warning("\(file.path): \(note); it has no effect") }

@@ -374,9 +374,6 @@ import iDownTesting
         try await withTemporaryFolder { folder in
             let file = SettingsFile(folder: folder, copyFolder: folder + "/state/idown")
             let copy = folder + "/state/idown/settings.last"
-            // Without a file there is nothing to keep.
-            try file.keep(file.read())
-            #expect(try Files().status(copy) == nil)
             try write("{}", in: folder)
             try file.keep(file.read())
             let first = try #require(try Files().status(copy))
@@ -385,6 +382,20 @@ import iDownTesting
             #expect(try Files().status(copy)?.st_ino == first.st_ino)
             try file.write(chosen, now: .someTime)
             #expect(try Files().read(copy, limit: 10_000) == Files().read(file.path, limit: 10_000))
+        }
+    }
+
+    @Test func `without a file the defaults are the last good settings`() async throws {
+        try await withTemporaryFolder { folder in
+            let file = SettingsFile(folder: folder, copyFolder: folder)
+            try file.write(chosen, now: .someTime)
+            #expect(unlink(file.path) == 0)
+            try file.keep(file.read())
+            try write(#"{"SpeedLimit": -1}"#, in: folder)
+            #expect(file.read().settings == Settings())
+            #expect(file.read().unknownProxy == nil)
+            try write(#"{"SpeedLimit": -1, "Proxy": "http://127.0.0.1:9"}"#, in: folder)
+            #expect(file.read().unknownProxy != nil)
         }
     }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import DBus
+import Glibc
 import Testing
 import iDownBus
 import iDownData
@@ -127,6 +128,23 @@ import iDownloader
             await scene.manager.readSettings()
             #expect(await scene.coordinator.look { $0.holds.wishes.onSettings } == nil)
             #expect(try await scene.client.value(of: .speedLimit) == .number(5))
+        }
+    }
+
+    @Test func `however often a file is wrong, what was read before the first mistake holds`()
+        async throws
+    {
+        try await withService { scene in
+            try await scene.client.set(.speedLimit, to: .number(5))
+            let path = scene.home.config + "/idown/settings.json"
+            #expect(unlink(path) == 0)
+            await scene.manager.readSettings()
+            #expect(try await scene.client.value(of: .speedLimit) == .number(0))
+            for wrong in [#"{"SpeedLimit": -1}"#, "{", #"{"Proxy": "b"}"#, "["] {
+                try TestFile.write(wrong.utf8, to: path)
+                await scene.manager.readSettings()
+                #expect(try await scene.client.value(of: .speedLimit) == .number(0), "\(wrong)")
+            }
         }
     }
 
