@@ -31,6 +31,36 @@ import iDownTesting
         }
     }
 
+    @Test func `a pause keeps what has come by the new link, and counts no byte before its proof`()
+        async throws
+    {
+        let start: Int64 = 1 << 20
+        let (file, hold) = ServedFile.held(after: start)
+        let old = try FaultServer.serving(file)
+        defer { old.stop() }
+        // The first answer ends within the proof; the second brings a little more.
+        for more in [-20_000, 30_000] as [Int64] {
+            let (other, otherHold) = ServedFile.held(after: OverlapProof.overlap + more)
+            let new = try FaultServer.serving(other)
+            defer { new.stop() }
+            try await withHub { hub in
+                let id = try await hub.add(old.url("/a"))
+                await hold.reached.waitUntilOpen()
+                try await hub.arrival(of: start, for: id)
+                try await hub.coordinator.carryOut(.pause, on: id)
+                await hub.transferEnd(of: id)
+                try await hub.coordinator.setURL(of: id, to: URLReference(new.url("/a")))
+                try await hub.coordinator.carryOut(.resume, on: id)
+                await otherHold.reached.waitUntilOpen()
+                let arrived = start + max(0, more)
+                try await hub.arrival(of: arrived, for: id)
+                try await hub.coordinator.carryOut(.pause, on: id)
+                await hub.transferEnd(of: id)
+                #expect(try await hub.record(id)?.segments.byteCount == arrived)
+            }
+        }
+    }
+
     @Test func `a task that failed goes back into the queue, one that is paused stays so`()
         async throws
     {

@@ -47,6 +47,9 @@ final class SegmentWriter: Sendable {
     private let askedEnd: Int64
     private let movableEnd: Atomic<Int64>
     private let takenEnd: Atomic<Int64>
+    /// Where the bytes end that are of the file as far as anybody knows: behind those that prove it,
+    /// and nowhere once they have.
+    private let knownEnd: Atomic<Int64>
     private let storedEnd: Atomic<Int64>
     /// Never held during a call into the file system.
     private let lock = Mutex(())
@@ -76,18 +79,23 @@ final class SegmentWriter: Sendable {
         movableEnd = Atomic(end ?? .max)
         takenEnd = Atomic(start)
         storedEnd = Atomic(start)
+        let proofEnd = isProof ? compared.ranges.last?.end : nil
+        knownEnd = Atomic(proofEnd ?? .max)
         state = State(
             position: start,
             compared: compared.ranges[...],
-            isProof: isProof
+            isProof: isProof,
+            mayFollowProof: proofEnd.map { $0 < end ?? .max } ?? false
         )
     }
 
     /// The bytes that are in the file, synced or not.
     var written: ByteRange? { ByteRange(from: start, to: writtenEnd) }
 
-    /// The bytes that were taken, in the file or not.
-    var taken: ByteRange? { ByteRange(from: start, to: position) }
+    /// The bytes that were taken, in the file or not; without those that follow an open proof.
+    var taken: ByteRange? {
+        ByteRange(from: start, to: min(position, knownEnd.load(ordering: .acquiring)))
+    }
 
     /// The offset behind the last byte that was taken.
     var position: Int64 { takenEnd.load(ordering: .acquiring) }
@@ -134,10 +142,14 @@ final class SegmentWriter: Sendable {
             }
             if isTooMuch { state.isOverfull = end == askedEnd }
             let isLast = Int64(fitting.count) == room
-            takenEnd.store(before + Int64(fitting.count), ordering: .releasing)
+            let taken = before + Int64(fitting.count)
+            takenEnd.store(taken, ordering: .releasing)
             var isToWork = state.fill(from: fitting)
-            // With the last byte there is nothing to gather for.
-            if isLast, state.handOver() { isToWork = true }
+            // With the last byte there is nothing to gather for, nor with that of a proof: only once
+            // it is decided does what follows count.
+            let known = knownEnd.load(ordering: .relaxed)
+            let isProofThere = before < known && known <= taken
+            if isLast || isProofThere, state.handOver() { isToWork = true }
             // The server would send on: a segment that was shortened ends with its last byte.
             return (isTooMuch || (isLast && end < askedEnd) ? .full : .done, isToWork)
         }
@@ -161,6 +173,7 @@ final class SegmentWriter: Sendable {
 
     /// Ends the comparison: from here on everything is written.
     func cut() {
+        knownEnd.store(.max, ordering: .releasing)
         let isToWork = lock.withLock { _ in
             state.compared = []
             return state.goOn()
@@ -170,7 +183,8 @@ final class SegmentWriter: Sendable {
 
     /// Lets what waits into the file.
     func release() {
-        if lock.withLock({ _ in state.goOn() }) { work() }
+        knownEnd.store(.max, ordering: .releasing)
+        if lock.withLock({ _ in state.goOn() }) { work() } else { tell() }
     }
 
     /// Has nothing more written; a write that is under way ends before ``quiet()`` returns.
@@ -300,14 +314,18 @@ extension SegmentWriter {
         private var isVerdictNew = false
         /// What is compared is a proof, and what follows it waits for somebody to draw the sum.
         private var awaitsVerdict: Bool
+        /// Whether anything may follow it.
+        private let mayFollowProof: Bool
 
         init(
             position: Int64,
             compared: ArraySlice<ByteRange>,
-            isProof: Bool
+            isProof: Bool,
+            mayFollowProof: Bool
         ) {
             self.position = position
             awaitsVerdict = isProof
+            self.mayFollowProof = mayFollowProof
             self.compared = compared.drop { $0.end <= position }
             pieces.reserveCapacity(2)
         }
@@ -419,7 +437,11 @@ extension SegmentWriter {
             position += Int64(count)
             done += count
             while let next = compared.first, next.end <= position { compared.removeFirst() }
-            if count < stretch.bytes.count { find(.differs) }
+            if count < stretch.bytes.count {
+                find(.differs)
+            } else if awaitsVerdict, mayFollowProof, compared.isEmpty {
+                find(.proven)
+            }
             guard let piece = pieces.first, done == piece.count else { return false }
             pieces.removeFirst()
             done = 0

@@ -115,16 +115,43 @@ struct SegmentWriterTests {
                 isProof: true
             )
             let listener = Listener(writer)
-            #expect(append(old, to: writer) == .done)
-            #expect(await writer.flush() == nil)
-            // The last bytes: nobody waits for more before they go to the disk.
-            #expect(append(chunk, to: writer) == .done)
+            let first = Array(chunk.prefix(100))
+            #expect(append(old + first, to: writer) == .done)
+            // Nobody waits for more before it is decided.
             await listener.hasVerdict.waitUntilOpen()
             #expect(listener.verdicts == [.proven] && writer.writtenEnd == 40_000)
-            place.door.signal()
+            #expect(writer.position == 40_100)
+            #expect(writer.taken == ByteRange(from: 0, to: 40_000))
+            #expect(append(chunk, to: writer) == .waits)
+            for _ in 0..<2 { place.door.signal() }
             writer.release()
+            #expect(writer.taken == ByteRange(from: 0, to: 40_100))
+            #expect(append(Array(chunk.dropFirst(100)), to: writer) == .done)
             #expect(await writer.flush() == nil)
             try place.expect { $0 == old + chunk }
+        }
+    }
+
+    @Test(arguments: [56_384, nil] as [Int64?])
+    func `a proof is decided with its last byte, if others may follow`(end: Int64?) async throws {
+        let old = [UInt8](repeating: 7, count: 40_000)
+        try await withPlace(holding: old) { place in
+            let map = SegmentMap([ByteRange(from: 0, to: 40_000)].compactMap(\.self))
+            let writer = SegmentWriter(place.part, from: 0, to: end, comparing: map, isProof: true)
+            let listener = Listener(writer)
+            #expect(append(old, to: writer) == .done)
+            await listener.hasVerdict.waitUntilOpen()
+            #expect(listener.verdicts == [.proven])
+            let sample = SegmentWriter(
+                place.part,
+                from: 0,
+                to: 40_000,
+                comparing: map,
+                isProof: true
+            )
+            #expect(append(old, to: sample) == .done)
+            #expect(await sample.flush() == nil)
+            #expect(sample.writtenEnd == 40_000)
         }
     }
 
