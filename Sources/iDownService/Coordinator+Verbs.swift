@@ -11,7 +11,7 @@ extension Coordinator {
         let rests = engine.rests
         try await decide(on: id, for: command) { record throws(Refusal) in
             // Who asks for a try by hand does not wait for a host's sake either.
-            if command == .retry, record.isInBackOff {
+            if command == .retry, record.state.isBackOff {
                 rests.end(for: id, at: record.request.origin)
             }
             return try record.apply(command)
@@ -48,10 +48,9 @@ extension Coordinator {
 
     /// Gives a task a fresh link; returns once that is durable.
     package func setURL(of id: TaskID, to url: URLReference) async throws {
-        try await decide(on: id) { record throws(Refusal) in
-            let old = try? URLReference(record.request.url)
-            return try record.setURL(url.text, isSameOrigin: old?.origin == url.origin)
-        }
+        var edit = TaskEdit()
+        edit.url = url.text
+        try await self.edit(id, edit)
     }
 
     /// Changes what was asked for; returns once that is durable, and a finished file has its place.

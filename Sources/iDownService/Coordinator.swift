@@ -147,7 +147,7 @@ package actor Coordinator {
         slots.note(change)
         endWaiters.note(change)
         handOvers.note(change, in: self)
-        if !after.isInBackOff {
+        if !after.state.isBackOff {
             retries.remove(id)
             // While it runs it may just have met a host that rests.
             if after.state != .downloading { engine.rests.forget(id) }

@@ -52,8 +52,10 @@ final class FreshLinks {
         let records = try await coordinator.store.read { snapshot throws(StoreFailure) in
             try snapshot.unfinishedHandOvers(like: token, from: page)
         }
-        let record = records.first { $0.id != new && $0.mayContinue(with: request, bringing: file) }
-        guard let record else { return nil }
+        let link = FreshLink(request, to: file)
+        guard let record = records.first(where: { $0.id != new && link.mayContinue($0) }) else {
+            return nil
+        }
         let isProven =
             record.request.hasDigest(of: record.remote) || record.remote.isSame(as: file.version)
         question = Question(task: record.id, new: new, isProven: isProven)

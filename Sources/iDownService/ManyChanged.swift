@@ -149,7 +149,7 @@ extension TaskSnapshot {
         if old.serial != new.serial { properties.insert(.serial) }
         if old.state.kind != new.state.kind { properties.insert(.state) }
         if !old.state.isHeld(like: new.state) { properties.insert(.hold) }
-        if old.state != new.state, old.isInBackOff || new.isInBackOff {
+        if old.state != new.state, old.state.isBackOff || new.state.isBackOff {
             properties.insert(.retryAt)
         }
         if old.failure?.code != new.failure?.code { properties.insert(.errorCode) }

@@ -267,7 +267,7 @@ struct Wishes: Sendable {
             edit.directory = try await engine.prepareFolder(directory, rules: rules)
         }
         if (edit.onExisting ?? record.request.onExisting) == .fail,
-            let place = record.wantedPlace(after: edit),
+            let place = edit.wantedPlace(of: record),
             await engine.isTaken(place.name, in: place.directory)
         {
             throw ServiceRefusal.fileExists(place.name)

@@ -170,7 +170,7 @@ import iDownloader
             let last = try await hub.add(other.url("/last"))
             try await hub.announced.wait(for: last, .completed)
             let records = try await hub.records
-            let held = records.count { $0.isInBackOff }
+            let held = records.count { $0.state.isBackOff }
             #expect(held > 1 && held <= Admission.mostHeld)
             #expect(records.count { $0.state == .waiting(.queue) } == 1_001 - held)
             let queued = try #require(records.last { $0.state == .waiting(.queue) })

@@ -140,7 +140,7 @@ import iDownloader
             #expect(unlink(path) == 0)
             await scene.manager.readSettings()
             #expect(try await scene.client.value(of: .speedLimit) == .number(0))
-            for wrong in [#"{"SpeedLimit": -1}"#, "{", #"{"Proxy": "b"}"#, "["] {
+            for wrong in [#"{"SpeedLimit": -1}"#, "{", #"{"Proxy": 7}"#, "["] {
                 try TestFile.write(wrong.utf8, to: path)
                 await scene.manager.readSettings()
                 #expect(try await scene.client.value(of: .speedLimit) == .number(0), "\(wrong)")

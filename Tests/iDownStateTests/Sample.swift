@@ -56,3 +56,12 @@ enum Sample {
         )
     }
 }
+
+extension TaskRecord {
+    /// Gives the task a fresh link.
+    mutating func setURL(_ url: String, isSameOrigin: Bool) throws(Refusal) -> [Effect] {
+        var edit = TaskEdit()
+        edit.url = url
+        return try self.edit(edit, isSameOrigin: isSameOrigin)
+    }
+}

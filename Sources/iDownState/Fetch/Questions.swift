@@ -34,10 +34,13 @@ package struct Questions: Hashable, Sendable {
     ///   - fetch: what is known of the file.
     ///   - isOfCopy: what is on disk may be another file than the recorded one, and is proven first.
     package init(_ fetch: Fetch, isOfCopy: Bool) {
-        goal = fetch.firstAsk
-        if isOfCopy, goal.isPartial, let total = fetch.content.known.total {
-            goal = .proof(for: fetch.content.stored, upTo: total)
-        }
+        goal = Self.goal(in: fetch, isOfCopy: isOfCopy)
+    }
+
+    private static func goal(in fetch: Fetch, isOfCopy: Bool) -> Ask {
+        let ask = fetch.firstAsk
+        guard isOfCopy, ask.isPartial, let total = fetch.content.known.total else { return ask }
+        return .proof(for: fetch.content.stored, upTo: total)
     }
 
     /// The bytes by which an answer is to show that it goes on where those on disk end; nil where
@@ -84,9 +87,17 @@ package struct Questions: Hashable, Sendable {
 
     /// Takes an answer to the last question.
     ///
+    /// - Parameters:
+    ///   - answer: what it has come to.
+    ///   - fetch: what is known of the file.
+    ///   - isOfCopy: what is on disk may still be another file than the recorded one.
     /// - Returns: whether it has brought anything.
     @discardableResult
-    package mutating func take(_ answer: Answer, _ fetch: inout Fetch) -> Bool {
+    package mutating func take(
+        _ answer: Answer,
+        _ fetch: inout Fetch,
+        isOfCopy: Bool = false
+    ) -> Bool {
         switch answer {
         case .complete:
             areAnswered = true
@@ -100,7 +111,7 @@ package struct Questions: Hashable, Sendable {
         case .stored:
             let content = fetch.content
             areAnswered = content.known.total == nil || content.isComplete
-            goal = fetch.firstAsk
+            goal = Self.goal(in: fetch, isOfCopy: isOfCopy)
             // Who brings something with each answer may take as many as it likes.
             guard content.stored.byteCount > before else {
                 fruitless += 1

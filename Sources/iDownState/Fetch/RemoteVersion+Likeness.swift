@@ -32,6 +32,14 @@ extension RemoteVersion {
         return total == nil || other.total == nil ? .changed : .unproven
     }
 
+    /// Whether a head of another time may be of the same file; a date alone makes no other one, since
+    /// scripts give the time of day.
+    func mayBeFile(of other: RemoteVersion) -> Bool {
+        var dateless = self
+        dateless.lastModified = nil
+        return !dateless.isContradicted(by: other)
+    }
+
     /// What is known once this version's bytes turned out to be those of `other`.
     func proven(as other: RemoteVersion) -> RemoteVersion {
         var version = other

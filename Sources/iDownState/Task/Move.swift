@@ -41,6 +41,11 @@ extension TaskRecord {
         return place
     }
 
+    /// Where the file stands, or is on its way to; nil while there is none.
+    fileprivate var place: Move.Place? {
+        destination ?? file.map { Move.Place(directory: request.directory, name: $0.name) }
+    }
+
     /// Whether the file is on its way to another place: no transfer starts until it is there.
     package var isMoving: Bool { destination != nil }
 
@@ -48,41 +53,6 @@ extension TaskRecord {
     var leavesCopy: Bool {
         guard case .from = move else { return false }
         return true
-    }
-
-    /// Where the file would stand after an edit; nil where that is no other place.
-    ///
-    /// - Throws: what has to come to its end first: `deleting`, `publishing` or `moving`.
-    func place(after edit: TaskEdit) throws(Refusal) -> Move.Place? {
-        guard let file else { return nil }
-        let now =
-            destination ?? Move.Place(directory: request.directory, name: file.name)
-        let new = Move.Place(
-            directory: edit.directory ?? now.directory,
-            name: edit.fileName ?? now.name
-        )
-        guard new != now else { return nil }
-        if isDeleting { throw .deleting }
-        if case .publish = intent { throw .publishing }
-        guard move == nil else { throw .moving }
-        return new
-    }
-
-    /// Where an unfinished task's file is to stand after an edit that changes its place.
-    ///
-    /// Nil where the edit changes nothing about it, and while nobody has asked for a name. Of a
-    /// finished file it says nothing: its move tells whether the name is free.
-    package func wantedPlace(after edit: TaskEdit) -> Move.Place? {
-        guard edit.directory != nil || edit.fileName != nil, state != .completed else { return nil }
-        let now =
-            destination
-            ?? file.map { Move.Place(directory: request.directory, name: $0.name) }
-        guard let name = edit.fileName ?? now?.name ?? request.fileName else { return nil }
-        let new = Move.Place(
-            directory: edit.directory ?? now?.directory ?? request.directory,
-            name: name
-        )
-        return new == now ? nil : new
     }
 
     /// Takes note of a step of the move to this place; what comes too late is dropped.
@@ -119,5 +89,35 @@ extension TaskRecord {
         guard case .from = move else { return [] }
         move = nil
         return [.persist]
+    }
+}
+
+extension TaskEdit {
+    /// Where a task's file would stand after it; nil where that is no other place.
+    ///
+    /// - Throws: what has to come to its end first: `deleting`, `publishing` or `moving`.
+    func place(of record: TaskRecord) throws(Refusal) -> Move.Place? {
+        guard let now = record.place else { return nil }
+        let new = Move.Place(directory: directory ?? now.directory, name: fileName ?? now.name)
+        guard new != now else { return nil }
+        if record.isDeleting { throw .deleting }
+        if case .publish = record.intent { throw .publishing }
+        guard record.move == nil else { throw .moving }
+        return new
+    }
+
+    /// Where an unfinished task's file is to stand after it.
+    ///
+    /// Nil where it changes nothing about that, and while nobody has asked for a name. Of a finished
+    /// file it says nothing: its move tells whether the name is free.
+    package func wantedPlace(of record: TaskRecord) -> Move.Place? {
+        guard directory != nil || fileName != nil, record.state != .completed else { return nil }
+        let now = record.place
+        guard let name = fileName ?? now?.name ?? record.request.fileName else { return nil }
+        let new = Move.Place(
+            directory: directory ?? now?.directory ?? record.request.directory,
+            name: name
+        )
+        return new == now ? nil : new
     }
 }

@@ -45,20 +45,18 @@ extension TaskRecord {
             waited += rest
             state = .waiting(.retry(at: now.advanced(by: rest)))
             return [.persist, .announce, .scheduleRetry(after: rest)]
-        case .offline(let failure):
-            self.failure = failure ?? self.failure
-            state = .waiting(.offline)
-        case .metered:
-            state = .waiting(.metered)
-        case .batteryLow:
-            state = .waiting(.battery)
-        case .wrongSettings:
-            state = .waiting(.settings)
-        case .diskFull(let failure):
-            self.failure = failure
-            state = .waiting(.space)
+        case .offline(let failure): wait(by: .offline, after: failure)
+        case .metered: wait(by: .metered)
+        case .batteryLow: wait(by: .battery)
+        case .wrongSettings: wait(by: .settings)
+        case .diskFull(let failure): wait(by: .space, after: failure)
         }
         return [.persist, .announce]
+    }
+
+    private mutating func wait(by hold: Hold, after failure: Failure? = nil) {
+        self.failure = failure ?? self.failure
+        state = .waiting(hold)
     }
 
     /// Ends without another try.

@@ -4,7 +4,7 @@
 ///
 /// Where a value may be taken away, `.some(nil)` does that.
 package struct TaskEdit: Hashable, Sendable {
-    /// A fresh link in place of one that expired, as ``TaskRecord/setURL(_:isSameOrigin:)`` takes it.
+    /// A fresh link in place of one that expired.
     package var url: String?
     /// The folder, absolute, links resolved.
     package var directory: String?

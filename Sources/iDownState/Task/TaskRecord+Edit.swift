@@ -34,11 +34,9 @@ extension TaskRecord {
             throw .publishing
         }
         try check(options)
-        let place = try place(after: edit)
+        let place = try edit.place(of: self)
         let before = self
-        let pushes = try edit.url.map { url throws(Refusal) in
-            try takeLink(url, isSameOrigin: isSameOrigin)
-        }
+        let isQueued = edit.url.map { takeLink($0, isSameOrigin: isSameOrigin) } ?? false
         take(edit)
         if let place { move = .to(place, made: nil) }
         guard self != before else { return [] }
@@ -58,44 +56,50 @@ extension TaskRecord {
         effects.append(.announce)
         if place != nil { effects.append(.moveFile) }
         if isReplaced, place == nil { effects.append(.startTransfer(attempt)) }
-        if pushes?.contains(.fillSlots) == true { effects.append(.fillSlots) }
+        if isQueued { effects.append(.fillSlots) }
         return effects
     }
 
     private mutating func take(_ edit: TaskEdit) {
+        // A file that is there is moved.
         if file == nil {
             request.directory = edit.directory ?? request.directory
             request.fileName = edit.fileName ?? request.fileName
         }
-        if let mirrors = edit.mirrors { take(mirrors: mirrors) }
-        request.checksum = edit.checksum ?? request.checksum
-        request.expectedSize = edit.expectedSize ?? request.expectedSize
-        request.headers = edit.headers ?? request.headers
-        request.referrer = edit.referrer ?? request.referrer
-        request.userAgent = edit.userAgent ?? request.userAgent
-        request.cookies = edit.cookies ?? request.cookies
+        request.take(edit)
         // A secret is gone when its task has ended. One for a failed task is for its next attempt.
         if state == .cancelled { request.cookies = nil }
-        request.connections = edit.connections ?? request.connections
-        request.whenDone = edit.whenDone ?? request.whenDone
-        request.onExisting = edit.onExisting ?? request.onExisting
-        request.retryFor = edit.retryFor ?? request.retryFor
         speedLimit = edit.speedLimit ?? speedLimit
         priority = edit.priority ?? priority
+    }
+}
+
+extension TaskRequest {
+    /// Takes all values but the URL and the place.
+    fileprivate mutating func take(_ edit: TaskEdit) {
+        if let mirrors = edit.mirrors { take(mirrors: mirrors) }
+        checksum = edit.checksum ?? checksum
+        expectedSize = edit.expectedSize ?? expectedSize
+        headers = edit.headers ?? headers
+        referrer = edit.referrer ?? referrer
+        userAgent = edit.userAgent ?? userAgent
+        cookies = edit.cookies ?? cookies
+        connections = edit.connections ?? connections
+        whenDone = edit.whenDone ?? whenDone
+        onExisting = edit.onExisting ?? onExisting
+        retryFor = edit.retryFor ?? retryFor
     }
 
     /// Takes other mirrors; those that are known already keep their logins, which nobody can read.
     private mutating func take(mirrors: [String]) {
         let known = Dictionary(
-            request.mirrors.map { (TaskRequest.withoutLogin($0), $0) },
+            self.mirrors.map { (Self.withoutLogin($0), $0) },
             uniquingKeysWith: { first, _ in first }
         )
-        request.mirrors = mirrors.map { known[$0] ?? $0 }
-        if mirrors.isEmpty, request.keptLogins?.isForURL == false { request.keptLogins = nil }
+        self.mirrors = mirrors.map { known[$0] ?? $0 }
+        if mirrors.isEmpty, keptLogins?.isForURL == false { keptLogins = nil }
     }
-}
 
-extension TaskRequest {
     /// The request without what a running transfer need not know, or is told while it runs.
     fileprivate var forTransfer: TaskRequest {
         var request = self

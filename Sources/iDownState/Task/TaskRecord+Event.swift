@@ -64,15 +64,9 @@ extension TaskRecord {
     }
 
     private mutating func release() -> [Effect] {
-        switch state {
-        case .waiting(.offline), .waiting(.metered), .waiting(.battery), .waiting(.space),
-            .waiting(.settings):
-            state = .waiting(.queue)
-            return [.persist, .announce, .fillSlots]
-        case .waiting(.queue), .waiting(.retry), .downloading, .paused, .completed, .failed,
-            .cancelled:
-            return []
-        }
+        guard case .waiting(let hold) = state, Hold.byTheWorld.contains(hold) else { return [] }
+        state = .waiting(.queue)
+        return [.persist, .announce, .fillSlots]
     }
 
     private mutating func endBackOff() -> [Effect] {
@@ -101,9 +95,9 @@ extension TaskRecord {
     }
 
     private mutating func measurePartial(_ size: Int64?) -> [Effect] {
-        guard state != .completed, state != .downloading, file != nil else { return [] }
+        guard state != .completed, state != .downloading, file != nil, !isDeleting, !isMoving
+        else { return [] }
         let before = self
-        guard !isDeleting, !isMoving else { return [] }
         intent = nil
         if let size {
             // A crash may have cut the file shorter than what the record once knew.

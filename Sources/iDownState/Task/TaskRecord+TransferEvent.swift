@@ -40,11 +40,8 @@ extension TaskRecord {
         // An earlier attempt's file has no final name: the transfer has looked.
         intent = nil
         // What is fetched once more is no progress: a server without ranges that breaks off again
-        // and again would be asked for ever. Only another file's first bytes are; a date alone makes
-        // none, since scripts give the time of day.
-        var dateless = self.remote
-        dateless.lastModified = nil
-        let isSameFile = self.file == file && !dateless.isContradicted(by: remote)
+        // and again would be asked for ever. Only another file's first bytes are.
+        let isSameFile = self.file == file && self.remote.mayBeFile(of: remote)
         let isRepetition = isSameFile && kept.byteCount < segments.byteCount
         stretchStart =
             isRepetition

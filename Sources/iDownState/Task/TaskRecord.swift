@@ -44,6 +44,13 @@ package enum Intent: Hashable, Sendable {
     case discard
     /// Delete the partial file, then the task.
     case remove
+
+    fileprivate var isDeletion: Bool {
+        switch self {
+        case .discard, .remove: true
+        case .publish: false
+        }
+    }
 }
 
 /// All that is kept of a task.
@@ -52,32 +59,32 @@ package enum Intent: Hashable, Sendable {
 package struct TaskRecord: Hashable, Sendable {
     package let id: TaskID
     /// The serial of the last commit that changed what clients see of the task, beside its progress.
-    package var serial: Int64
+    package var serial: Int64 = 0
     package var request: TaskRequest
-    package var state: TaskState
+    package var state = TaskState.waiting(.queue)
     /// Higher first; in the order of ids within one priority.
     package var priority: Int32
     /// The most bytes a second; 0 for no limit.
     package var speedLimit: Int64
     /// The number of the latest transfer.
-    package var attempt: AttemptNumber
+    package var attempt = AttemptNumber.none
     /// When the latest transfer started, as a place in the order of all starts.
-    package var startOrder: Int64
+    package var startOrder: Int64 = 0
     /// Failed tries in the present stretch without progress.
-    package var tries: UInt32
+    package var tries: UInt32 = 0
     /// The time that these tries and the waits between them took, by a clock that nobody sets.
-    package var waited: Duration
+    package var waited = Duration.zero
     /// Whether a host has ever answered the task.
-    package var hostHasAnswered: Bool
+    package var hostHasAnswered = false
     /// The bytes on disk when the count of tries was last begun anew.
-    package var stretchStart: Int64
+    package var stretchStart: Int64 = 0
     /// The last failure; nil again once completed or restarted by a verb.
     package var failure: Failure?
     /// The file on disk; nil before the first answer.
     package var file: LocalFile?
     /// The version at the other end that `segments` belong to.
-    package var remote: RemoteVersion
-    package var segments: SegmentMap
+    package var remote = RemoteVersion()
+    package var segments = SegmentMap()
     package var intent: Intent?
     /// The way of the file to another place; nil where it stays.
     package var move: Move?
@@ -85,7 +92,7 @@ package struct TaskRecord: Hashable, Sendable {
     package var integrity: Integrity?
     /// The tasks that stand for the files of this metalink, in its order and each once; empty for
     /// every other file, and until the files are added.
-    package var listedTasks: [TaskID]
+    package var listedTasks: [TaskID] = []
     package var createdAt: WallTime
     package var finishedAt: WallTime?
 
@@ -97,27 +104,10 @@ package struct TaskRecord: Hashable, Sendable {
         speedLimit: Int64 = 0
     ) {
         self.id = id
-        self.serial = 0
         self.request = request
-        self.state = .waiting(.queue)
         self.priority = priority
         self.speedLimit = speedLimit
-        self.attempt = .none
-        self.startOrder = 0
-        self.tries = 0
-        self.waited = .zero
-        self.hostHasAnswered = false
-        self.stretchStart = 0
-        self.failure = nil
-        self.file = nil
-        self.remote = RemoteVersion()
-        self.segments = SegmentMap()
-        self.intent = nil
-        self.move = nil
-        self.integrity = nil
-        self.listedTasks = []
         self.createdAt = createdAt
-        self.finishedAt = nil
     }
 
     /// The name to show: the file's, else the one that the option or the URL suggests; never empty.
@@ -130,12 +120,7 @@ package struct TaskRecord: Hashable, Sendable {
     }
 
     /// Whether the partial file is being deleted: until it is gone nothing starts.
-    package var isDeleting: Bool {
-        switch intent {
-        case .discard, .remove: true
-        case .publish, nil: false
-        }
-    }
+    package var isDeleting: Bool { intent?.isDeletion ?? false }
 
     /// Whether a verb has to wait until it is known if the finished file has its name.
     ///
@@ -164,12 +149,6 @@ package struct TaskRecord: Hashable, Sendable {
         tries = 0
         waited = .zero
         stretchStart = segments.byteCount
-    }
-
-    /// Whether it waits for its next try.
-    package var isInBackOff: Bool {
-        if case .waiting(.retry) = state { return true }
-        return false
     }
 
     /// Where the finished file stands; nil before.

@@ -54,6 +54,12 @@ package enum TaskState: Hashable, Sendable {
         }
     }
 
+    /// Whether it waits for its next try.
+    package var isBackOff: Bool {
+        if case .waiting(.retry) = self { return true }
+        return false
+    }
+
     /// Another AddURL of the same file means this task.
     package var isUnfinished: Bool {
         switch self {

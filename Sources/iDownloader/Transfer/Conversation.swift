@@ -102,13 +102,14 @@ final class Conversation {
         if let limit = engine.rates.limit(for: task) { request.slow(to: limit) }
         // A stream that is paused would hold up all others of its connection.
         if attempt.wantsOwnConnection, !isByHTTP2 { request.httpVersion = .http1 }
+        // Before a server can know of it.
+        attempt.live.open(number, at: hop.url, asking: route.ask, answeredTo: sink)
         let handle = engine.begin(request, sink: sink)
         valve.connect(handle)
         attempt.brake.watch(handle)
         let connection = Connection(number, route, at: hop, sink: sink, handle: handle)
         connections.append(connection)
         unattended.append(connection)
-        attempt.live.open(connection)
         attempt.tellRequest(of: connection)
         return connection
     }
@@ -147,7 +148,7 @@ final class Conversation {
     private func remove(_ number: TransferInbox.ConnectionNumber) -> Connection? {
         guard let connection = connection(number) else { return nil }
         connections.removeAll { $0 === connection }
-        attempt.live.close(connection)
+        attempt.live.close(number)
         attempt.brake.release(connection.handle)
         engine.hosts.closed(
             connection.hop.url.origin,

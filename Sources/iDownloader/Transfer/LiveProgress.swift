@@ -107,13 +107,8 @@ package final class LiveProgress: Sendable {
     }
 
     /// A connection is open from now on; by the transfer alone.
-    func open(_ connection: Connection) {
-        let place = Place(
-            number: connection.number,
-            url: connection.hop.url,
-            ask: connection.route.ask,
-            sink: connection.sink
-        )
+    func open(_ number: Int, at url: URLReference, asking ask: Ask, answeredTo sink: ResponseSink) {
+        let place = Place(number: number, url: url, ask: ask, sink: sink)
         state.withLock { $0.places.append(place) }
         storedConnections.wrappingAdd(1, ordering: .relaxed)
     }
@@ -130,8 +125,8 @@ package final class LiveProgress: Sendable {
     }
 
     /// A connection is over.
-    func close(_ connection: Connection) {
-        state.withLock { state in state.places.removeAll { $0.number == connection.number } }
+    func close(_ number: Int) {
+        state.withLock { state in state.places.removeAll { $0.number == number } }
         storedConnections.wrappingSubtract(1, ordering: .relaxed)
     }
 

@@ -242,9 +242,9 @@ actor Transfer {
 
     /// Asks the present source until every byte is stored.
     private func fetch() async throws(TransferEnd) {
-        let isOfCopy = attempt.ledger.copy != nil
-        if content.isComplete, target.part != nil, !isOfCopy { return }
-        var questions = Questions(attempt.fetch, isOfCopy: isOfCopy)
+        let ledger = attempt.ledger
+        if content.isComplete, target.part != nil, ledger.copy == nil { return }
+        var questions = Questions(attempt.fetch, isOfCopy: ledger.copy != nil)
         var generator = engine.time
         while true {
             if attempt.firstHop.url.isFTP, let overlap = questions.overlap(in: attempt.fetch),
@@ -259,7 +259,10 @@ actor Transfer {
             } catch {
                 guard attempt.fetch.mayForbidRanges(after: error, ask) else { throw error }
             }
-            if questions.take(answer, &attempt.fetch) { attempt.headerBytes = 0 }
+            let isOfCopy = ledger.copy != nil
+            if questions.take(answer, &attempt.fetch, isOfCopy: isOfCopy) {
+                attempt.headerBytes = 0
+            }
         }
         guard questions.areAnswered else {
             throw .failed(.badResponse("never contains the rest of the file"))

@@ -85,6 +85,12 @@ import iDownTesting
             areAnswered: true
         ),
         Row(
+            what: "a copy that an answer has not proven is proven by the next",
+            isOfCopy: true,
+            answers: [.equal, .equal, .stored],
+            asked: ["sample", "sample", "overlap", "overlap"]
+        ),
+        Row(
             what: "a server that sends the question back is left after six times",
             answers: Array(repeating: .again(.whole, tagged), count: 6),
             asked: ["rest", "whole", "whole", "whole", "whole", "whole", "nothing"]
@@ -103,7 +109,7 @@ import iDownTesting
         var asked: [String] = []
         for answer in row.answers {
             asked.append(Self.word(questions.next(&fetch, using: &generator)))
-            questions.take(answer, &fetch)
+            questions.take(answer, &fetch, isOfCopy: row.isOfCopy)
         }
         asked.append(Self.word(questions.next(&fetch, using: &generator)))
         #expect(asked == row.asked)

@@ -78,7 +78,9 @@ final class RecordingJournal: TransferJournal {
     /// A fresh link of the same origin, as a person gives it.
     func setURL(_ url: String) throws(Refusal) {
         try state.withLock { state throws(Refusal) in
-            _ = try state.record.setURL(url, isSameOrigin: true)
+            var edit = TaskEdit()
+            edit.url = url
+            _ = try state.record.edit(edit)
         }
     }
 

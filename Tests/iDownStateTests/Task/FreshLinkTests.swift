@@ -4,7 +4,7 @@ import Testing
 import iDownState
 
 /// Which new download of a browser may be a fresh link to an unfinished task.
-@Suite struct TaskRecordFreshLinkTests {
+@Suite struct FreshLinkTests {
     private static let page = "https://host/downloads?list=1"
     private static let file = OfferedFile(
         status: 200,
@@ -32,7 +32,7 @@ import iDownState
     }
 
     @Test func `the same page, host, name and size fit`() throws {
-        #expect(try Self.record().mayContinue(with: Self.request(), bringing: Self.file))
+        #expect(try FreshLink(Self.request(), to: Self.file).mayContinue(Self.record()))
     }
 
     @Test func `a name that the browser gave counts before the file's own`() throws {
@@ -41,8 +41,8 @@ import iDownState
             record.file = Sample.otherFile
         }
         let request = Self.request { $0.fileName = "debian.iso" }
-        #expect(record.mayContinue(with: request, bringing: Self.file))
-        #expect(!record.mayContinue(with: Self.request(), bringing: Self.file))
+        #expect(FreshLink(request, to: Self.file).mayContinue(record))
+        #expect(!FreshLink(Self.request(), to: Self.file).mayContinue(record))
     }
 
     @Test(arguments: [
@@ -53,10 +53,10 @@ import iDownState
         page: String?
     ) throws {
         let request = Self.request { $0.referrer = page }
-        #expect(try !Self.record().mayContinue(with: request, bringing: Self.file))
+        #expect(try !FreshLink(request, to: Self.file).mayContinue(Self.record()))
         guard page.map({ $0.utf8.count < 15 }) ?? true else { return }
         let record = try Self.record { $0.request.referrer = page }
-        #expect(!record.mayContinue(with: request, bringing: Self.file))
+        #expect(!FreshLink(request, to: Self.file).mayContinue(record))
     }
 
     @Test(arguments: [
@@ -65,26 +65,26 @@ import iDownState
     ])
     func `another host does not fit`(url: String) throws {
         let request = Self.request { $0.url = url }
-        #expect(try !Self.record().mayContinue(with: request, bringing: Self.file))
+        #expect(try !FreshLink(request, to: Self.file).mayContinue(Self.record()))
     }
 
     @Test func `another name or size does not fit, nor one that nobody knows`() throws {
         var file = Self.file
         file.name = "other.iso"
-        #expect(try !Self.record().mayContinue(with: Self.request(), bringing: file))
+        #expect(try !FreshLink(Self.request(), to: file).mayContinue(Self.record()))
         file = Self.file
         file.version.total = Sample.half
-        #expect(try !Self.record().mayContinue(with: Self.request(), bringing: file))
+        #expect(try !FreshLink(Self.request(), to: file).mayContinue(Self.record()))
         file.version.total = nil
         let unknown = try Self.record { $0.remote.total = nil }
-        #expect(!unknown.mayContinue(with: Self.request(), bringing: file))
+        #expect(!FreshLink(Self.request(), to: file).mayContinue(unknown))
     }
 
     @Test func `private downloads do not fit`() throws {
         let request = Self.request { $0.isPrivate = true }
-        #expect(try !Self.record().mayContinue(with: request, bringing: Self.file))
+        #expect(try !FreshLink(request, to: Self.file).mayContinue(Self.record()))
         let record = try Self.record { $0.request.isPrivate = true }
-        #expect(!record.mayContinue(with: Self.request(), bringing: Self.file))
+        #expect(!FreshLink(Self.request(), to: Self.file).mayContinue(record))
     }
 
     @Test(arguments: [
@@ -103,13 +103,13 @@ import iDownState
             record.state = state
             record.failure = failure
         }
-        #expect(record.mayContinue(with: Self.request(), bringing: Self.file) == fits)
+        #expect(FreshLink(Self.request(), to: Self.file).mayContinue(record) == fits)
     }
 
     @Test func `a task that is going away does not fit`() throws {
         for intent in [Intent.remove, .discard, .publish(name: Sample.name)] {
             let record = try Self.record { $0.intent = intent }
-            #expect(!record.mayContinue(with: Self.request(), bringing: Self.file))
+            #expect(!FreshLink(Self.request(), to: Self.file).mayContinue(record))
         }
     }
 }
