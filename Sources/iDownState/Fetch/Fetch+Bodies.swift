@@ -53,15 +53,26 @@ extension Fetch {
         from start: Int64,
         asked ask: Ask
     ) -> Body {
-        var (first, resumePoint, end) = (start, content.size, version.total)
-        if case .overlap(let asked, let askedPoint, let askedEnd) = ask, asked > 0 {
-            (first, resumePoint, end) = (asked, askedPoint, askedEnd ?? end)
+        var (resumePoint, end) = (content.size, version.total)
+        // Whoever sends all of the file in place of the overlap is compared with all that is there.
+        if start > 0, case .overlap(_, let askedPoint, let askedEnd) = ask {
+            (resumePoint, end) = (askedPoint, askedEnd ?? end)
         }
-        content.beginProof(from: first)
-        requests.prove(id, .rest(version, from: first, to: resumePoint))
-        let range = ByteRange(from: first, to: resumePoint)
+        content.beginProof(from: start)
+        requests.prove(id, .rest(version, from: start, to: resumePoint))
+        let range = ByteRange(from: start, to: resumePoint)
         let compared = SegmentMap([range].compactMap(\.self))
-        return Body(start: first, end: end, compared: compared, isProof: true)
+        return Body(start: start, end: end, compared: compared, isProof: true)
+    }
+
+    /// What bytes on disk are worth where the server's differ.
+    package enum Difference: Hashable, Sendable {
+        /// Those before the difference are of the version on record; the answer goes on from there.
+        case cut
+        /// They are of this one.
+        case cutAs(RemoteVersion)
+        /// Nothing, and the answer is no use.
+        case worthless
     }
 
     /// The server's bytes are not those on disk.
@@ -72,24 +83,24 @@ extension Fetch {
     /// - Parameters:
     ///   - id: the connection.
     ///   - position: the first byte that differs.
-    /// - Returns: whether its bytes are taken from there on; false where what is on disk is worth
-    ///   nothing, and this answer no use.
-    package mutating func differs(_ id: Int, at position: Int64) -> Bool {
+    /// - Returns: what those on disk are worth.
+    package mutating func differs(_ id: Int, at position: Int64) -> Difference {
         guard let connection = requests[id], let answer = connection.answer,
             let start = connection.start
-        else { return false }
-        var version: RemoteVersion?
+        else { return .worthless }
         switch connection.proof {
-        case nil, .succeeded: break
-        case .rest(let proven, from: 0, to: _): version = proven
+        case nil, .succeeded:
+            cut(to: position, as: nil, comparedFrom: start, by: answer)
+            return .cut
+        case .rest(let version, from: 0, to: _):
+            cut(to: position, as: version, comparedFrom: start, by: answer)
+            requests.prove(id, nil)
+            return .cutAs(version)
         case .rest, .sample, .failed:
             content.forget()
             requests.prove(id, .failed)
-            return false
+            return .worthless
         }
-        cut(to: position, as: version, comparedFrom: start, by: answer)
-        if version != nil { requests.prove(id, nil) }
-        return true
     }
 
     /// All bytes that were to prove what is on disk are equal: they are the answer's version.

@@ -7,7 +7,8 @@ extension Fetch {
         requests.joining.map { sources.besides($0.source, hasDigest: hasDigest) } ?? []
     }
 
-    /// Whether others may join a first connection, so that several bring what is missing.
+    /// From now on others may join a first connection, where several may bring what is missing; how
+    /// many there may be changes while it runs.
     ///
     /// A server may ignore FTP's REST and send the file from its first byte. To tell such servers from
     /// others took more code than several connections saved time, so there is one.
@@ -16,31 +17,25 @@ extension Fetch {
     ///   - lead: the first connection.
     ///   - host: who answers it.
     ///   - isByHTTP2: whether by HTTP/2.
-    /// - Returns: whether there is anything to gain, and nothing to lose.
-    package func mayBeJoined(_ lead: Int, at host: Origin, isByHTTP2: Bool) -> Bool {
+    ///   - chosen: how many somebody wants; nil leaves it to the trial.
+    ///   - useful: how many were of use at the host before.
+    ///   - now: any clock's reading that only goes forward.
+    /// - Returns: whether others may join it.
+    package mutating func letJoin(
+        _ lead: Int,
+        answeredBy host: Origin,
+        isByHTTP2: Bool = false,
+        chosen: Int?,
+        useful: UsefulConnections? = nil,
+        at now: Duration
+    ) -> Bool {
         let known = content.known
         guard let lead = requests[lead], lead.bringsFile, sources.isHTTP(lead.route.source),
             let total = known.total, !known.refusesRanges,
             known.strongValidator != nil || hasDigest,
-            !isByHTTP2 || !requests.isByHTTP2(host)
+            !isByHTTP2 || !requests.isByHTTP2(host),
+            total - content.stored.byteCount > RampUp.smallestRest
         else { return false }
-        return total - content.stored.byteCount > RampUp.smallestRest
-    }
-
-    /// From now on others may join a first connection; how many there may be changes while it runs.
-    ///
-    /// - Parameters:
-    ///   - lead: the first connection.
-    ///   - chosen: how many somebody wants; nil leaves it to the trial.
-    ///   - useful: how many were of use at its host before.
-    ///   - now: any clock's reading that only goes forward.
-    package mutating func letJoin(
-        _ lead: Int,
-        chosen: Int?,
-        useful: UsefulConnections?,
-        at now: Duration
-    ) {
-        guard let lead = requests[lead] else { return }
         requests.joining = Joining(
             source: lead.route.source,
             headTime: now - lead.startedAt,
@@ -49,12 +44,13 @@ extension Fetch {
             stored: content.stored.byteCount,
             at: now
         )
+        return true
     }
 
     // MARK: Heads
 
-    /// The head of one that is to join fits, and has come after this time.
-    package mutating func joins(_ id: Int, at now: Duration) {
+    /// The head of one that is to join has come, and fits.
+    package mutating func headFits(_ id: Int, at now: Duration) {
         guard let connection = requests[id] else { return }
         requests.joining?.headCame(after: now - connection.startedAt)
     }
@@ -210,8 +206,9 @@ extension Fetch {
         var (look, steps) = (look, [Requests.Step]())
         // What a cut leaves is given away at once.
         for _ in 0..<2 {
-            let sources = partSources
-            look.places.removeAll { !sources.contains($0.source) }
+            for index in look.places.indices where !isUsable(look.places[index]) {
+                look.places[index].room = 0
+            }
             guard let plan = requests.plan(look, of: content.known) else { break }
             if let joining = requests.joining, let found = joining.finding {
                 steps.append(.learned(found, at: joining.source))
@@ -245,8 +242,9 @@ extension Fetch {
         case .split(let id, let range):
             return ask(for: range, as: .split(of: id), &look)
         case .race(let id, let range):
-            dropSource(of: requests[id])
-            return ask(for: range, as: .race(with: id), &look)
+            let steps = ask(for: range, as: .race(with: id), &look)
+            if !steps.isEmpty { dropSource(of: requests[id]) }
+            return steps
         case .cut(let id):
             return [cut(id)]
         case .replace(let id):
@@ -261,23 +259,22 @@ extension Fetch {
         return .cut(id)
     }
 
-    /// Asks the source that is the least busy for a part, where its host has room.
+    /// Whether a part may be asked for there.
     ///
     /// A mirror that has not answered yet is not asked a second time: it may never answer.
+    private func isUsable(_ place: Joining.Look.Place) -> Bool {
+        guard place.source != requests.joining?.source else { return true }
+        return partSources.contains(place.source)
+            && !requests.open.contains { $0.route.source == place.source && $0.judgement == nil }
+    }
+
+    /// Asks the source that is the least busy for a part, where its host has room.
     private mutating func ask(
         for range: ByteRange,
         as role: Requests.Role,
         _ look: inout Joining.Look
     ) -> [Requests.Step] {
-        guard let joining = requests.joining else { return [] }
-        let usable = partSources
-        let places = look.places.filter { place in
-            usable.contains(place.source) && place.room > 0
-                && (place.source == joining.source
-                    || !requests.open.contains {
-                        $0.route.source == place.source && $0.judgement == nil
-                    })
-        }
+        let places = look.places.filter { $0.room > 0 && isUsable($0) }
         guard let place = places.min(by: { load(of: $0.source) < load(of: $1.source) }) else {
             return []
         }

@@ -72,7 +72,7 @@ package struct Joining: Hashable, Sendable {
 
         /// How many more connections all hosts allow.
         var room: Int {
-            Dictionary(places.map { ($0.host, $0.room) }) { first, _ in first }.values.reduce(0, +)
+            Dictionary(places.map { ($0.host, $0.room) }, uniquingKeysWith: max).values.reduce(0, +)
         }
     }
 

@@ -224,7 +224,7 @@ package struct Requests: Hashable, Sendable {
 
     /// Whether the plan has to be looked at again in a while: alone and without hope of company
     /// there is nothing to plan.
-    package var needPlanning: Bool {
+    package var needsPlanning: Bool {
         guard let joining, !open.isEmpty else { return false }
         return open.count > 1 || !joining.isClosed
     }

@@ -102,7 +102,7 @@ final class Conversation {
         if let limit = engine.rates.limit(for: task) { request.slow(to: limit) }
         // A stream that is paused would hold up all others of its connection.
         if attempt.wantsOwnConnection, !isByHTTP2 { request.httpVersion = .http1 }
-        // Before a server can know of it.
+        // Progress shows it before the server has its request.
         attempt.live.open(number, at: hop.url, asking: route.ask, answeredTo: sink)
         let handle = engine.begin(request, sink: sink)
         valve.connect(handle)
@@ -210,7 +210,7 @@ final class Conversation {
                         }
                     }
                 }
-                if !isTicking, attempt.fetch.requests.needPlanning {
+                if !isTicking, attempt.fetch.requests.needsPlanning {
                     isTicking = true
                     group.addTask {
                         guard (try? await time.sleep(for: Joining.interval)) != nil else { return }
@@ -469,19 +469,16 @@ extension Conversation {
     /// would stop all transfers.
     private func letJoin(_ lead: Connection) {
         guard attempt.target.hasHoles,
-            attempt.fetch.mayBeJoined(
+            attempt.fetch.letJoin(
                 lead.number,
-                at: Origin(lead.hop.url),
-                isByHTTP2: lead.sink.isByHTTP2
+                answeredBy: Origin(lead.hop.url),
+                isByHTTP2: lead.sink.isByHTTP2,
+                chosen: choice.number,
+                useful: engine.hosts.useful(lead.hop.url.origin),
+                at: now
             )
         else { return }
         attempt.hops = [lead.route.source: lead.hop]
-        attempt.fetch.letJoin(
-            lead.number,
-            chosen: choice.number,
-            useful: engine.hosts.useful(lead.hop.url.origin),
-            at: now
-        )
     }
 
     /// Lets a connection in whose head fits, and turns every other away.
@@ -498,7 +495,7 @@ extension Conversation {
             )
             return perform(steps, for: connection)
         }
-        attempt.fetch.joins(connection.number, at: now)
+        attempt.fetch.headFits(connection.number, at: now)
         attempt.hops[connection.route.source] = connection.hop
         try await attempt.note(version)
         guard takesOver(connection, range), storage.join(connection, range),
@@ -546,12 +543,12 @@ extension Conversation {
         guard attempt.fetch.requests.joining != nil, !attempt.brake.isPulled else { return }
         let task = attempt.job.task
         let places = attempt.fetch.partSources.map { source in
-            let origin = attempt.hop(to: source).url.origin
+            let url = attempt.hop(to: source).url
             return Joining.Look.Place(
                 source: source,
-                host: Origin(attempt.hop(to: source).url),
-                room: engine.hosts.room(origin),
-                isAwaited: engine.hosts.isAwaited(origin)
+                host: Origin(url),
+                room: engine.hosts.room(url.origin),
+                isAwaited: engine.hosts.isAwaited(url.origin)
             )
         }
         let look = Joining.Look(

@@ -15,8 +15,8 @@ struct Hop {
     /// No later one may be nearer: a site out there has no business in sending us to this machine.
     private let reach: SocketAddress.Reach?
 
-    /// No chain is longer (the limit of browsers).
-    static let limit = 20
+    /// No chain is longer.
+    static let limit = Requests.mostRedirects
 
     /// The client's own server, one that is asked in its place, or one that a redirect leads to.
     ///

@@ -60,7 +60,7 @@ final class Storage {
             }
             try await target.reserve(version.total)
         case .resume(let version), .compare(let version):
-            if version != ledger.version { try await recordVersion() }
+            if version != ledger.version { try await record(version) }
         // The record keeps the old version until the comparison has shown what it is.
         case .prove, .check, .complete, .askAgain, .redirect, .fail: break
         }
@@ -81,6 +81,7 @@ final class Storage {
         _ version: RemoteVersion,
         keeping byteCount: Int64
     ) async throws(TransferEnd) {
+        if byteCount > 0, target.part == nil { throw .failed(FileError.vanished.failure) }
         try attempt.verifier.check(size: version.total)
         try await target.checkSpace(for: version.total, keeping: byteCount)
     }
@@ -117,7 +118,7 @@ final class Storage {
     /// The bytes on disk are proven: they are the new version's from now on.
     func adopt(_ connection: Connection) async throws(TransferEnd) {
         guard let showsTags = attempt.fetch.proven(connection.number) else { return }
-        try await recordVersion()
+        try await record(content.known)
         if showsTags { attempt.engine.hosts.givesSeveralTags(connection.hop.url.origin) }
         connection.writer?.release()
     }
@@ -127,23 +128,22 @@ final class Storage {
     /// - Returns: false where what is on disk is worth nothing, and this answer no use.
     func correct(_ connection: Connection) async throws(TransferEnd) -> Bool {
         guard let writer = connection.writer else { return true }
-        guard attempt.fetch.differs(connection.number, at: writer.writtenEnd) else {
+        // The record gives up the old bytes before the first of them is overwritten.
+        switch attempt.fetch.differs(connection.number, at: writer.writtenEnd) {
+        case .worthless:
             close(connection)
             return false
+        case .cut: try await ledger.commit(.checkpointed(content.synced))
+        case .cutAs(let version): try await record(version)
         }
-        // The record gives up the old bytes before the first of them is overwritten.
-        try await recordVersion()
         writer.cut()
         return true
     }
 
-    /// Has the record claim what is safe, as the version that it is of.
-    private func recordVersion() async throws(TransferEnd) {
-        guard content.known != ledger.version else {
-            return try await ledger.commit(.checkpointed(content.synced))
-        }
+    /// Records a version, and the bytes of it that are synced.
+    private func record(_ version: RemoteVersion) async throws(TransferEnd) {
         guard let file = target.file else { throw .failed(FileError.vanished.failure) }
-        try await ledger.commit(.opened(file, content.known, keeping: content.synced))
+        try await ledger.commit(.opened(file, version, keeping: content.synced))
     }
 
     // MARK: The end of a body

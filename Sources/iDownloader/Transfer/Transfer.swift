@@ -253,11 +253,12 @@ actor Transfer {
                 questions.askForAll()
             }
             guard let ask = questions.next(&attempt.fetch, using: &generator) else { break }
-            var answer = Questions.Answer.again(.whole, content.known.withoutRanges)
+            let answer: Questions.Answer
             do throws(TransferEnd) {
                 answer = try await exchange(ask)
             } catch {
                 guard attempt.fetch.mayForbidRanges(after: error, ask) else { throw error }
+                answer = .again(.whole, content.known.withoutRanges)
             }
             let isOfCopy = ledger.copy != nil
             if questions.take(answer, &attempt.fetch, isOfCopy: isOfCopy) {

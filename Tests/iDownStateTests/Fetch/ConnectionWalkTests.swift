@@ -59,7 +59,7 @@ import iDownTesting
         let isFound = (1...500 as ClosedRange<UInt64>).contains { seed in
             var world = ConnectionWorld.any(seed: seed)
             world.bug = bug
-            return world.run().fault != nil
+            return world.run().fault?.contains(bug.fault) == true
         }
         #expect(isFound)
     }
@@ -77,6 +77,16 @@ struct ConnectionWorld {
         case forgetsLimits
         /// One that is over counts as open.
         case forgetsEnds
+
+        /// What the rule says that it breaks.
+        var fault: String {
+            switch self {
+            case .asksForMore: "is worked at"
+            case .cutsNobody: "are open"
+            case .forgetsLimits: "is asked for more"
+            case .forgetsEnds: "somebody is lost"
+            }
+        }
     }
 
     /// How a walk has ended: after how long, with how many requests, and how many bytes that were
@@ -115,6 +125,8 @@ struct ConnectionWorld {
     var redirects = 0
     var wholes = 0
     var wanted = 8
+    /// Whether somebody wants so many, and not the trial.
+    var isChosen = true
     var sources = 1
     /// So many connections each host serves; it refuses all others.
     var allowed = 16
@@ -147,6 +159,7 @@ struct ConnectionWorld {
         var random = SeededGenerator(seed: seed &* 77 &+ 5)
         world.total = Int64.random(in: 1...(8 << 20), using: &random)
         world.wanted = Int.random(in: 1...12, using: &random)
+        world.isChosen = Bool.random(using: &random)
         world.sources = Int.random(in: 1...3, using: &random)
         world.headTicks = Int.random(in: 1...8, using: &random)
         world.allowed = [1, 2, 4, 16].randomElement(using: &random) ?? 16
@@ -212,8 +225,7 @@ struct ConnectionWorld {
             return
         }
         store(id, from: body.start)
-        guard fetch.mayBeJoined(id, at: host, isByHTTP2: false) else { return }
-        fetch.letJoin(id, chosen: wanted, useful: nil, at: now)
+        _ = fetch.letJoin(id, answeredBy: host, chosen: chosen, at: now)
     }
 
     // MARK: What connections do
@@ -268,7 +280,7 @@ struct ConnectionWorld {
         }
         guard case .part(let range, _) = worker.route.ask else { return }
         judged(id, .resume(fetch.content.known))
-        fetch.joins(id, at: now)
+        fetch.headFits(id, at: now)
         if case .split(let victim) = worker.route.role, let piece = workers[victim] {
             guard piece.position < range.end else { return cut(id) }
             workers[victim]?.end = min(piece.end, range.first)
@@ -316,7 +328,8 @@ struct ConnectionWorld {
             let isAll = worker.position >= worker.end
             steps = fetch.ended(
                 id,
-                worker.isJudged ? .brought(brought, isAll: isAll) : .empty(isRefusal: false),
+                worker.isJudged
+                    ? .brought(brought, isAll: isAll) : .empty(isRefusal: chance(of: 50)),
                 at: now
             )
         }
@@ -356,6 +369,8 @@ struct ConnectionWorld {
         return map
     }
 
+    private var chosen: Int? { isChosen ? wanted : nil }
+
     private var look: Joining.Look {
         let judged = workers.filter(\.value.isJudged)
         return Joining.Look(
@@ -364,7 +379,7 @@ struct ConnectionWorld {
             progress: judged.mapValues {
                 Joining.Look.Progress(position: $0.position, end: $0.end)
             },
-            chosen: wanted,
+            chosen: chosen,
             ceiling: wanted,
             places: fetch.partSources.map { source in
                 let open = workers.values.count { $0.route.source == source }

@@ -102,6 +102,17 @@ import iDownState
             answer: .again(.whole, tagged)
         ),
         Row(
+            what: "whoever sends all in place of the end is compared with all that is there",
+            ask: overlap,
+            judgement: .prove(other, from: 0),
+            start: 0,
+            end: 8,
+            compared: [range(0, 3)],
+            isProof: true,
+            keptAfterDifference: 1,
+            answer: .again(.whole, tagged)
+        ),
+        Row(
             what: "a sample is compared, and nothing else",
             ask: sample,
             judgement: .check,
@@ -127,7 +138,7 @@ import iDownState
         guard let body else { return }
         fetch.requests.brings(1, from: body.start, at: .zero)
         var different = fetch
-        let goesOn = different.differs(1, at: 1)
+        let goesOn = different.differs(1, at: 1) != .worthless
         #expect(goesOn == (row.keptAfterDifference != nil))
         #expect(different.content.stored.byteCount == row.keptAfterDifference ?? 0)
         if !goesOn {

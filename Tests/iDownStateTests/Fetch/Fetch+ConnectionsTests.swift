@@ -24,8 +24,9 @@ import iDownState
         let (lead, _) = fetch.requests.begin(.whole, of: 0, at: .zero)
         Self.judge(&fetch, lead, .begin(known))
         fetch.requests.brings(lead, from: 0, at: .zero)
-        fetch.letJoin(lead, chosen: chosen, useful: nil, at: .zero)
-        let steps = fetch.plan(look(room: [source: 1]))
+        let joins = fetch.letJoin(lead, answeredBy: host, chosen: chosen, at: .zero)
+        #expect(joins)
+        let steps = fetch.plan(look(wanted: chosen, room: [source: 1]))
         let sources = steps.compactMap { step in
             if case .connect(_, let route, _) = step { route.source } else { nil }
         }
@@ -43,6 +44,7 @@ import iDownState
     /// What can be seen at a time, with a MiB a second from the first connection.
     private static func look(
         at seconds: Int = 1,
+        wanted: Int = 2,
         room: [Int: Int] = [:],
         progress: [Int: Joining.Look.Progress]? = nil
     ) -> Joining.Look {
@@ -51,8 +53,8 @@ import iDownState
             now: .seconds(seconds),
             taken: SegmentMap(ByteRange(from: 0, to: position).map { [$0] } ?? []),
             progress: progress ?? [1: .init(position: position, end: total)],
-            chosen: 2,
-            ceiling: 2,
+            chosen: wanted,
+            ceiling: wanted,
             places: [0, 1].map { source in
                 Joining.Look.Place(
                     source: source,
@@ -323,22 +325,48 @@ import iDownState
 
     @Test func `nobody is let in while a connection alone is of no use`() {
         var fetch = Self.fetch()
-        #expect(fetch.mayBeJoined(1, at: Self.host, isByHTTP2: false))
+        func joins() -> Bool {
+            fetch.letJoin(1, answeredBy: Self.host, chosen: nil, at: .zero)
+        }
+        #expect(joins())
         // A comparison is no place to go on from.
         Self.judge(&fetch, 1, .compare(Self.known))
-        #expect(!fetch.mayBeJoined(1, at: Self.host, isByHTTP2: false))
+        #expect(!joins())
         Self.judge(&fetch, 1, .begin(Self.known))
+        #expect(joins())
         fetch.content.know(Self.known.withoutRanges)
-        #expect(!fetch.mayBeJoined(1, at: Self.host, isByHTTP2: false))
+        #expect(!joins())
+    }
+
+    @Test func `a mirror that says nothing counts as no room, and a stalled piece is given away`() {
+        var fetch = Self.fetch(of: 1, chosen: 4)
+        #expect(fetch.plan(Self.look(wanted: 4, room: [0: 1])).count == 1)
+        Self.judge(&fetch, 3, .resume(Self.known))
+        fetch.requests.brings(3, from: 32 << 20, at: .seconds(1))
+        var steps: [Requests.Step] = []
+        for tenth in 11..<60 {
+            let position = 32 << 20 + Int64(tenth) * 100_000
+            var look = Self.look(
+                wanted: 4,
+                room: [1: 5],
+                progress: [
+                    1: .init(position: 1 << 20, end: 32 << 20),
+                    3: .init(position: position, end: 64 << 20),
+                ]
+            )
+            look.now = .milliseconds(tenth * 100)
+            steps += fetch.plan(look)
+        }
+        #expect(steps.first.map(Self.word) == "cut 1")
     }
 
     @Test func `the plan is looked at again while there is company, or hope of it`() {
         var fetch = Self.fetch()
-        #expect(fetch.requests.needPlanning)
+        #expect(fetch.requests.needsPlanning)
         Self.judge(&fetch, 2, .begin(Self.known))
         _ = fetch.turnAway(2, status: 200, isHome: true, at: .seconds(1))
-        #expect(fetch.requests.needPlanning)
+        #expect(fetch.requests.needsPlanning)
         fetch.requests.closed(2)
-        #expect(!fetch.requests.needPlanning)
+        #expect(!fetch.requests.needsPlanning)
     }
 }

@@ -141,6 +141,7 @@ struct FetchWorld {
             case .complete:
                 let wrong = Sources.Outcome.wrongFile(Failure(.checksumMismatch, ""))
                 if !goesOn(&fetch, wrong, before) { return .again }
+            case .broken(let rule): return .broken(rule)
             case .crashed:
                 memory = Fetch.Memory()
                 hasFailed = false
@@ -198,6 +199,7 @@ struct FetchWorld {
         case complete
         case crashed
         case failed(Failure)
+        case broken(String)
     }
 
     private static let reset = Failure(.networkReset, "", isTransient: true)
@@ -232,6 +234,8 @@ struct FetchWorld {
                 guard let body = fetch.open(id) else {
                     return .failed(.badResponse("is not meant"))
                 }
+                let first = answer.facts.status == 206 ? ask.offset : 0
+                if body.start != first { return .broken("\(ask) begins at \(body.start)") }
                 if case .begin = judgement { disk = disk.map { _ in nil } }
                 isWhole = bring(&fetch, id, body, served[source])
             case .complete(let version):
@@ -250,11 +254,12 @@ struct FetchWorld {
         return .failed(.badResponse("never contains the rest of the file"))
     }
 
-    private func facts(of ask: Ask, from source: Int) -> ResponseFacts {
+    private mutating func facts(of ask: Ask, from source: Int) -> ResponseFacts {
         let version = served[source]
         let tag = EntityTag(opaque: "\"\(version)\"", isWeak: false)
         let isChanged = ask.ifRange.map { $0 != tag.opaque } ?? false
-        guard ask.isPartial, servesRanges, !isChanged else {
+        // Some caches have the file for one request and not for the next.
+        guard ask.isPartial, servesRanges, !isChanged, !chance(10) else {
             return ResponseFacts(
                 status: 200,
                 contentLength: .bytes(Self.total),
@@ -290,7 +295,7 @@ struct FetchWorld {
         var position = body.start
         for range in body.compared.ranges {
             if bug != .keepsDifferingBytes, let first = firstDifference(range, version) {
-                guard fetch.differs(id, at: first) else {
+                guard fetch.differs(id, at: first) != .worthless else {
                     record = Record()
                     return true
                 }
