@@ -242,8 +242,9 @@ extension Fetch {
         case .split(let id, let range):
             return ask(for: range, as: .split(of: id), &look)
         case .race(let id, let range):
-            let steps = ask(for: range, as: .race(with: id), &look)
-            if !steps.isEmpty { dropSource(of: requests[id]) }
+            let slow = requests[id]
+            let steps = ask(for: range, as: .race(with: id), &look, besides: slow?.route.source)
+            if !steps.isEmpty { dropSource(of: slow) }
             return steps
         case .cut(let id):
             return [cut(id)]
@@ -269,12 +270,23 @@ extension Fetch {
     }
 
     /// Asks the source that is the least busy for a part, where its host has room.
+    ///
+    /// - Parameters:
+    ///   - range: the part.
+    ///   - role: why.
+    ///   - look: what can be seen.
+    ///   - slow: a source that is not asked, unless it is that of the first connection.
+    /// - Returns: the connection, if one can be made.
     private mutating func ask(
         for range: ByteRange,
         as role: Requests.Role,
-        _ look: inout Joining.Look
+        _ look: inout Joining.Look,
+        besides slow: Int? = nil
     ) -> [Requests.Step] {
-        let places = look.places.filter { $0.room > 0 && isUsable($0) }
+        let first = requests.joining?.source
+        let places = look.places.filter {
+            $0.room > 0 && isUsable($0) && ($0.source == first || $0.source != slow)
+        }
         guard let place = places.min(by: { load(of: $0.source) < load(of: $1.source) }) else {
             return []
         }

@@ -360,6 +360,30 @@ import iDownState
         #expect(steps.first.map(Self.word) == "cut 1")
     }
 
+    @Test(arguments: [(0, ["connect race from 0"]), (1, [])])
+    func `a slow mirror is raced by another source alone`(withRoom: Int, words: [String]) {
+        var fetch = Self.fetch(of: 1, chosen: 3)
+        Self.judge(&fetch, 2, .resume(Self.known))
+        fetch.requests.brings(2, from: 32 << 20, at: .seconds(1))
+        var steps: [Requests.Step] = []
+        for tenth in 11..<60 where steps.isEmpty {
+            let position = Int64(tenth) * 100_000
+            var look = Self.look(
+                wanted: 2,
+                room: [withRoom: 5],
+                progress: [
+                    1: .init(position: position, end: 32 << 20),
+                    2: .init(position: 32 << 20, end: 64 << 20),
+                ]
+            )
+            look.now = .milliseconds(tenth * 100)
+            look.ceiling = 3
+            steps = fetch.plan(look)
+        }
+        #expect(steps.map(Self.word) == words)
+        #expect(fetch.partSources == (words.isEmpty ? [0, 1] : [0]))
+    }
+
     @Test func `the plan is looked at again while there is company, or hope of it`() {
         var fetch = Self.fetch()
         #expect(fetch.requests.needsPlanning)
