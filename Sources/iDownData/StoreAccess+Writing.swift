@@ -41,8 +41,8 @@ extension StoreAccess where Right == ReadWrite {
         _ record: TaskRecord,
         from before: TaskRecord
     ) throws(StoreFailure) {
-        guard let (sql, arguments) = TaskColumn.update(record, from: before) else { return }
-        try execute(sql, arguments)
+        guard let update = TaskColumn.update(record, from: before) else { return }
+        try execute(update)
         guard record.text != before.text else { return }
         try execute(Query.updateText.rawValue, texts(of: record))
     }
@@ -77,8 +77,14 @@ extension StoreAccess where Right == ReadWrite {
     ) throws(StoreFailure) {
         for (difference, ids) in tasks {
             let list = "[\(ids.map(String.init).joined(separator: ","))]"
-            let (sql, arguments) = TaskColumn.update(difference, of: list)
-            try execute(sql, arguments)
+            try execute(TaskColumn.update(difference, of: list))
+        }
+    }
+
+    private func execute(_ update: TaskColumn.Update) throws(StoreFailure) {
+        guard !update.isKept else { return _ = try execute(update.sql, update.arguments) }
+        try translatingErrors {
+            try database.execute(sql: update.sql, arguments: update.arguments)
         }
     }
 

@@ -233,54 +233,62 @@ enum TaskColumn: Int, CaseIterable {
         }
     }
 
-    /// The statement that stores what has changed in a record, and its arguments.
+    /// A statement that stores what has changed.
+    struct Update {
+        let sql: String
+        let arguments: StatementArguments
+        /// Whether the connection keeps it prepared: an update of columns that were seldom changed
+        /// together is made anew each time, or clients that edit in thousands of ways would make the
+        /// service grow.
+        let isKept: Bool
+
+        fileprivate init(_ difference: Difference, where condition: String, _ ids: DatabaseValue) {
+            let (start, isKept) = TaskColumn.updateStatement(difference.columns)
+            sql = start + condition
+            self.isKept = isKept
+            // From an array of one known type GRDB would read each by a key path, which takes longer
+            // than to bind it.
+            let values = difference.values + [ids]
+            arguments = StatementArguments(values.map { $0 as (any DatabaseValueConvertible)? })
+        }
+    }
+
+    /// The statement that stores what has changed in a record.
     ///
     /// Only that: SQLite touches every index of a column that it is told to set, equal or not.
     ///
     /// - Returns: Nil where nothing has changed.
-    static func update(
-        _ record: TaskRecord,
-        from before: TaskRecord
-    ) -> (sql: String, StatementArguments)? {
-        guard let difference = Difference(record, from: before) else { return nil }
-        return (
-            updateStatement(difference.columns, " WHERE id = ?"),
-            arguments(difference.values + [record.id.rawValue.databaseValue])
-        )
-    }
-
-    /// The statement that makes the same difference in several tasks, whose ids are a JSON array.
-    static func update(
-        _ difference: Difference,
-        of ids: String
-    ) -> (sql: String, StatementArguments) {
-        (
-            updateStatement(
-                difference.columns,
-                " WHERE id IN (SELECT value FROM json_each(?))"
-            ),
-            arguments(difference.values + [ids.databaseValue])
-        )
-    }
-
-    /// Passes the values on as they are; from an array of one known type GRDB would read each by a
-    /// key path, which takes longer than to bind it.
-    private static func arguments(_ values: [DatabaseValue]) -> StatementArguments {
-        StatementArguments(values.map { $0 as (any DatabaseValueConvertible)? })
-    }
-
-    /// Makes the statement that sets some columns; each is made once.
-    private static func updateStatement(_ columns: [TaskColumn], _ condition: String) -> String {
-        updateStatements.withLock { known in
-            if let sql = known[columns] { return sql + condition }
-            let sql =
-                "UPDATE OR FAIL task SET "
-                + columns.map { "\($0.name) = ?" }.joined(separator: ", ")
-            known[columns] = sql
-            return sql + condition
+    static func update(_ record: TaskRecord, from before: TaskRecord) -> Update? {
+        Difference(record, from: before).map {
+            Update($0, where: " WHERE id = ?", record.id.rawValue.databaseValue)
         }
     }
 
+    /// The statement that makes the same difference in several tasks, whose ids are a JSON array.
+    static func update(_ difference: Difference, of ids: String) -> Update {
+        Update(
+            difference,
+            where: " WHERE id IN (SELECT value FROM json_each(?))",
+            ids.databaseValue
+        )
+    }
+
+    /// The beginning of the statement that sets some columns, and whether it is one of those that
+    /// are kept: the first ones.
+    private static func updateStatement(_ columns: [TaskColumn]) -> (sql: String, isKept: Bool) {
+        updateStatements.withLock { known in
+            if let sql = known[columns] { return (sql, true) }
+            let sql =
+                "UPDATE OR FAIL task SET "
+                + columns.map { "\($0.name) = ?" }.joined(separator: ", ")
+            let isKept = known.count < mostKept
+            if isKept { known[columns] = sql }
+            return (sql, isKept)
+        }
+    }
+
+    /// Many more than the changes of all states.
+    static let mostKept = 200
     private static let updateStatements = Mutex<[[TaskColumn]: String]>([:])
 }
 

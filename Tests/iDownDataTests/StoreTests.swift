@@ -74,6 +74,36 @@ import iDownTesting
         }
     }
 
+    /// Else a client that edits in thousands of ways would make the service grow.
+    @Test func `of all ways to change a task only the first statements are kept`() async throws {
+        try await withStore { store in
+            let first = try await store.commit { try $0.addTask("http://a/1") }
+            let records = (1..<512).map { number in
+                var record = first
+                if number & 1 != 0 { record.request.referrer = "r" }
+                if number & 2 != 0 { record.request.userAgent = "u" }
+                if number & 4 != 0 { record.request.cookies = "c" }
+                if number & 8 != 0 { record.request.connections = 3 }
+                if number & 16 != 0 { record.request.expectedSize = 9 }
+                if number & 32 != 0 { record.request.retryFor = 7 }
+                if number & 64 != 0 { record.request.fileName = "f" }
+                if number & 128 != 0 { record.priority = 5 }
+                if number & 256 != 0 { record.speedLimit = 6 }
+                return record
+            }
+            let kept = records.count { TaskColumn.update($0, from: first)?.isKept == true }
+            #expect(kept <= TaskColumn.mostKept)
+            let last = records[510]
+            try await store.commit { transaction in
+                try transaction.update(last, from: first)
+            }
+            let stored = try await store.read { snapshot throws(StoreFailure) in
+                try snapshot.task(first.id)
+            }
+            #expect(stored == last)
+        }
+    }
+
     @Test func `a closed store throws its own error`() async throws {
         try await withTemporaryFolder { folder in
             let store = try Store.open(folder: folder, now: .someTime).store
