@@ -71,6 +71,11 @@ extension Connection {
                 border: border
             )
             if counts { try pendingCalls.check(reply.sender, size: arguments.count) }
+            if let now = method.now, !pendingCalls.hasLine(reply.sender),
+                let results = now(call, arguments), !LongAnswers.isLong(results)
+            {
+                return answer(.success(results), to: reply)
+            }
             let size = counts ? arguments.count : nil
             call.id = pendingCalls.begin(reply, wantsReply: wantsReply, size: size)
             run(method, call, arguments)
@@ -95,7 +100,7 @@ extension Connection {
         case .answering(let body):
             let answer: Answer<WireWriter> = { [executor] outcome in
                 let outcome = outcome.mapError { BusError(thrown: $0) }
-                executor.run { self.assumeIsolated { $0.finish(call.id, withAny: outcome) } }
+                executor.run { self.assumeIsolated { $0.finish(call.id, with: outcome) } }
             }
             let start = pendingCalls.start(call.id, hasTask: false) {
                 do { try body(call, arguments, answer) } catch { answer(.failure(error)) }
@@ -129,28 +134,16 @@ extension Connection {
         _ id: Int,
         _ handler: @escaping @Sendable () async -> Result<WireWriter, BusError>
     ) {
-        let task = Task.immediate {
-            let outcome = await handler()
-            if case .success(let results) = outcome, results.bytes.count > LongAnswers.size {
-                await finish(id, withLong: results)
-            } else {
-                finish(id, with: outcome)
-            }
-        }
+        let task = Task.immediate { finish(id, with: await handler()) }
         pendingCalls.attach(task, to: id)
     }
 
-    /// Answers a call that has no task, unless it has been; for a long answer one begins.
-    private func finish(_ id: Int, withAny outcome: Result<WireWriter, BusError>) {
-        if case .success(let results) = outcome, results.bytes.count > LongAnswers.size {
-            start(id) { .success(results) }
-        } else {
-            finish(id, with: outcome)
-        }
-    }
-
-    /// Answers a call, unless it has been.
+    /// Answers a call, unless it has been; a long answer when it is its turn.
     private func finish(_ id: Int, with outcome: Result<WireWriter, BusError>) {
+        if case .success(let results) = outcome, LongAnswers.isLong(results) {
+            let task = Task.immediate { await finish(id, withLong: results) }
+            return pendingCalls.attach(task, to: id)
+        }
         if let reply = pendingCalls.finish(id) { answer(outcome, to: reply) }
         callsShrank()
     }

@@ -28,7 +28,7 @@ public actor Connection {
     var objects = ObjectTable()
     var subscriptions: [Int: Subscription] = [:]
     var pendingReplies: [Int: PendingReply] = [:]
-    var pendingCalls = PendingCalls()
+    let pendingCalls = PendingCalls()
     var longAnswers = LongAnswers()
     /// What every call is answered with once the service ends.
     var refusal: BusError?

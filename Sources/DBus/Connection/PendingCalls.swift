@@ -28,7 +28,7 @@ public struct CallLimits: Sendable {
 /// The calls that are being handled, each with its task and with whom to answer.
 ///
 /// Whoever takes a call out answers it: so each is answered exactly once.
-struct PendingCalls {
+final class PendingCalls {
     private struct Entry {
         let sender: BusName?
         /// Nil where no answer is wanted.
@@ -101,7 +101,7 @@ struct PendingCalls {
     /// Takes note of a call; `size` is nil for one that does not count.
     ///
     /// - Returns: what the call is known by.
-    mutating func begin(_ reply: ReplyAddress, wantsReply: Bool, size: Int?) -> Int {
+    func begin(_ reply: ReplyAddress, wantsReply: Bool, size: Int?) -> Int {
         lastID += 1
         let address = wantsReply ? reply : nil
         running[lastID] = Entry(sender: reply.sender, reply: address, size: size, task: nil)
@@ -118,7 +118,7 @@ struct PendingCalls {
     ///   - hasTask: whether it has a task of its own; others need no more than their turn.
     ///   - start: starts it, once.
     /// - Returns: what is to be called now; nil where the call stands in line.
-    mutating func start(
+    func start(
         _ id: Int,
         hasTask: Bool,
         _ start: @escaping () -> Void
@@ -136,11 +136,14 @@ struct PendingCalls {
         return start
     }
 
+    /// Whether calls of a sender stand in line, which a later one must not overtake.
+    func hasLine(_ sender: BusName?) -> Bool { loads[sender]?.hasLine ?? false }
+
     /// Whether calls that stood in line may be started.
     var isAnyDue: Bool { !due.isEmpty }
 
     /// Takes out a call that stood in line and is to be started now.
-    mutating func takeDue() -> (() -> Void)? {
+    func takeDue() -> (() -> Void)? {
         while !due.isEmpty {
             guard let (id, start) = loads[due.removeFirst()]?.takeFirst() else { continue }
             running[id]?.isServed = true
@@ -150,18 +153,18 @@ struct PendingCalls {
     }
 
     /// A handler that never suspends has finished before its task is known.
-    mutating func attach(_ task: Task<Void, Never>, to id: Int) {
+    func attach(_ task: Task<Void, Never>, to id: Int) {
         running[id]?.task = task
     }
 
     /// A call that is served counts no longer among those of which only some are served at once.
-    mutating func makeWay(_ id: Int) {
+    func makeWay(_ id: Int) {
         guard let entry = running[id], entry.isServed else { return }
         running[id]?.isServed = false
         endServing(entry.sender)
     }
 
-    private mutating func endServing(_ sender: BusName?) {
+    private func endServing(_ sender: BusName?) {
         loads[sender]?.served -= 1
         if loads[sender]?.hasLine == true { due.append(sender) }
     }
@@ -170,7 +173,7 @@ struct PendingCalls {
     func address(of id: Int) -> ReplyAddress? { running[id]?.reply }
 
     /// Takes the call out; nil where it wants no answer, or has had one.
-    mutating func finish(_ id: Int) -> ReplyAddress? {
+    func finish(_ id: Int) -> ReplyAddress? {
         guard let entry = running.removeValue(forKey: id) else { return nil }
         if entry.isServed { endServing(entry.sender) }
         if let size = entry.size, var load = loads[entry.sender] {
@@ -182,7 +185,7 @@ struct PendingCalls {
     }
 
     /// Takes all calls out and cancels their handlers; those that still want an answer.
-    mutating func cancelAll() -> [ReplyAddress] {
+    func cancelAll() -> [ReplyAddress] {
         defer { (running, loads, due) = ([:], [:], []) }
         for entry in running.values { entry.task?.cancel() }
         return running.sorted { $0.key < $1.key }.compactMap(\.value.reply)
@@ -191,8 +194,8 @@ struct PendingCalls {
 
 /// Answers that wait until shorter ones are with the bus, first in, first out.
 struct LongAnswers {
-    /// From so many bytes on an answer is a long one: 64 KiB.
-    static let size = 64 << 10
+    /// Whether an answer has more than 64 KiB.
+    static func isLong(_ results: WireWriter) -> Bool { results.bytes.count > 64 << 10 }
 
     /// A message, which no array could hold by itself.
     private final class Held {

@@ -28,7 +28,11 @@ struct Method: Sendable {
     let inputs: [Argument]
     let outputs: [Argument]
     let inputSignature: Signature
+    /// Gives the results where they are at hand, without a task; nil leaves the call to `body`.
+    let now: Now?
     let body: Body
+
+    typealias Now = @Sendable (Call, WireReader) -> WireWriter?
 
     enum Body: Sendable {
         /// Runs in a task of its own, whose end is the answer.
@@ -41,12 +45,15 @@ struct Method: Sendable {
         _ kind: MethodKind = .change,
         inputs: [Argument],
         outputs: [Argument],
+        now: Now? = nil,
         body: Body
     ) {
+        precondition(now == nil || kind == .query, "only a query can be answered without its body")
         self.kind = kind
         self.inputs = inputs
         self.outputs = outputs
         inputSignature = inputs.reduce(.empty) { $0 + $1.type }
+        self.now = now
         self.body = body
     }
 }
@@ -63,11 +70,23 @@ extension Member {
     ///
     /// The names of arguments and results are for introspection; there must be as many as the handler
     /// takes and gives, else this traps.
+    ///
+    /// - Parameters:
+    ///   - name: The method.
+    ///   - kind: What a call of it does.
+    ///   - inputs: The names of the arguments.
+    ///   - outputs: The names of the results.
+    ///   - now: For a query that is asked often: gives the written results where they are at hand. It
+    ///     runs on the connection's executor instead of the handler, and spares the call its task;
+    ///     nil has the handler run.
+    ///   - handler: What runs.
+    /// - Returns: The row.
     public static func method<each Input: BusType, each Output: BusType>(
         _ name: MemberName,
         _ kind: MethodKind = .change,
         in inputs: [String] = [],
         out outputs: [String] = [],
+        now: (@Sendable (Call, repeat each Input) -> WireWriter?)? = nil,
         _ handler:
             @escaping @Sendable (Call, repeat each Input) async throws -> (repeat each Output)
     ) -> Member {
@@ -75,10 +94,23 @@ extension Member {
         repeat inputTypes.append((each Input).signature)
         var outputTypes: [Signature] = []
         repeat outputTypes.append((each Output).signature)
+        var writeNow: Method.Now?
+        if let now {
+            writeNow = { call, arguments in
+                var reader = arguments
+                do throws(BusError) {
+                    let input = (repeat try reader.argument((each Input).self))
+                    return now(call, repeat each input)
+                } catch {
+                    return nil
+                }
+            }
+        }
         let method = Method(
             kind,
             inputs: Argument.list(inputs, inputTypes, of: name),
             outputs: Argument.list(outputs, outputTypes, of: name),
+            now: writeNow,
             body: .task { call, arguments in
                 // At once, so that the calls of a client keep their order.
                 var reader = arguments
@@ -174,6 +206,6 @@ extension Method {
                     }
                 }
             }
-        return Method(kind, inputs: inputs, outputs: outputs, body: body)
+        return Method(kind, inputs: inputs, outputs: outputs, now: now, body: body)
     }
 }

@@ -17,6 +17,8 @@ public enum ChangeSignal: String, Hashable, Sendable {
 struct Property: Sendable {
     let type: Signature
     let emits: ChangeSignal
+    /// Writes the value as a variant where it is at hand; nil leaves it to `get`.
+    let now: @Sendable (Call) -> WireWriter?
     /// Writes the value as a variant.
     let get: @Sendable (Call) async throws -> WireWriter
     let set: (@Sendable (Call, Value) async throws -> Void)?
@@ -26,6 +28,7 @@ struct Property: Sendable {
         Property(
             type: type,
             emits: emits,
+            now: now,
             get: Interface.wording(errors, get),
             set: set.map { Interface.wording(errors, $0) }
         )
@@ -37,22 +40,33 @@ extension Member {
     ///
     /// A change is announced by whoever makes it:
     /// ``Connection/emitPropertiesChanged(_:at:changed:invalidated:)``.
+    ///
+    /// - Parameters:
+    ///   - name: The property.
+    ///   - emits: What a change announces.
+    ///   - now: Gives the value where it is at hand, on the connection's executor: then Get needs no
+    ///     task, in which `get` would run.
+    ///   - get: Gives the value.
+    ///   - set: Takes a new value.
+    /// - Returns: The row.
     public static func property<Content: BusType>(
         _ name: MemberName,
         _ emits: ChangeSignal = .changes,
+        now: @escaping @Sendable () -> Content? = { nil },
         get: @escaping @Sendable () async throws -> Content,
         set: (@Sendable (Content) async throws -> Void)? = nil
     ) -> Member {
         let getValue: @Sendable (Call) async throws -> Content = { _ in try await get() }
         var setValue: (@Sendable (Call, Content) async throws -> Void)?
         if let set { setValue = { _, content in try await set(content) } }
-        return property(name, emits, get: getValue, set: setValue)
+        return property(name, emits, now: { _ in now() }, get: getValue, set: setValue)
     }
 
     /// A property whose handlers see the call: its object, and who asks.
     public static func property<Content: BusType>(
         _ name: MemberName,
         _ emits: ChangeSignal = .changes,
+        now: @escaping @Sendable (Call) -> Content? = { _ in nil },
         get: @escaping @Sendable (Call) async throws -> Content,
         set: (@Sendable (Call, Content) async throws -> Void)? = nil
     ) -> Member {
@@ -68,6 +82,7 @@ extension Member {
                 Property(
                     type: Content.signature,
                     emits: emits,
+                    now: { now($0).map { WireWriter(Variant($0)) } },
                     get: { WireWriter(Variant(try await get($0))) },
                     set: setValue
                 )
@@ -81,6 +96,8 @@ extension Member {
     ///   - name: The property.
     ///   - type: The one complete type of what `get` gives; `set` is only called with this type.
     ///   - emits: What a change announces.
+    ///   - now: Gives what `get` gives where it is at hand, on the connection's executor; nil has
+    ///     `get` run, in a task.
     ///   - get: Gives the value, written as a variant: one ``Value``, or one ``Variant``.
     ///   - set: Takes a new value; without it the property can only be read.
     /// - Returns: The row.
@@ -88,12 +105,13 @@ extension Member {
         _ name: MemberName,
         type: Signature,
         _ emits: ChangeSignal = .changes,
+        now: @escaping @Sendable (Call) -> WireWriter? = { _ in nil },
         get: @escaping @Sendable (Call) async throws -> WireWriter,
         set: (@Sendable (Call, Value) async throws -> Void)? = nil
     ) -> Member {
         Member(
             name: name,
-            content: .property(Property(type: type, emits: emits, get: get, set: set))
+            content: .property(Property(type: type, emits: emits, now: now, get: get, set: set))
         )
     }
 

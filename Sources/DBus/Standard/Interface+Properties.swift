@@ -22,6 +22,13 @@ extension Interface {
                             .query,
                             inputs: names("interface_name", "property_name"),
                             outputs: [Argument(name: "value", type: Value.signature)],
+                            now: { call, arguments in
+                                var reader = arguments
+                                guard let interface = try? reader.argument(String.self),
+                                    let name = try? reader.argument(String.self)
+                                else { return nil }
+                                return (try? table.property(interface, name))?.now(call)
+                            },
                             body: .task { call, arguments in
                                 var reader = arguments
                                 let interface = try reader.argument(String.self)

@@ -68,6 +68,14 @@ extension Connection {
                         await self.hold()
                     },
                     .method("Wait", .wait) { (_: Call) async throws in await self.hold() },
+                    .method(
+                        "Peek",
+                        .query,
+                        now: { (_: Call) in
+                            self.note("Peek")
+                            return WireWriter()
+                        }
+                    ) { (_: Call) async throws in self.note("Peek") },
                     .method("Look", .query) { (_: Call) in self.note("Look") },
                     .method("Change") { (_: Call) in self.note("Change") },
                     .method("Count", in: ["texts"], out: ["count"]) {
@@ -181,6 +189,25 @@ extension Connection {
             desk.letGo()
             for call in held { try await call.value }
             try await last.value.get()
+        }
+    }
+
+    @Test func `what is at hand does not overtake its sender's line`() async throws {
+        try await serve(limits) { desk, proxy, service, bus in
+            let held = (0..<130).map { hold(proxy, "\($0)") }
+            let peek = Task.immediate { try await proxy.call("Peek") }
+            try await proxy.at(nil, "org.freedesktop.DBus.Peer").call("Ping")
+            #expect(desk.called == (0..<128).map { "Hold\($0)" })
+            let letting = Task {
+                while !Task.isCancelled {
+                    desk.letGo()
+                    await Task.yield()
+                }
+            }
+            try await peek.value
+            for call in held { try await call.value.get() }
+            letting.cancel()
+            #expect(desk.called == (0..<130).map { "Hold\($0)" } + ["Peek"])
         }
     }
 

@@ -89,6 +89,40 @@ import iDownTesting
         }
     }
 
+    @Test func `what is at hand is answered without the handler`() async throws {
+        let journal = Journal()
+        let interface = Interface(
+            sampleInterface,
+            [
+                .method(
+                    "Find",
+                    .query,
+                    in: ["number"],
+                    out: ["text"],
+                    now: { (call: Call, number: UInt32) in
+                        call.connection.preconditionIsolated()
+                        return number == 1 ? WireWriter("at hand") : nil
+                    }
+                ) { (_: Call, number: UInt32) async throws -> String in
+                    journal.note(number)
+                    return "looked for"
+                },
+                .property("Near", now: { 3 }, get: { () -> UInt32 in throw BusError.failed("") }),
+                .property("Far", now: { nil }, get: { "looked for" }),
+            ]
+        )
+        try await withServiceAndClient { service, client, _ in
+            try await service.export([interface], at: samplePath)
+            let proxy = Proxy(client, await service.uniqueName, samplePath, sampleInterface)
+            let near = try await proxy.call("Find", UInt32(1), returning: String.self)
+            let far = try await proxy.call("Find", UInt32(2), returning: String.self)
+            #expect([near, far] == ["at hand", "looked for"])
+            #expect(journal.numbers == [2])
+            #expect(try await proxy.get("Near", as: UInt32.self) == 3)
+            #expect(try await proxy.get("Far", as: String.self) == "looked for")
+        }
+    }
+
     @Test func `every call is answered exactly once`() async throws {
         let interface = Interface(
             sampleInterface,
