@@ -252,4 +252,23 @@ package protocol ManagerHandling: Sendable {
 
     /// Returns what a client is told of an error that a method has thrown.
     func named(_ error: any Error) -> ManagerError
+
+    // MARK: What is at hand
+    // These are asked first, on the connection's executor, because clients ask all the time and a
+    // task for each call costs more than the answer. Nil means that something has to be waited for.
+
+    /// Returns a task.
+    ///
+    /// - Parameters:
+    ///   - call: The call.
+    ///   - id: The id.
+    ///   - isObject: Whether the task's object is asked: its caller is to hear of objects then.
+    /// - Returns: The task, or nil.
+    func taskNow(_ call: Call, _ id: String, isObject: Bool) -> TaskProperties?
+
+    /// Returns the value of a setting, without a password, or nil.
+    func valueNow(of setting: Setting) -> Setting.Content?
+
+    /// What ``counts`` tells, or nil.
+    var countsNow: (all: UInt32, waiting: UInt32, active: UInt32)? { get }
 }

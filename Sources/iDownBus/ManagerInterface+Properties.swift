@@ -25,13 +25,23 @@ extension ManagerInterface {
                 get: { Capability.allCases.map(\.rawValue) }
             ),
         ] + settings(of: .manager) + [
-            .property(Name.taskCount, get: { try await handler.counts.all }),
-            .property(Name.waitingCount, get: { try await handler.counts.waiting }),
-            .property(Name.activeCount, get: { try await handler.counts.active }),
+            count(Name.taskCount) { $0.all }, count(Name.waitingCount) { $0.waiting },
+            count(Name.activeCount) { $0.active },
             .property(Name.serial, .never, get: { try await handler.position.serial }),
             .property(Name.listID, .constant, get: { try await handler.position.list }),
             .property(Name.speed, .never, get: { await handler.speed }),
         ]
+    }
+
+    private func count(
+        _ name: MemberName,
+        _ count: @escaping @Sendable ((all: UInt32, waiting: UInt32, active: UInt32)) -> UInt32
+    ) -> Member {
+        .property(
+            name,
+            now: { handler.countsNow.map(count) },
+            get: { count(try await handler.counts) }
+        )
     }
 
     private func settings(of place: Setting.Place) -> [Member] {
@@ -45,6 +55,7 @@ extension ManagerInterface {
             setting.memberName,
             type: setting.signature,
             setting.isPrivate ? .invalidates : .changes,
+            now: { _ in handler.valueNow(of: setting).map { WireWriter(setting.value($0)) } },
             get: { WireWriter(setting.value(try await handler.value($0, of: setting))) },
             set: setter
         )

@@ -121,7 +121,16 @@ extension ManagerInterface {
     private var listing: [Member] {
         [
             .method(Name.setPriority, in: ["id", "priority"], handler.setPriority),
-            .method(Name.getTask, .query, in: ["id"], out: ["task"], handler.getTask),
+            .method(
+                Name.getTask,
+                .query,
+                in: ["id"],
+                out: ["task"],
+                now: { (call: Call, id: String) in
+                    handler.taskNow(call, id, isObject: false).map { WireWriter($0) }
+                },
+                handler.getTask
+            ),
             .method(Name.getTasks, .query, in: ["ids", "properties"], out: ["tasks"]) {
                 (call: Call, ids: [String], properties: [String]) in
                 try await handler.getTasks(call, ids, try TaskProperty.all(named: properties))

@@ -48,6 +48,9 @@ struct TaskInterface: Sendable {
                 property.memberName,
                 type: property.signature,
                 property.changeSignal,
+                now: { call in
+                    handler.taskNow(call, id(call), isObject: true)?.variant(of: property)
+                },
                 get: { try await task($0).variant(of: property) },
                 set: setter(of: property)
             )

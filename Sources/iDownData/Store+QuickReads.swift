@@ -10,27 +10,47 @@ package import iDownState
 /// A client that shows a task asks for one property after another, which would read its row each
 /// time.
 struct RecentReads {
-    var task: (commit: Int, id: TaskID, record: TaskRecord?)?
+    var task: (commit: Int, id: TaskID, record: Shared<TaskRecord>?)?
     var counts: (commit: Int, counts: TaskCounts)?
 }
 
 extension Store {
     /// Returns a task as it was last committed.
-    package func committedTask(_ id: TaskID) async throws(StoreFailure) -> TaskRecord? {
+    package func committedTask(_ id: TaskID) async throws(StoreFailure) -> Shared<TaskRecord>? {
         // Read before the row, so that a commit in between makes this number outdated.
         let commit = lastCommit
         if let last = recentReads.withLock(\.task), last.commit == commit, last.id == id {
             return last.record
         }
         let record = try await readNow { snapshot throws(StoreFailure) in try snapshot.task(id) }
+            .map { Shared($0) }
         recentReads.withLock { $0.task = (commit, id, record) }
         return record
+    }
+
+    /// Returns a task as it was last committed, if it is the one that was read last; else nil.
+    package func recentTask(_ id: TaskID) -> Shared<TaskRecord>? {
+        let commit = lastCommit
+        return recentReads.withLock { last in
+            guard let task = last.task, task.commit == commit, task.id == id else { return nil }
+            return task.record
+        }
+    }
+
+    /// Returns how many tasks there were in each state after the last commit, if they have been
+    /// counted since; else nil.
+    package func recentCounts() -> TaskCounts? {
+        let commit = lastCommit
+        return recentReads.withLock { last in
+            guard let last = last.counts, last.commit == commit else { return nil }
+            return last.counts
+        }
     }
 
     /// Returns how many tasks there were in each state after the last commit.
     package func committedCounts() async throws(StoreFailure) -> TaskCounts {
         let commit = lastCommit
-        if let last = recentReads.withLock(\.counts), last.commit == commit { return last.counts }
+        if let counts = recentCounts() { return counts }
         let counts = try await readNow { snapshot throws(StoreFailure) in try snapshot.counts() }
         recentReads.withLock { $0.counts = (commit, counts) }
         return counts

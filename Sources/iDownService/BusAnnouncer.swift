@@ -58,6 +58,9 @@ package actor BusAnnouncer: Announcing {
     /// Whether anybody follows the tasks' objects.
     var isWatched: Bool { !watchers.isEmpty }
 
+    /// Whether a client hears of the tasks' objects.
+    func isWatched(by client: BusName) -> Bool { watchers[client] != nil }
+
     /// Has a client hear of the tasks' objects until it leaves the bus or says otherwise.
     func watch(for client: BusName, over connection: Connection) {
         guard watchers[client] == nil, connection === self.connection else { return }

@@ -161,13 +161,19 @@ package actor Callers {
 
     // MARK: Looking
 
-    /// Returns who makes a call.
-    func caller(of call: Call) async -> Caller {
+    /// Returns who makes a call; nil where the client has to be looked at first.
+    func knownCaller(of call: Call) -> Caller? {
         // Without a bus in between only the user's own programs can call.
         guard let name = call.sender else { return .program(nil) }
         // On an earlier bus the name belonged to another client.
         if let bus, bus.connection !== call.connection { return unknown(name) }
-        if let caller = clients[name]?.caller { return caller }
+        return clients[name]?.caller
+    }
+
+    /// Returns who makes a call.
+    func caller(of call: Call) async -> Caller {
+        if let caller = knownCaller(of: call) { return caller }
+        guard let name = call.sender else { return .program(nil) }
         if clients[name] == nil { makeRoom() }
         guard looks.count < Self.maximumLooks, clients.count < Self.maximumClients else {
             return unknown(name)

@@ -13,10 +13,16 @@ extension Coordinator {
     /// - Throws: `ServiceRefusal.noSuchTask`.
     package func task(_ id: TaskID) async throws -> TaskSnapshot {
         let record = try await store.committedTask(id)
-        guard let record, record.intent != .remove else {
+        guard let record, record.value.intent != .remove else {
             throw ServiceRefusal.noSuchTask(id.description)
         }
-        return snapshot(of: Shared(record))
+        return snapshot(of: record)
+    }
+
+    /// The same task where its record is at hand; else nil.
+    func taskAtHand(_ id: TaskID) -> TaskSnapshot? {
+        guard let record = store.recentTask(id), record.value.intent != .remove else { return nil }
+        return snapshot(of: record)
     }
 
     /// What a task looks like from outside at this moment.

@@ -55,12 +55,15 @@ extension ManagerService {
 
     package var counts: (all: UInt32, waiting: UInt32, active: UInt32) {
         get async throws {
-            let counts = try await coordinator.counts()
-            return (
-                UInt32(clamping: counts.total), UInt32(clamping: counts[.waiting]),
-                UInt32(clamping: counts[.downloading])
-            )
+            Self.told(try await coordinator.counts())
         }
+    }
+
+    static func told(_ counts: TaskCounts) -> (all: UInt32, waiting: UInt32, active: UInt32) {
+        (
+            UInt32(clamping: counts.total), UInt32(clamping: counts[.waiting]),
+            UInt32(clamping: counts[.downloading])
+        )
     }
 
     package var speed: UInt64 { get async { await coordinator.speed } }

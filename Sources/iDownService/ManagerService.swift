@@ -29,6 +29,7 @@ package actor ManagerService {
     let adder = Adder()
     let probes = Probes()
     let handOverCalls = HandOverCalls()
+    var lastShown = LastShown()
     /// Calls for lists that are made or wait.
     var listTurns = ListTurns()
 

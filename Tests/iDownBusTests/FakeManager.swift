@@ -308,6 +308,12 @@ final class FakeManager: ManagerHandling {
 
     let version = "0.0-fake"
 
+    func taskNow(_ call: Call, _ id: String, isObject: Bool) -> TaskProperties? { nil }
+
+    func valueNow(of setting: Setting) -> Setting.Content? { nil }
+
+    var countsNow: (all: UInt32, waiting: UInt32, active: UInt32)? { nil }
+
     func value(_ call: Call, of setting: Setting) -> Setting.Content {
         record.withLock { $0.settings[setting] ?? setting.usual }
     }

@@ -132,7 +132,7 @@ import iDownTesting
                     try transaction.update(record, from: before)
                 }
                 for _ in 0..<2 {
-                    #expect(try await store.committedTask(id)?.priority == priority)
+                    #expect(try await store.committedTask(id)?.value.priority == priority)
                 }
             }
             try await store.commit { try $0.delete(id) }

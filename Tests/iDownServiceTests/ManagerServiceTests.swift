@@ -32,6 +32,30 @@ import iDownloader
         }
     }
 
+    @Test func `what is asked again is told as it is by then`() async throws {
+        try await withService { scene in
+            var options = AddOptions()
+            options.paused = true
+            let id = try await scene.client.addURL("http://127.0.0.1:9/", options: options)
+            let object = scene.proxy.at(TaskPath(id: id)?.objectPath, Contract.taskInterface)
+            for priority in Int32(1)...2 {
+                try await scene.client.setPriority(priority, of: id)
+                let first = try await scene.client.getTask(id)
+                #expect(first.priority == priority)
+                #expect(try await scene.client.getTask(id) == first)
+                for _ in 0..<2 {
+                    #expect(try await object.get("Priority", as: Int32.self) == priority)
+                    #expect(try await scene.proxy.get("TaskCount", as: UInt32.self) == 1)
+                }
+            }
+            try await scene.client.remove(id)
+            for _ in 0..<2 {
+                #expect(await code { _ = try await scene.client.getTask(id) } == .noSuchTask)
+                #expect(try await scene.proxy.get("TaskCount", as: UInt32.self) == 0)
+            }
+        }
+    }
+
     @Test func `TaskAdded comes before the reply`() async throws {
         try await withService { scene in
             var options = AddOptions()
