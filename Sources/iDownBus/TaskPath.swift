@@ -28,14 +28,12 @@ public struct TaskPath: Hashable, Sendable {
 
     /// Returns the id of the task at a path; nil if it is not the path of a task.
     public static func id(at path: ObjectPath) -> String? {
-        let prefix = parent.rawValue.utf8
-        let text = path.rawValue.utf8
-        guard text.starts(with: prefix) else { return nil }
-        let rest = text.dropFirst(prefix.count)
-        guard rest.first == UInt8(ascii: "/") else { return nil }
-        let id = String(Substring(rest.dropFirst()))
+        guard path.rawValue.hasPrefix(prefix) else { return nil }
+        let id = String(Substring(path.rawValue.utf8.dropFirst(prefix.utf8.count)))
         return isID(id) ? id : nil
     }
+
+    private static let prefix = parent.rawValue + "/"
 
     /// Returns the id that a client means: methods accept an id or the path of the task's object.
     ///

@@ -50,7 +50,7 @@ struct Message: ~Copyable {
         let flags: UInt8 = (wantsReply ? 0 : 1) | (startsService ? 0 : 2)
         try self.init(.call, flags, arguments, border: border) { writer in
             writer.append(.destination, destination.rawValue)
-            writer.append(.path, path)
+            writer.append(.path, path.rawValue, .objectPath)
             writer.append(.interface, interface.rawValue)
             writer.append(.member, member.rawValue)
         }
@@ -66,7 +66,8 @@ struct Message: ~Copyable {
     ) throws(BusError) {
         try self.init(name == nil ? .answer : .error, 1, results, border: border) { writer in
             if let name { writer.append(.errorName, name.rawValue) }
-            writer.append(.replySerial, address.serial)
+            writer.append(.replySerial, .uint32)
+            writer.append(number: address.serial)
             if let sender = address.sender { writer.append(.destination, sender.rawValue) }
         }
     }
@@ -91,7 +92,7 @@ struct Message: ~Copyable {
         border: Border
     ) throws(BusError) {
         try self.init(.signal, 1, arguments, border: border) { writer in
-            writer.append(.path, path)
+            writer.append(.path, path.rawValue, .objectPath)
             writer.append(.interface, interface.rawValue)
             writer.append(.member, member.rawValue)
         }
@@ -155,7 +156,10 @@ struct Message: ~Copyable {
         writer.append(number: UInt32(1))
         writer.array(of: "(yv)") { writer in
             fields(&writer)
-            if !body.signature.rawValue.isEmpty { writer.append(.signature, body.signature) }
+            if !body.signature.rawValue.isEmpty {
+                writer.append(.signature, .signature)
+                writer.append(shortText: body.signature.rawValue)
+            }
         }
         writer.append(body.bytes[...])
         if let fault = writer.fault { throw fault }
@@ -171,12 +175,22 @@ struct Message: ~Copyable {
 }
 
 extension WireWriter {
-    /// Appends a field of a header.
-    fileprivate mutating func append(_ field: Message.Field, _ content: some BusType) {
-        structure { writer in
-            writer.append(number: field.rawValue)
-            writer.variant(of: content)
-        }
+    /// Appends a field of a header, which is a text.
+    fileprivate mutating func append(
+        _ field: Message.Field,
+        _ text: String,
+        _ type: TypeCode = .string
+    ) {
+        append(field, type)
+        append(text: text)
+    }
+
+    /// Appends a field's number and the type of its value, which is a variant: the value follows.
+    fileprivate mutating func append(_ field: Message.Field, _ type: TypeCode) {
+        align(to: 8)
+        // The number, and the signature with its length before it and a zero byte behind it.
+        let (number, type) = (UInt32(field.rawValue), UInt32(type.rawValue))
+        append(number: UInt32(littleEndian: number | 1 << 8 | type << 16))
     }
 }
 

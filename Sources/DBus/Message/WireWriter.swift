@@ -79,9 +79,7 @@ public struct WireWriter: Sendable {
         align(to: 8)
         bytes.append(contentsOf: head.bytes)
         // In the entry, and in its variant.
-        depth += 1
-        nest(fill)
-        depth -= 1
+        nest(levels: 2, fill)
     }
 
     /// Appends a structure; `fill` appends its members.
@@ -110,9 +108,9 @@ public struct WireWriter: Sendable {
         nest { $0.append(content: content) }
     }
 
-    private mutating func nest(_ fill: (inout WireWriter) -> Void) {
-        depth += 1
-        defer { depth -= 1 }
+    private mutating func nest(levels: Int = 1, _ fill: (inout WireWriter) -> Void) {
+        depth += levels
+        defer { depth -= levels }
         guard depth <= Self.maximumDepth else {
             let most = Self.maximumDepth
             return fail(.limitsExceeded("Containers may be nested at most \(most) deep."))

@@ -41,7 +41,8 @@ extension Name where Kind == Signatures {
 
     /// One signature after the other; the result may break the limits and is checked when encoded.
     static func + (left: Signature, right: Signature) -> Signature {
-        Signature(checked: left.rawValue + right.rawValue)
+        // Most often there is one type, and nothing to put together.
+        left.rawValue.isEmpty ? right : Signature(checked: left.rawValue + right.rawValue)
     }
 
     static func array(of element: Signature) -> Signature {
