@@ -14,3 +14,6 @@ static inline DBusError cdbus_error_init(void) {
 // pipe2(2), which <unistd.h> declares only with _GNU_SOURCE: no child that is started meanwhile
 // inherits the ends.
 int pipe2(int ends[2], int flags);
+
+// malloc_trim(3), malloc.h: gives free memory back to the system.
+int malloc_trim(size_t kept);

@@ -28,7 +28,7 @@ public actor Connection {
     var objects = ObjectTable()
     var subscriptions: [Int: Subscription] = [:]
     var pendingReplies: [Int: PendingReply] = [:]
-    let pendingCalls = PendingCalls()
+    let pendingCalls: PendingCalls
     var longAnswers = LongAnswers()
     /// What every call is answered with once the service ends.
     var refusal: BusError?
@@ -41,6 +41,7 @@ public actor Connection {
 
     private init(executor: QueueExecutor, faults: FaultPlan?) {
         self.executor = executor
+        pendingCalls = PendingCalls(executor.loop)
         border = Border(faults: faults)
     }
 

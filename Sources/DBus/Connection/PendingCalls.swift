@@ -70,11 +70,14 @@ final class PendingCalls {
     private static let maximum = 65_536
 
     var limits = CallLimits()
+    private let memory: SpareMemory
     private var lastID = 0
     private var running: [Int: Entry] = [:]
     private var loads: [BusName?: Load] = [:]
     /// The senders of calls that stand in line and may be started, once for each of these.
     private var due: [BusName?] = []
+
+    init(_ loop: EventLoop) { memory = SpareMemory(loop) }
 
     /// Whether no call waits for its answer.
     var isEmpty: Bool { running.isEmpty }
@@ -108,6 +111,7 @@ final class PendingCalls {
         guard let size else { return lastID }
         loads[reply.sender, default: Load()].calls += 1
         loads[reply.sender]?.bytes += size + Self.callSize
+        memory.callBegan(size: size)
         return lastID
     }
 
@@ -179,6 +183,7 @@ final class PendingCalls {
         if let size = entry.size, var load = loads[entry.sender] {
             load.calls -= 1
             load.bytes -= size + Self.callSize
+            memory.callEnded(size: size)
             loads[entry.sender] = load.calls == 0 ? nil : load
         }
         return entry.reply
@@ -187,7 +192,10 @@ final class PendingCalls {
     /// Takes all calls out and cancels their handlers; those that still want an answer.
     func cancelAll() -> [ReplyAddress] {
         defer { (running, loads, due) = ([:], [:], []) }
-        for entry in running.values { entry.task?.cancel() }
+        for entry in running.values {
+            entry.task?.cancel()
+            if let size = entry.size { memory.callEnded(size: size) }
+        }
         return running.sorted { $0.key < $1.key }.compactMap(\.value.reply)
     }
 }
