@@ -79,6 +79,20 @@ final class Commits {
     }
 
     private func commitOnce(in coordinator: isolated Coordinator) async {
+        let committed = await commitWaiting(in: coordinator)
+        coordinator.log.writeDown(committed.flatMap(\.changes))
+        for news in committed {
+            for (number, change) in news.changes.enumerated() {
+                if number % Self.piece == Self.piece - 1 { await Task.yield() }
+                coordinator.carryOut(change)
+            }
+        }
+        news += committed
+        tell(in: coordinator)
+    }
+
+    /// Commits what waits, of which nothing but its news is kept: what clients sent may be large.
+    private func commitWaiting(in coordinator: isolated Coordinator) async -> [News] {
         let entries = queue.take()
         let pass = coordinator.slots.pass(in: coordinator)
         var bodies = entries.map { entry in
@@ -107,15 +121,7 @@ final class Commits {
                 fillSlotsLater(in: coordinator)
             }
         }
-        coordinator.log.writeDown(committed.flatMap(\.changes))
-        for news in committed {
-            for (number, change) in news.changes.enumerated() {
-                if number % Self.piece == Self.piece - 1 { await Task.yield() }
-                coordinator.carryOut(change)
-            }
-        }
-        news += committed
-        tell(in: coordinator)
+        return committed
     }
 
     /// Looks again after the store has failed; a full disk may have room by then.

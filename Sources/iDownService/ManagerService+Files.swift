@@ -16,7 +16,7 @@ extension ManagerService {
         let engine = engine
         let limit = Coordinator.longestLook
         let found = await coordinator.look(in: record.request.directory, limit) {
-            await Self.open(record, for: owner, by: engine)
+            await engine.open(record, for: owner)
         }
         guard let found else {
             throw ManagerError(
@@ -29,18 +29,20 @@ extension ManagerService {
         }
         return file
     }
+}
 
-    private static func open(
+extension Engine {
+    /// Opens a task's file for its owner in a sandbox, or for whoever may read it anyway.
+    fileprivate func open(
         _ record: TaskRecord,
-        for owner: String?,
-        by engine: Engine
+        for owner: String?
     ) async -> Result<OpenDescriptor?, ManagerError> {
         do {
             let number: Int32?
             if let owner {
-                number = try await engine.feedFile(of: record, to: owner)
+                number = try await feedFile(of: record, to: owner)
             } else {
-                number = try await engine.openFile(of: record)
+                number = try await openFile(of: record)
             }
             return .success(number.map { OpenDescriptor(owning: $0) })
         } catch let full as FileFeeds.Full {
