@@ -51,6 +51,9 @@ package struct Content: Hashable, Sendable {
 
     // MARK: What an attempt finds
 
+    /// What is on disk is a copy of the recorded file, of which samples alone are proven.
+    package mutating func isCopy() { known.restsOnProof = true }
+
     /// The partial file has so many bytes: a crash may have cut it shorter than what was recorded.
     package mutating func foundPart(size: Int64) {
         synced.truncate(to: size)

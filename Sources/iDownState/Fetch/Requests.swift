@@ -309,10 +309,11 @@ package struct Requests: Hashable, Sendable {
 
 extension Fetch {
     /// Whether the original URL may well lead elsewhere by now, and is asked once more: links that
-    /// redirects give expire in mid-task.
+    /// redirects give expire in mid-task, and libcurl may have used one up that works once, by sending
+    /// a request again whose connection had ended before the answer.
     package mutating func asksOnceMore(after end: TransferEnd) -> Bool {
-        guard case .failed(let failure) = end, !content.stored.isEmpty,
-            !requests.hasAskedOnceMore, failure.code.tellsOfAnExpiredLink
+        guard case .failed(let failure) = end, !requests.hasAskedOnceMore,
+            failure.code.tellsOfAnExpiredLink
         else { return false }
         requests.hasAskedOnceMore = true
         return true

@@ -104,6 +104,7 @@ actor Transfer {
             let claimed = attempt.job.segments
             // A copy of another moment than the record's may lack bytes anywhere.
             let isOfRecord = byteCount == claimed.byteCount && content.stored == claimed
+            attempt.fetch.content.isCopy()
             if !isOfRecord || attempt.job.possibleName != nil { attempt.fetch.content.forget() }
         }
         // It may be changed from here on, so that nobody may publish it as it is; and where it is
@@ -288,7 +289,8 @@ actor Transfer {
             do throws(TransferEnd) {
                 end = try await request(ask, at: hop)
             } catch {
-                guard count > 0, attempt.fetch.asksOnceMore(after: error) else { throw error }
+                guard count > 0, !attempt.holdsAnswer, attempt.fetch.asksOnceMore(after: error)
+                else { throw error }
                 return try await exchange(ask)
             }
             switch end {

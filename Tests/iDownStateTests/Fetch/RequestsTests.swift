@@ -50,10 +50,10 @@ import iDownState
     }
 
     @Test(arguments: [
-        (403, 9, true), (404, 9, true), (410, 9, true), (401, 9, true), (403, 0, false),
+        (403, 9, true), (404, 9, true), (410, 9, true), (401, 9, true), (403, 0, true),
         (500, 9, false),
     ])
-    func `an expired link is asked for once more, where there are bytes to save`(
+    func `an expired link is asked for once more`(
         status: Int,
         bytes: Int64,
         isAsked: Bool

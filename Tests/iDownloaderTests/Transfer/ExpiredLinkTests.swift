@@ -230,6 +230,27 @@ import iDownloader
         }
     }
 
+    /// libcurl sends a request again whose connection ends before the answer.
+    @Test func `so is a link that an answer which never came has used up`() async throws {
+        try await withServer({ request in
+            switch request.path {
+            case "/file.bin":
+                let target = request.number == 1 ? "/once" : "/fresh"
+                return [.head("302 Found", [("Location", target), ("Content-Length", "0")])]
+            case "/once" where request.number == 2: return [.reset]
+            case "/once": return [.head("410 Gone", [("Content-Length", "0")])]
+            default: return Sample.file.answer(to: request)
+            }
+        }) { server in
+            try await withSite { site in
+                let journal = try await site.download(server.url("/file.bin"))
+                expectComplete(Sample.content, as: "fresh", site, journal)
+                #expect(server.requests.map(\.path).suffix(2) == ["/file.bin", "/fresh"])
+                #expect(journal.record.tries == 0)
+            }
+        }
+    }
+
     @Test func `and no more than once`() async throws {
         try await withServer({ request in
             switch request.path {
