@@ -16,7 +16,7 @@ package struct HostsFile: Sendable {
         let useful: Int?
         /// Whether more connections than `useful` may help; nil means no.
         let mayBeMore: Bool?
-        /// Whether it gives one unchanged file several strong ETags; nil means no.
+        /// Whether it gives one unchanged file several ETags; nil means no.
         let severalTags: Bool?
         /// Microseconds since 1970-01-01 UTC.
         let learned: Int64

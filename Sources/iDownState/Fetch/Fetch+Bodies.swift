@@ -105,7 +105,7 @@ extension Fetch {
 
     /// All bytes that were to prove what is on disk are equal: they are the answer's version.
     ///
-    /// - Returns: whether its host was seen to give one unchanged file several strong tags; nil
+    /// - Returns: whether its host was seen to give one unchanged file several tags; nil
     ///   where nothing was to be proven.
     package mutating func proven(_ id: Int) -> Bool? {
         guard let connection = requests[id], let answer = connection.answer,

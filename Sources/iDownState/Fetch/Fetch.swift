@@ -19,7 +19,7 @@ package struct Fetch: Hashable, Sendable {
         package var isForTag = false
         /// The file is itself a compressed one: a Content-Encoding is its own.
         package var keepsEncoding = false
-        /// The host is known to give one unchanged file several strong ETags.
+        /// The host is known to give one unchanged file several ETags.
         package var hostGivesSeveralTags = false
 
         /// The codings that are taken off its body, in the order in which they were applied.
@@ -290,7 +290,7 @@ package struct Fetch: Hashable, Sendable {
         ValidatorOrigin(source: sources.urls[answer.source], host: answer.host)
     }
 
-    /// What a strong tag in the answer means that differs from the record's.
+    /// What a tag in the answer means that differs from the record's.
     private func meaningOfAnotherTag(in answer: Answer) -> TagMeaning {
         guard isFromValidatorOrigin(answer), !answer.hostGivesSeveralTags else { return .nothing }
         return tags.meaning(onDisk: content.stored.byteCount)
@@ -299,7 +299,7 @@ package struct Fetch: Hashable, Sendable {
     /// Takes note of the tag in an answer to a first connection.
     private mutating func hear(_ facts: ResponseFacts, in answer: Answer) {
         guard answer.isLead, [200, 206].contains(facts.status), !content.stored.isEmpty,
-            let recorded = content.known.strongTag,
+            let recorded = content.known.entityTag,
             answer.isForTag || isFromValidatorOrigin(answer)
         else { return }
         tags.hear(facts.entityTag, recorded: recorded, isNewConnection: answer.isForTag)
@@ -320,7 +320,7 @@ package struct Fetch: Hashable, Sendable {
     /// The bytes on disk before `end` are those of `version`, as the answer has shown from `start`
     /// on.
     ///
-    /// - Returns: whether the host gives one unchanged file several strong tags.
+    /// - Returns: whether the host gives one unchanged file several tags.
     mutating func adopt(
         _ version: RemoteVersion,
         from start: Int64,

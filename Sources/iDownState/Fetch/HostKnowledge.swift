@@ -8,7 +8,7 @@ package struct HostKnowledge: Hashable, Sendable {
     package var limit: Int?
     /// How many connections to one file were found to be of use; nil if none was.
     package var useful: UsefulConnections?
-    /// Whether it gave one unchanged file several strong ETags.
+    /// Whether it gave one unchanged file several ETags.
     package var hasSeveralTags: Bool
     /// How long ago that was.
     package var age: Duration

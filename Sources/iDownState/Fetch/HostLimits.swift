@@ -21,7 +21,7 @@ package struct HostLimits: Sendable {
         var turnedAway = 0
         var limit: Int?
         var useful: UsefulConnections?
-        /// It gave one unchanged file several strong ETags.
+        /// It gave one unchanged file several ETags.
         var hasSeveralTags = false
         var learned: Duration = .zero
         var quietUntil: Duration?
@@ -53,7 +53,7 @@ package struct HostLimits: Sendable {
         return known.useful
     }
 
-    /// Whether the host is known to give one unchanged file several strong ETags.
+    /// Whether the host is known to give one unchanged file several ETags.
     package func hasSeveralTags(_ host: String, at now: Duration) -> Bool {
         guard let known = hosts[host], isFresh(known, at: now) else { return false }
         return known.hasSeveralTags
@@ -127,7 +127,7 @@ package struct HostLimits: Sendable {
         hosts[host]?.learned = now
     }
 
-    /// The host was seen to give one unchanged file several strong ETags.
+    /// The host was seen to give one unchanged file several ETags.
     package mutating func givesSeveralTags(_ host: String, at now: Duration) {
         if hosts[host] == nil { makeRoom() }
         forgetWhatIsStale(host, at: now)

@@ -55,7 +55,7 @@ extension ResponseFacts {
     ///   - ask: what the request asked for.
     ///   - known: the version that the bytes on disk belong to.
     ///   - onDisk: the bytes on disk.
-    ///   - otherTag: what a strong tag means that differs from that version's.
+    ///   - otherTag: what a tag means that differs from that version's.
     ///   - keepsEncoding: the file is itself a compressed one, so that a Content-Encoding is its
     ///     own and the bytes are stored as they come.
     ///   - digestTells: the whole file is held against a digest in the end, so that a part needs no

@@ -14,12 +14,12 @@ extension RemoteVersion {
     /// Judges whether `other` may be this version.
     ///
     /// A date that differs makes it another version, unless it comes from another URL. What another
-    /// strong tag makes of it depends on who gave both (``TagEvidence``). A body of unknown length
+    /// tag makes of it depends on who gave both (``TagEvidence``). A body of unknown length
     /// is only recognised by a strong validator: nobody could tell where a proof would end.
     ///
     /// - Parameters:
     ///   - other: the version that an answer carries.
-    ///   - otherTag: what a strong tag means that differs from this version's.
+    ///   - otherTag: what a tag means that differs from this version's.
     /// - Returns: how `other` stands to this version.
     package func likeness(of other: RemoteVersion, otherTag: TagMeaning) -> Likeness {
         guard total == other.total || (other.total == nil && total != nil) else { return .changed }
@@ -27,7 +27,7 @@ extension RemoteVersion {
         if !needsProof {
             if isSame(as: other) { return .same }
             if isContradicted(by: other.lastModified) { return .changed }
-            if otherTag == .anotherFile, hasAnotherStrongTag(than: other) { return .changed }
+            if otherTag == .anotherFile, hasAnotherTag(than: other) { return .changed }
         }
         return total == nil || other.total == nil ? .changed : .unproven
     }

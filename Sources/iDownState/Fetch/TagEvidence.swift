@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a strong ETag says that differs from the one on record.
+/// What an ETag says that differs from the one on record.
 package enum TagMeaning: CaseIterable, Hashable, Sendable {
     /// The host has another file now.
     case anotherFile
@@ -10,10 +10,11 @@ package enum TagMeaning: CaseIterable, Hashable, Sendable {
     case unknown
 }
 
-/// What a task has learned about the strong ETags of its file.
+/// What a task has learned about the ETags of its file.
 ///
-/// Another strong tag means another file, unless the host gives several tags for one unchanged
-/// file. Before a task gives up more than 16 MiB for such tags, it asks for windows of the file over
+/// Another tag means another file, unless the host gives several tags for one unchanged file. A
+/// weak tag means it as well: equal weak tags promise nothing, but a server changes its tag where
+/// the file has changed (RFC 9110 section 8.8.1). Before a task gives up more than 16 MiB for such tags, it asks for windows of the file over
 /// three new connections: tags that differ among these answers say nothing about the file, and then
 /// the bytes decide (``OverlapProof``).
 package struct TagEvidence: Hashable, Sendable {
@@ -26,8 +27,9 @@ package struct TagEvidence: Hashable, Sendable {
 
     /// The bytes that the task has given up because of another tag alone.
     package private(set) var givenUp: Int64 = 0
-    /// The strong tags of this attempt's answers, from the first that differs from the record on.
-    private var heard: Set<EntityTag> = []
+    /// The opaque parts of the tags of this attempt's answers, from the first that differs from the
+    /// record on.
+    private var heard: Set<String> = []
     private var answersLeft = Self.answers
 
     package init() {}
@@ -43,7 +45,7 @@ package struct TagEvidence: Hashable, Sendable {
         !heard.isEmpty && meaning(onDisk: onDisk) == .unknown
     }
 
-    /// Judges another strong tag at the host that gave the one on record.
+    /// Judges another tag at the host that gave the one on record.
     ///
     /// - Parameter onDisk: the bytes that another file would cost.
     /// - Returns: what the tag means, as far as this attempt's answers show.
@@ -57,7 +59,7 @@ package struct TagEvidence: Hashable, Sendable {
     ///
     /// - Parameters:
     ///   - tag: the answer's tag; nil where it has none.
-    ///   - recorded: the tag on record, a strong one.
+    ///   - recorded: the tag on record.
     ///   - isNewConnection: whether the question went out over a connection made for it.
     package mutating func hear(
         _ tag: EntityTag?,
@@ -65,8 +67,8 @@ package struct TagEvidence: Hashable, Sendable {
         isNewConnection: Bool
     ) {
         if isNewConnection { answersLeft = max(0, answersLeft - 1) }
-        guard let tag, !tag.isWeak, tag != recorded || !heard.isEmpty else { return }
-        heard.insert(tag)
+        guard let tag, !tag.matches(recorded) || !heard.isEmpty else { return }
+        heard.insert(tag.opaque)
     }
 
     /// The file begins anew; `count` bytes are given up for another tag alone.

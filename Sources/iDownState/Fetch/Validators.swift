@@ -12,6 +12,10 @@ package struct EntityTag: Hashable, Sendable {
         self.isWeak = isWeak
     }
 
+    /// Whether both may be of one version: a server that compresses a file on its way makes the tag
+    /// a weak one (the weak comparison of RFC 9110 section 8.8.3.2).
+    func matches(_ other: EntityTag) -> Bool { opaque == other.opaque }
+
     /// The field's form: `"abc"` or `W/"abc"`.
     package var field: String { isWeak ? "W/" + opaque : opaque }
 }
@@ -116,15 +120,15 @@ package struct RemoteVersion: Hashable, Sendable {
         return isContradicted(by: other.lastModified) || isContradicted(by: other.checksum)
     }
 
-    /// Whether both have a strong tag and the tags differ.
-    func hasAnotherStrongTag(than other: RemoteVersion) -> Bool {
-        guard let tag = strongTag, let otherTag = other.strongTag else { return false }
-        return tag != otherTag
+    /// Whether both have a tag and the tags differ in more than their strength.
+    func hasAnotherTag(than other: RemoteVersion) -> Bool {
+        guard let entityTag, let otherTag = other.entityTag else { return false }
+        return !entityTag.matches(otherTag)
     }
 
-    /// Whether nothing but another strong tag speaks for `other` being another file.
+    /// Whether nothing but another tag speaks for `other` being another file.
     package func differsByTagAlone(from other: RemoteVersion) -> Bool {
-        !needsProof && hasAnotherStrongTag(than: other) && !isContradicted(by: other)
+        !needsProof && hasAnotherTag(than: other) && !isContradicted(by: other)
     }
 
     /// Whether both have a date and the dates differ.

@@ -120,13 +120,13 @@ final class Hosts: Sendable {
         }
     }
 
-    /// Whether the host is known to give one unchanged file several strong ETags.
+    /// Whether the host is known to give one unchanged file several ETags.
     func hasSeveralTags(_ host: URLReference.Origin) -> Bool {
         let now = now
         return state.withLock { $0.limits.hasSeveralTags(host.key, at: now) }
     }
 
-    /// The host was seen to give one unchanged file several strong ETags.
+    /// The host was seen to give one unchanged file several ETags.
     func givesSeveralTags(_ host: URLReference.Origin) {
         let now = now
         state.withLock { state in

@@ -38,7 +38,7 @@ struct SimulatedFile: Sendable {
         servesRanges = Int.random(in: 0..<5, using: &dice) > 0
         hidesLength = Int.random(in: 0..<12, using: &dice) == 0
         changesInTwoBlocks =
-            [.strongTag, .date, .tagOfTheMoment].contains(validator)
+            [.strongTag, .weakTag, .date, .tagOfTheMoment].contains(validator)
             && Int.random(in: 0..<2, using: &dice) == 0
     }
 

@@ -75,7 +75,7 @@ import iDownState
 
     // MARK: Rule 4
 
-    @Test func `another strong tag is another file`() {
+    @Test func `another tag is another file`() {
         let whole = Self.judgeRest(Self.whole(Heads.otherTag), otherTag: .anotherFile)
         #expect(Verdict(whole) == .begin)
         #expect(whole.version?.restsOnProof == false)
@@ -98,7 +98,7 @@ import iDownState
         #expect(Self.judgeRest(part, otherTag: otherTag) == ask)
     }
 
-    @Test func `so is a weak tag, and none`() {
+    @Test func `so is the same tag turned weak, and none`() {
         let ask = Judgement.askAgain(Self.overlap, Self.known)
         #expect(Self.judgeRest(Self.whole(nil), otherTag: .anotherFile) == ask)
         let bare = Self.part(from: Self.half, nil)

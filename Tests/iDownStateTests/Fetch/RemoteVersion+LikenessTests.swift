@@ -79,6 +79,15 @@ import iDownState
         Row("equal tags, another date", (V.strong, V.date), (V.strong, V.otherDate), .changed),
         Row("another date", (nil, V.date), (nil, V.otherDate), .changed),
         Row("equal weak tags", (V.weak, nil), (V.weak, nil), .unproven),
+        Row("other weak tags", (V.weak, nil), (V.otherWeak, nil), .changed),
+        Row("a strong tag for another weak one", (V.otherWeak, nil), (V.strong, nil), .changed),
+        Row(
+            "other weak tags of several",
+            (V.weak, nil),
+            (V.otherWeak, nil),
+            otherTag: .nothing,
+            .unproven
+        ),
         Row("equal dates, too young", (nil, V.fresh), (nil, V.fresh), .unproven),
         Row("no validator any more", (V.strong, nil), (nil, nil), .unproven),
         Row("no validator at all", (nil, nil), (nil, nil), .unproven),

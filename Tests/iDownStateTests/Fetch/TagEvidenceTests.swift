@@ -33,6 +33,7 @@ import iDownState
     }
 
     private static let weak = EntityTag(opaque: "\"c\"", isWeak: true)
+    private static let weakened = EntityTag(opaque: tags[1].opaque, isWeak: true)
 
     @Test(arguments: [
         Row("a little on disk", onDisk: 1, [], .anotherFile),
@@ -44,8 +45,10 @@ import iDownState
         Row("a third tag", [tags[2]], .nothing),
         Row("the third answer differs", [tags[1], tags[1], tags[3]], .nothing),
         Row("the recorded tag comes back", [tags[1], tags[0]], .nothing),
-        Row("weak tags and none tell nothing", [weak, nil], .unknown, isOpen: true),
-        Row("three tell nothing", [weak, nil, nil], .anotherFile),
+        Row("no tag tells nothing", [nil, nil], .unknown, isOpen: true),
+        Row("three tell nothing", [nil, nil, nil], .anotherFile),
+        Row("a weak tag tells", [weak], .nothing),
+        Row("a tag turns weak", [weakened, tags[1], weakened], .anotherFile),
         Row("several tags, a little on disk", onDisk: 1, [tags[2]], .nothing),
     ])
     func `new connections show whether a host gives several tags`(row: Row) {

@@ -6,6 +6,7 @@ import iDownState
 @Suite struct ValidatorsTests {
     static let strong = EntityTag(opaque: "\"a\"", isWeak: false)
     static let weak = EntityTag(opaque: "\"a\"", isWeak: true)
+    static let otherWeak = EntityTag(opaque: "\"b\"", isWeak: true)
     static let otherTag = EntityTag(opaque: "\"b\"", isWeak: false)
     static let date = LastModified(field: "Sat, 01 Aug 2026 10:00:00 GMT", isStrong: true)
     static let fresh = LastModified(field: "Sat, 01 Aug 2026 10:00:00 GMT", isStrong: false)

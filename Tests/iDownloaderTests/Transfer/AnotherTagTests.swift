@@ -5,7 +5,7 @@ import iDownState
 import iDownTesting
 import iDownloader
 
-/// Another strong ETag on a file of the same length and without a date: mostly another file, at
+/// Another ETag on a file of the same length and without a date: mostly another file, at
 /// some hosts the same one.
 @Suite(.timeLimit(.minutes(5))) struct AnotherTagTests {
     /// Below what may be given up without asking, and above it.
@@ -65,21 +65,24 @@ import iDownloader
     @Test func `a file that differs in one block is never mixed, wherever the block lies`()
         async throws
     {
-        let old = ServedFile(TestContent(Self.smallBytes))
         var dice = SeededGenerator(seed: 200)
         for number in 0..<200 {
             let offset = Int.random(in: 0..<Self.smallBytes.count, using: &dice)
             let content = Self.changing(Self.smallBytes, at: offset)
-            let new = ServedFile(content, entityTag: "\"v2\"")
             let obeys = number % 2 == 0
+            // A weak tag never goes into If-Range.
+            let isWeak = number % 4 > 1
+            let mark = isWeak ? "W/" : ""
+            let old = ServedFile(TestContent(Self.smallBytes), entityTag: mark + "\"v1\"")
+            let new = ServedFile(content, entityTag: mark + "\"v2\"")
             try await withSite { site in
                 let (journal, requests) = try await resume(old, site) { request in
                     obeys ? new.answer(to: request) : new.withoutConditions(request)
                 }
                 expectWhole(content, site, journal, "the block at \(offset)")
-                #expect(journal.record.integrity == .validators)
+                #expect(journal.record.integrity == (isWeak ? .length : .validators))
                 // A host that obeys If-Range brings the new file with its first answer.
-                #expect(requests.count == (obeys ? 1 : 2))
+                #expect(requests.count == (obeys && !isWeak ? 1 : 2))
             }
         }
     }
