@@ -58,6 +58,9 @@ public enum Contract {
     /// The answer of Wait for a task that was removed.
     public static let removed = "removed"
 
+    /// What the downloads of AddMany may take in memory: 100,000 of them with six values each.
+    static let addManyMemory = 96 << 20
+
     /// The most tasks that one client, and all clients together, may wait for by Wait.
     public static let pendingWaits = (client: 1_000, all: 10_000)
 
@@ -67,8 +70,9 @@ public enum Contract {
     /// The most calls of Wait that one client may have pending for one task.
     public static let waitsForOneTask = 16
 
-    /// The most calls of Verify that may be pending, of all clients together.
-    public static let pendingVerifications = 1_000
+    /// The most calls of Verify that an application from a sandbox, and all clients together, may
+    /// have pending.
+    public static let pendingVerifications = (application: 100, all: 1_000)
 
     /// The most calls of Probe that one client, and all clients together, may have pending.
     public static let pendingProbes = (client: 4, all: 16)

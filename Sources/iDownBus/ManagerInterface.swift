@@ -63,7 +63,12 @@ extension ManagerInterface {
                 ) in
                 try addURLs(call, answer, urls, options)
             },
-            .method(Name.addMany, in: ["tasks"], out: ["ids"]) {
+            .method(
+                Name.addMany,
+                in: ["tasks"],
+                out: ["ids"],
+                memory: Contract.addManyMemory
+            ) {
                 (call: Call, tasks: [[String: Value]]) in
                 try await handler.addMany(call, try await NewDownload.all(in: tasks))
             },

@@ -38,8 +38,8 @@ package struct TaskListing: Sendable {
     /// - Throws: `LimitExceeded` if the answer would be longer than ``Contract/maximumListBytes``.
     package mutating func append(_ task: TaskProperties) throws(ManagerError) {
         let dictionary = WireWriter(TaskExcerpt(task, choice)).bytes
-        // Its length, and the padding in front of it and behind it.
-        let size = entries.count + dictionary.count + (ids.count + 1) * (Self.objectOverhead + 8)
+        // The length of each, and the padding in front of it.
+        let size = entries.count + dictionary.count + (ids.count + 1) * 8
         guard size <= Contract.maximumListBytes else {
             throw ManagerError(
                 .limitExceeded,

@@ -104,7 +104,7 @@ enum Query: String, CaseIterable {
         SELECT state, task, confirmAt FROM handOver WHERE token = ?
         """
     case provisionalHandOvers = """
-        SELECT token, confirmAt FROM handOver WHERE state = 'provisional'
+        SELECT token, confirmAt FROM handOver WHERE state = 'provisional' AND task IS NOT NULL
         ORDER BY confirmAt LIMIT ?
         """
     /// The newest hand-overs only: the list keeps their tokens for ever.

@@ -62,6 +62,18 @@ struct AnnouncementQueue {
     /// what they wait for told at once.
     private static let mostHastened = 64
 
+    /// While so many signals for many wait, each of up to 16,000 tasks, tasks are merged one by one.
+    private static let mostManyWaiting = 64
+
+    var hasManyWaiting: Bool { manyWaiting >= Self.mostManyWaiting }
+
+    /// The serials of running tasks that are still to be told.
+    var runningSerials: [TaskID: Int64] {
+        entries.compactMapValues { entry in
+            entry.now.flatMap { $0.record.state == .downloading ? $0.record.serial : nil }
+        }
+    }
+
     var isEmpty: Bool { entries.isEmpty && order.isEmpty }
 
     /// Whether what is put now may be told at once: only objects have something to tell.

@@ -50,6 +50,7 @@ package actor BusAnnouncer: Announcing {
         untoldCounts = nil
         for watcher in watchers.values { watcher.cancel() }
         watchers = [:]
+        toldSerials.merge(queue.runningSerials) { $1 }
         answerAll()
     }
 
@@ -109,7 +110,7 @@ package actor BusAnnouncer: Announcing {
                 (told[one.id], toldSerials[one.id]) = (nil, nil)
             }
             // What waits to be told of a task becomes one with this.
-            guard !queue.contains(one.id) else {
+            guard !queue.contains(one.id), !queue.hasManyWaiting else {
                 queue.put(one.id, from: one.told, to: one.now)
                 continue
             }

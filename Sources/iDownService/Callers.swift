@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import DBus
+import Executors
 
 /// Knows which program or application each client on the bus is.
 ///
@@ -22,6 +23,8 @@ package actor Callers {
     private static let maximumDeparted = 256
     /// The most looks under way for clients that have not called.
     private static let maximumEarlyLooks = 256
+    /// The longest that a call waits for the look at its caller.
+    private static let longestLook: Duration = .seconds(5)
     /// The most looks under way.
     private static let maximumLooks = 4_096
 
@@ -257,7 +260,11 @@ package actor Callers {
             // The process had ended when the bus took the connection.
             return unknown(name)
         }
-        return await probe.caller(evidence) ?? unknown(name)
+        let found = await promptly(within: Self.longestLook) { [probe] in
+            await probe.caller(evidence)
+        }
+        // The root of a process may lie on a disk that hangs.
+        return (found ?? nil) ?? unknown(name)
     }
 
     private func unknown(_ name: BusName) -> Caller {

@@ -41,6 +41,8 @@ package enum ServiceRefusal: Error, Hashable, Sendable {
     /// The browser is to go on by itself, for this reason.
     case disagreed(String)
     case stopping
+    /// A folder's disk gives no answer.
+    case diskIsSilent
     /// A finished file cannot have another place; why, and its present name.
     case staysInPlace(Failure, String)
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Logging
 import iDownData
 package import iDownState
 import iDownloader
@@ -24,23 +25,36 @@ extension Coordinator {
             }
             return ((changes.count, publishing), changes)
         }
-        return try await count + carryOutLater(command, on: publishing)
+        return try await count + carryOutLater(command, on: publishing, isRest: count > 0)
     }
 
     /// Carries out a verb on tasks that are refused while their files may be getting their names.
     ///
     /// Most are completed then. But an attempt that has just begun finds out first what an earlier
     /// one has left, and goes on downloading where that was no complete file.
-    private func carryOutLater(_ command: Command, on ids: [TaskID]) async throws -> Int {
+    ///
+    /// - Parameters:
+    ///   - command: the verb.
+    ///   - ids: the tasks.
+    ///   - isRest: whether others have changed already: that is what the caller has to know then.
+    /// - Returns: how many tasks it changed.
+    /// - Throws: what keeps it from changing any.
+    private func carryOutLater(
+        _ command: Command,
+        on ids: [TaskID],
+        isRest: Bool
+    ) async throws -> Int {
         var count = 0
         for id in ids {
             do {
                 count += try await carryOut(command, on: [id])
             } catch ServiceRefusal.noSuchTask {
                 // Removed meanwhile.
-            } catch ServiceRefusal.stopping {
-                // The others are durable: that is what the caller has to know.
+            } catch ServiceRefusal.stopping where isRest || count > 0 {
                 break
+            } catch {
+                guard isRest || count > 0 else { throw error }
+                log.warning("a task could not be changed with the others: \(error)")
             }
         }
         return count

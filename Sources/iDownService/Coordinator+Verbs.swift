@@ -72,23 +72,33 @@ extension Coordinator {
                 in: self
             ), let failure, let before = change.before
         else { return }
-        _ = try await decide(on: id) { record throws(Refusal) in
+        _ = try await decide(on: id, evenWhileStopping: true) { record throws(Refusal) in
             try record.edit(edit.undone(to: before))
         }
         throw ServiceRefusal.staysInPlace(failure, before.displayName)
     }
 
     /// Has something decided about a task; returns once that is durable.
+    ///
+    /// - Parameters:
+    ///   - id: the task.
+    ///   - command: the verb; nil for an edit.
+    ///   - evenWhileStopping: whether it belongs to what is durable already.
+    ///   - body: decides.
+    /// - Returns: what has changed.
+    /// - Throws: `ServiceRefusal`, `Refusal`, or what the store says.
     @discardableResult
     private func decide(
         on id: TaskID,
         for command: Command? = nil,
+        evenWhileStopping: Bool = false,
         _ body: @escaping @Sendable (inout TaskRecord) throws(Refusal) -> [Effect]
     ) async throws -> Change {
-        try refuseWhileStopping()
+        if !evenWhileStopping { try refuseWhileStopping() }
+        let turn = evenWhileStopping ? Commits.Queue.Turn.inOrder : .afterSignals
         do {
             return try await whenSettled(id) {
-                try await commit(answering: .afterSignals) { transaction in
+                try await commit(answering: turn) { transaction in
                     let change = try transaction.change(id, for: command) { try body(&$0) }
                     guard let change else { throw ServiceRefusal.noSuchTask(id.description) }
                     return (change, [change])

@@ -25,12 +25,17 @@ extension Coordinator {
     /// - Parameters:
     ///   - id: The task.
     ///   - client: Who asks; with the last one who does, the reading ends.
+    ///   - application: The application from a sandbox that the client belongs to; nil for others.
     /// - Returns: What is known of the file now, once that is durable and told.
     /// - Throws: `ServiceRefusal`; `Refusal.unfinished` for a task that is not completed;
     ///   `CancellationError` where the client has left.
-    package func verify(_ id: TaskID, for client: String) async throws -> Integrity {
+    package func verify(
+        _ id: TaskID,
+        for client: String,
+        of application: String? = nil
+    ) async throws -> Integrity {
         try refuseWhileStopping()
-        return try await verifications.integrity(of: id, for: client, in: self)
+        return try await verifications.integrity(of: id, for: client, of: application, in: self)
     }
 
     /// A client has left: nobody reads the answers to its calls.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Executors
 import iDownData
 import iDownState
 import iDownloader
@@ -39,8 +40,13 @@ struct Explanation {
             wait = .zero
         }
         slots = (try await coordinator.counts()[.downloading], coordinator.slots.count)
+        let engine = coordinator.engine
         if let needed = record.failure?.neededSpace, record.state == .waiting(.space),
-            let free = await coordinator.engine.freeSpace(in: record.request.directory)?.bytes
+            // A call that names no folder is answered at once, whatever its disk does.
+            let free = await promptly(
+                within: .milliseconds(300),
+                { await engine.freeSpace(in: record.request.directory)?.bytes }
+            ) ?? nil
         {
             missingSpace = free < needed ? needed - free : nil
         } else {

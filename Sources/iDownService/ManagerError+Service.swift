@@ -90,6 +90,8 @@ extension ManagerError {
             case .fileVanished: self.init(.invalidState, failure.message)
             default: self.init(.invalidDestination, failure.message)
             }
+        case .diskIsSilent:
+            self.init(.invalidDestination, "The folder's disk does not answer. Try again later.")
         case .limitExceeded(let text):
             self.init(.limitExceeded, text)
         case .noSuchHandOver:

@@ -18,12 +18,7 @@ extension ManagerService {
         let found = await coordinator.look(in: record.request.directory, limit) {
             await engine.open(record, for: owner)
         }
-        guard let found else {
-            throw ManagerError(
-                .invalidDestination,
-                "The folder's disk does not answer. Try again later."
-            )
-        }
+        guard let found else { throw ServiceRefusal.diskIsSilent }
         guard let file = try found.get() else {
             throw ManagerError(.invalidState, "Nothing of the task's file is in its folder.")
         }

@@ -36,11 +36,11 @@ extension ManagerService {
     }
 
     package func history(_ call: Call, of id: String) async throws -> [HistoryEntry] {
-        try await coordinator.history(of: try taskID(id)).map(HistoryEntry.init)
+        try await coordinator.history(of: try await permitted(call, id)).map(HistoryEntry.init)
     }
 
     package func connections(_ call: Call, of id: String) async throws -> [[String: Value]] {
-        try await coordinator.connections(of: try taskID(id)).map { connection in
+        try await coordinator.connections(of: try await permitted(call, id)).map { connection in
             [
                 "host": .string(connection.host),
                 "protocol": .string(connection.protocolName),

@@ -116,8 +116,10 @@ extension ManagerService: ManagerHandling {
 
     package func verify(_ call: Call, _ id: String) async throws -> String {
         let id = try await permitted(call, id)
+        let owner = await callers.caller(of: call).owner
         return try await departures.during(call, in: self) {
-            try await coordinator.verify(id, for: call.sender?.rawValue ?? "").rawValue
+            let client = call.sender?.rawValue ?? ""
+            return try await coordinator.verify(id, for: client, of: owner).rawValue
         }
     }
 }

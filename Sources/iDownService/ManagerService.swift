@@ -105,6 +105,8 @@ package actor ManagerService {
 
     /// Gives any failure its contract name, and logs those that the service is to blame for.
     package nonisolated func named(_ failure: any Error) -> ManagerError {
+        // Nobody hears it: the caller has left, or the bus is gone.
+        if failure is CancellationError { return ManagerError(.failed, "The call was given up.") }
         let error = ManagerError(failure)
         if error.code == .storeFailed || error.code == .failed { log.error("\(error)") }
         return error

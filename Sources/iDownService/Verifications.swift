@@ -12,8 +12,9 @@ import iDownloader
 final class Verifications {
     private struct Reading {
         let work: Task<Void, Never>
-        /// By the number of the call: its client.
-        var callers: [Int: String]
+        /// By the number of the call: its client, and the application from a sandbox that this
+        /// belongs to.
+        var callers: [Int: (client: String, application: String?)]
     }
 
     private var readings: [TaskID: Reading] = [:]
@@ -21,6 +22,13 @@ final class Verifications {
 
     /// How many calls wait.
     var calls: Int { readings.values.reduce(0) { $0 + $1.callers.count } }
+
+    /// How many calls of an application from a sandbox wait.
+    private func calls(of application: String) -> Int {
+        readings.values.reduce(0) { count, reading in
+            count + reading.callers.values.count { $0.application == application }
+        }
+    }
 
     /// Whether the finished file of a task is being read.
     func isReading(_ record: TaskRecord) -> Bool {
@@ -44,21 +52,23 @@ final class Verifications {
     func integrity(
         of id: TaskID,
         for client: String,
+        of application: String?,
         in coordinator: isolated Coordinator
     ) async throws -> Integrity {
         let record = try await coordinator.task(id).record
         guard record.state == .completed else { throw Refusal.unfinished(record.state.kind) }
         try coordinator.refuseWhileStopping()
         // Behind the last suspension: calls that come together are counted one by one.
-        let limit = Contract.pendingVerifications
-        guard calls < limit else {
+        let limits = Contract.pendingVerifications
+        guard calls < limits.all, application.map(calls(of:)) ?? 0 < limits.application else {
             throw ServiceRefusal.limitExceeded(
-                "Too many calls of Verify wait: at most \(limit) at a time."
+                "Too many calls of Verify wait: at most \(limits.all) at a time, and"
+                    + " \(limits.application) of an application from a sandbox."
             )
         }
         let number = waiters.makeNumber()
         if readings[id] == nil { begin(record, in: coordinator) }
-        readings[id]?.callers[number] = client
+        readings[id]?.callers[number] = (client, application)
         guard let result = await waiters.wait(for: id, as: number, in: coordinator) else {
             throw CancellationError()
         }
@@ -68,7 +78,7 @@ final class Verifications {
     /// A client has left the bus.
     func cancelAll(of client: String) {
         for (id, reading) in readings {
-            for number in reading.callers.filter({ $0.value == client }).keys.sorted() {
+            for number in reading.callers.filter({ $0.value.client == client }).keys.sorted() {
                 readings[id]?.callers[number] = nil
                 waiters.release(number, of: id, with: nil)
             }
@@ -76,10 +86,9 @@ final class Verifications {
         }
     }
 
-    /// The service ends.
+    /// The service ends: each reading tells its callers, also where its verdict is committed.
     func stop() {
         for reading in readings.values { reading.work.cancel() }
-        waiters.releaseAll(with: .failure(ServiceRefusal.stopping))
     }
 
     /// Tells those who wait for a reading what it has found.
@@ -106,7 +115,9 @@ final class Verifications {
                     coordinator.assumeIsolated { $0.verifications.answer(id, with: result) }
                 }
             }
-            guard let announcer = coordinator.announcer else { return answer() }
+            guard let announcer = coordinator.announcer, !coordinator.isStopping else {
+                return answer()
+            }
             await announcer.call(answer, after: [id])
         }
         readings[id] = Reading(work: work, callers: [:])
@@ -152,7 +163,7 @@ final class Verifications {
                 record = try await finished(seen.id, in: coordinator)
             }
         } catch {
-            return .failure(error)
+            return .failure(coordinator.isStopping ? ServiceRefusal.stopping : error)
         }
     }
 

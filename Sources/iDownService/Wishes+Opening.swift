@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Curl
+import Executors
 import iDownBus
 import iDownState
 import iDownloader
@@ -150,20 +151,35 @@ extension Wishes {
         }
     }
 
+    /// What is added later waits for it; a disk that sleeps needs some seconds.
+    private static let longestReading: Duration = .seconds(5)
+
     private static func metalink(
         at path: String,
         _ place: String,
         _ engine: Engine
     ) async throws(ManagerError) -> Metalink {
-        do throws(MetalinkFault) {
-            return try await engine.readMetalink(at: path)
-        } catch {
+        let read = await promptly(within: longestReading) {
+            () async -> Result<Metalink, MetalinkFault> in
+            do throws(MetalinkFault) {
+                return .success(try await engine.readMetalink(at: path))
+            } catch {
+                return .failure(error)
+            }
+        }
+        func refusal(_ reason: String) -> ManagerError {
             let name = String(path.split(separator: "/").last ?? "")
-            let end = error.message.hasSuffix(".") ? "" : "."
-            throw ManagerError(
+            let end = reason.hasSuffix(".") ? "" : "."
+            return ManagerError(
                 .invalidURL,
-                "\(place)The metalink \(shown(name)) \(error.message)\(end)"
+                "\(place)The metalink \(shown(name)) \(reason)\(end)"
             )
+        }
+        guard let read else { throw refusal("cannot be read: its disk does not answer") }
+        do throws(MetalinkFault) {
+            return try read.get()
+        } catch {
+            throw refusal(error.message)
         }
     }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Curl
+import Executors
 import iDownBus
 import iDownState
 import iDownloader
@@ -74,7 +75,7 @@ struct Wishes: Sendable {
                     folders[path] = directory
                 }
                 var wish = task(for: reference, file, in: directory)
-                await apply(download.options, to: &wish)
+                try await apply(download.options, to: &wish)
                 wish.token = download.options.token
                 wish.place = place
                 tasks.append(wish)
@@ -171,12 +172,12 @@ struct Wishes: Sendable {
             )
         }
         var tasks = make(directory)
-        for index in tasks.indices { await apply(options, to: &tasks[index]) }
+        for index in tasks.indices { try await apply(options, to: &tasks[index]) }
         return tasks
     }
 
     /// Applies the options that are not for one file alone.
-    private func apply(_ options: AddOptions, to task: inout NewTask) async {
+    private func apply(_ options: AddOptions, to task: inout NewTask) async throws {
         task.request.addedBy = addedBy
         task.request.headers = Self.headers(options)
         task.request.referrer = Self.referrer(options)
@@ -190,10 +191,19 @@ struct Wishes: Sendable {
         task.speedLimit = Int64(clamping: options.speedLimit ?? 0)
         task.isPaused = options.paused ?? false
         if task.request.onExisting == .fail, let name = task.request.fileName,
-            await engine.isTaken(name, in: task.request.directory)
+            try await isTaken(name, in: task.request.directory)
         {
             task.takenName = name
         }
+    }
+
+    private func isTaken(_ name: String, in directory: String) async throws -> Bool {
+        let engine = engine
+        let isTaken = await promptly(within: Coordinator.longestLook) {
+            await engine.isTaken(name, in: directory)
+        }
+        guard let isTaken else { throw ServiceRefusal.diskIsSilent }
+        return isTaken
     }
 
     private func checkWhenDone(_ options: AddOptions) throws(ManagerError) {
@@ -268,7 +278,7 @@ struct Wishes: Sendable {
         }
         if (edit.onExisting ?? record.request.onExisting) == .fail,
             let place = edit.wantedPlace(of: record),
-            await engine.isTaken(place.name, in: place.directory)
+            try await isTaken(place.name, in: place.directory)
         {
             throw ServiceRefusal.fileExists(place.name)
         }

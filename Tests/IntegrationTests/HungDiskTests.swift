@@ -172,6 +172,42 @@ struct HungDiskTests {
     }
 
     @Test(.enabled("needs fuse(4) and python3-fuse") { await HangingDisk.canMount(program) })
+    func `who names a disk that hangs is refused, and adds elsewhere at once`() async throws {
+        let host = try host(FaultServer.Gate())
+        defer { host.stop() }
+        try await withService { service in
+            try await withHangingDisk(.stoppedProgram) { disk in
+                let client = service.client
+                let id = try await service.add(host.url("/small")) {
+                    $0.directory = disk.path
+                    $0.paused = true
+                }
+                try await disk.hang()
+                let edit = try await promptly("SetOptions") {
+                    await refusal("a name on it") {
+                        var options = EditOptions()
+                        options.values.filename = "other"
+                        options.values.onExisting = .fail
+                        try await client.setOptions(options, of: id)
+                    }
+                }
+                #expect(edit == .invalidDestination)
+                let metalink = try await promptly("AddMetalink") {
+                    await refusal("a metalink on it") {
+                        _ = try await client.addMetalink(at: disk.path + "/a.meta4")
+                    }
+                }
+                #expect(metalink == .invalidURL)
+                let new = try await promptly("the next call") {
+                    try await client.addURL(host.url("/small"))
+                }
+                try await service.waitForState("completed", of: new)
+                try await disk.answer()
+            }
+        }
+    }
+
+    @Test(.enabled("needs fuse(4) and python3-fuse") { await HangingDisk.canMount(program) })
     func `files that wait for the trash of a disk that hangs hold up no other call`() async throws {
         let host = try host(FaultServer.Gate())
         defer { host.stop() }

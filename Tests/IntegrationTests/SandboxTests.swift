@@ -80,6 +80,10 @@ struct SandboxTests {
         show('pause', lambda: manager.Pause(mine))
         show('priority', lambda: manager.SetPriority(mine, 5))
         show('explain', lambda: manager.Explain(mine)[0])
+        show('history', lambda: len(manager.GetHistory(mine)))
+        show('connections', lambda: len(manager.GetConnections(mine)))
+        show('other-history', lambda: manager.GetHistory(other))
+        show('other-connections', lambda: manager.GetConnections(other))
         for verb in ['Pause', 'Resume', 'Retry', 'Cancel', 'Remove']:
             show('other-' + verb, lambda: getattr(manager, verb)(other))
             show('object-' + verb, lambda: getattr(dbus.Interface(one, 'org.idown.Task1'), verb)())
@@ -145,6 +149,10 @@ struct SandboxTests {
         pause done
         priority done
         explain paused by the user
+        history 0
+        connections 0
+        other-history AccessDenied
+        other-connections AccessDenied
         other-Pause AccessDenied
         object-Pause AccessDenied
         other-Resume AccessDenied

@@ -73,6 +73,26 @@ private final class Answers: Sendable {
         #expect(queue.isEmpty)
     }
 
+    @Test func `signals for many that nobody takes are so many at most`() throws {
+        var queue = AnnouncementQueue()
+        var count = 0
+        while !queue.hasManyWaiting {
+            queue.put(many(1...4))
+            count += 1
+        }
+        #expect(count == 64)
+        _ = queue.takeFirst()
+        #expect(!queue.hasManyWaiting)
+    }
+
+    @Test func `the serials of running tasks are known before they are told`() throws {
+        var queue = AnnouncementQueue()
+        let record = TaskRecord.sample(1) { ($0.state, $0.serial) = (.downloading, 7) }
+        queue.put(try id(1), from: nil, to: TaskSnapshot(record: record, live: nil))
+        queue.put(try id(2), from: nil, to: snapshot(2))
+        #expect(queue.runningSerials == [try id(1): 7])
+    }
+
     @Test func `what changes while only its object is behind is told to each from what it knows`()
         throws
     {

@@ -92,7 +92,14 @@ import iDownTesting
         }
     }
 
-    @Test func `so many calls may wait at a time, and one more is refused`() async throws {
+    @Test(arguments: [
+        (nil, Contract.pendingVerifications.all),
+        ("flatpak/org.example.Reader", Contract.pendingVerifications.application),
+    ])
+    func `so many calls may wait at a time, and one more is refused`(
+        application: String?,
+        limit: Int
+    ) async throws {
         let server = try FaultServer.serving(ServedFile(.small))
         defer { server.stop() }
         try await withHub { hub in
@@ -100,12 +107,12 @@ import iDownTesting
             try await hub.announced.wait(for: id, .completed)
             let door = DispatchSemaphore(value: 0)
             hub.disk.digestQueue(for: hub.files).async { door.wait() }
-            let (coordinator, limit) = (hub.coordinator, Contract.pendingVerifications)
+            let coordinator = hub.coordinator
             let refused = FaultServer.Gate()
             let calls = (0...limit).map { _ in
                 Task.immediate {
                     do {
-                        _ = try await coordinator.verify(id, for: ":1.1")
+                        _ = try await coordinator.verify(id, for: ":1.1", of: application)
                     } catch ServiceRefusal.limitExceeded {
                         refused.open()
                     }

@@ -476,6 +476,28 @@ import iDownloader
         }
     }
 
+    @Test func `AddMany takes as many downloads as it says, each with its options`() async throws {
+        try await withService { scene in
+            var options = AddOptions()
+            options.paused = true
+            options.priority = 3
+            options.referrer = "http://e.org/the/page/on/which/it/was/found"
+            options.filename = "a file of a name that no register holds"
+            options.speedLimit = 10_000
+            let good = NewDownload("http://e.org/a/file/somewhere", options: options)
+            var many = Array(repeating: good, count: Contract.maximumURLs)
+            options.connections = 17
+            many[many.count - 1].options = options
+            // All were read before the last one was judged.
+            let (client, downloads) = (scene.client, many)
+            let error = await #expect(throws: ManagerError.self) {
+                _ = try await client.addMany(downloads)
+            }
+            #expect(error?.code == .invalidOption)
+            #expect(error?.message.hasPrefix("task \(Contract.maximumURLs): ") == true)
+        }
+    }
+
     @Test func `GetTasks keeps the order of the ids, and leaves out those that are unknown`()
         async throws
     {

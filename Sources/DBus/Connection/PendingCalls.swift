@@ -66,13 +66,15 @@ final class PendingCalls {
     /// So many calls of one sender have tasks at once: another sender's call waits behind no more of
     /// them.
     private static let mostServed = 128
-    /// The most calls of all senders together, those that are a ``MethodKind/wait`` included.
+    /// The most calls of all senders together.
     private static let maximum = 65_536
 
     var limits = CallLimits()
     private let memory: SpareMemory
     private var lastID = 0
     private var running: [Int: Entry] = [:]
+    /// How many of these count.
+    private var counted = 0
     private var loads: [BusName?: Load] = [:]
     /// The senders of calls that stand in line and may be started, once for each of these.
     private var due: [BusName?] = []
@@ -86,7 +88,7 @@ final class PendingCalls {
     ///
     /// - Throws: The error of the limits.
     func check(_ sender: BusName?, size: Int = 0) throws(BusError) {
-        guard running.count < Self.maximum else {
+        guard counted < Self.maximum else {
             throw BusError(limits.error, "Too many calls are waiting. Call again later.")
         }
         guard let load = loads[sender] else { return }
@@ -109,6 +111,7 @@ final class PendingCalls {
         let address = wantsReply ? reply : nil
         running[lastID] = Entry(sender: reply.sender, reply: address, size: size, task: nil)
         guard let size else { return lastID }
+        counted += 1
         loads[reply.sender, default: Load()].calls += 1
         loads[reply.sender]?.bytes += size + Self.callSize
         memory.callBegan(size: size)
@@ -181,6 +184,7 @@ final class PendingCalls {
         guard let entry = running.removeValue(forKey: id) else { return nil }
         if entry.isServed { endServing(entry.sender) }
         if let size = entry.size, var load = loads[entry.sender] {
+            counted -= 1
             load.calls -= 1
             load.bytes -= size + Self.callSize
             memory.callEnded(size: size)
@@ -191,7 +195,7 @@ final class PendingCalls {
 
     /// Takes all calls out and cancels their handlers; those that still want an answer.
     func cancelAll() -> [ReplyAddress] {
-        defer { (running, loads, due) = ([:], [:], []) }
+        defer { (running, counted, loads, due) = ([:], 0, [:], []) }
         for entry in running.values {
             entry.task?.cancel()
             if let size = entry.size { memory.callEnded(size: size) }

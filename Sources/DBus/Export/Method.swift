@@ -28,6 +28,8 @@ struct Method: Sendable {
     let inputs: [Argument]
     let outputs: [Argument]
     let inputSignature: Signature
+    /// In place of ``CallLimits/memory``.
+    let memory: Int?
     /// Gives the results where they are at hand, without a task; nil leaves the call to `body`.
     let now: Now?
     let body: Body
@@ -45,6 +47,7 @@ struct Method: Sendable {
         _ kind: MethodKind = .change,
         inputs: [Argument],
         outputs: [Argument],
+        memory: Int? = nil,
         now: Now? = nil,
         body: Body
     ) {
@@ -53,6 +56,7 @@ struct Method: Sendable {
         self.inputs = inputs
         self.outputs = outputs
         inputSignature = inputs.reduce(.empty) { $0 + $1.type }
+        self.memory = memory
         self.now = now
         self.body = body
     }
@@ -76,6 +80,7 @@ extension Member {
     ///   - kind: What a call of it does.
     ///   - inputs: The names of the arguments.
     ///   - outputs: The names of the results.
+    ///   - memory: What the arguments may take in place of ``CallLimits/memory``.
     ///   - now: For a query that is asked often: gives the written results where they are at hand. It
     ///     runs on the connection's executor instead of the handler, and spares the call its task;
     ///     nil has the handler run.
@@ -86,6 +91,7 @@ extension Member {
         _ kind: MethodKind = .change,
         in inputs: [String] = [],
         out outputs: [String] = [],
+        memory: Int? = nil,
         now: (@Sendable (Call, repeat each Input) -> WireWriter?)? = nil,
         _ handler:
             @escaping @Sendable (Call, repeat each Input) async throws -> (repeat each Output)
@@ -110,6 +116,7 @@ extension Member {
             kind,
             inputs: Argument.list(inputs, inputTypes, of: name),
             outputs: Argument.list(outputs, outputTypes, of: name),
+            memory: memory,
             now: writeNow,
             body: .task { call, arguments in
                 // At once, so that the calls of a client keep their order.
@@ -169,6 +176,8 @@ extension Method {
                     + " not \"\(String(cString: found))\"."
             )
         }
+        var limits = limits
+        limits.memory = memory ?? limits.memory
         return try WireReader(
             bodyOf: message,
             within: limits,
@@ -206,6 +215,13 @@ extension Method {
                     }
                 }
             }
-        return Method(kind, inputs: inputs, outputs: outputs, now: now, body: body)
+        return Method(
+            kind,
+            inputs: inputs,
+            outputs: outputs,
+            memory: memory,
+            now: now,
+            body: body
+        )
     }
 }

@@ -26,6 +26,8 @@ struct MetalinkDraft {
     private var pieces: PieceHashes?
     private var openPieces: OpenPieces?
     private var sources: [Source] = []
+    /// The URLs of these.
+    private var known: Set<String> = []
     private var urlCount = 0
 
     init(name: String? = nil) { self.name = name }
@@ -99,7 +101,7 @@ struct MetalinkDraft {
         // Version 3 gives torrents as URLs of their own type.
         if let type = attributes["type"], !schemes.contains(type.lowercased()) { return }
         guard let url = try? URLReference(text), schemes.contains(url.scheme) else { return }
-        guard !sources.contains(where: { $0.url == url.text }) else { return }
+        guard known.insert(url.text).inserted else { return }
         sources.append(Source(url: url.text, priority: Self.priority(attributes)))
     }
 

@@ -206,7 +206,7 @@ final class Conversation {
                     hasCheckpoints = true
                     group.addTask {
                         while (try? await time.sleep(for: interval)) != nil {
-                            inbox.send(.checkpointIsDue)
+                            inbox.wantCheckpoint()
                         }
                     }
                 }
@@ -255,12 +255,14 @@ final class Conversation {
             guard !isInTrouble, let connection = connection(number) else { return }
             try await take(event, of: connection)
         case .checkpointIsDue:
+            inbox.beginCheckpoint()
             if !isInTrouble {
-                try await storage.checkpoint()
+                // First: on a slow disk the checkpoint takes long.
                 leaveSharedConnection(lead)
+                try await storage.checkpoint()
             }
             return
-        case .planIsDue: break
+        case .planIsDue: leaveSharedConnection(lead)
         case .drainIsDue: endLateDrains()
         }
         if !isInTrouble { plan() }
@@ -295,14 +297,16 @@ final class Conversation {
         }
     }
 
-    /// Has a first connection end that a limit slows down and whose HTTP/2 connection others may
-    /// share: what is left is asked for by range, on a connection of its own.
+    /// Has a first connection end that a limit or its disk slows down and whose HTTP/2 connection
+    /// others may share: what is left is asked for by range, on a connection of its own.
     ///
     /// libcurl 7.88 reads nothing from an HTTP/2 connection while one of its streams is paused: with
-    /// 10 kB/s for one of two downloads the other one stood still for 8 seconds.
+    /// 10 kB/s for one of two downloads the other one stood still for 8 seconds. And what has come
+    /// for a stream is copied at each pause: one disk of 20 MB/s took all of the transfer thread.
     private func leaveSharedConnection(_ lead: Connection) {
-        guard engine.rates.limit(for: attempt.job.task) != nil, lead.sink.isByHTTP2,
-            lead.writer != nil, let state = state(of: lead), !state.isComparing, !state.isCut,
+        guard lead.sink.isByHTTP2, let writer = lead.writer,
+            writer.isSlowerThanLine || engine.rates.limit(for: attempt.job.task) != nil,
+            let state = state(of: lead), !state.isComparing, !state.isCut,
             !attempt.fetch.requests.isByHTTP2(Origin(lead.hop.url)), content.known.isResumable
         else { return }
         cut(lead)
@@ -544,10 +548,12 @@ extension Conversation {
         let task = attempt.job.task
         let places = attempt.fetch.partSources.map { source in
             let url = attempt.hop(to: source).url
+            // Nor does anybody join at a host that asked to be left alone.
+            let rests = engine.rests.remaining(of: Origin(url), for: task) != nil
             return Joining.Look.Place(
                 source: source,
                 host: Origin(url),
-                room: engine.hosts.room(url.origin),
+                room: rests ? 0 : engine.hosts.room(url.origin),
                 isAwaited: engine.hosts.isAwaited(url.origin)
             )
         }

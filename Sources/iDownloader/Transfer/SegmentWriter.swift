@@ -114,6 +114,12 @@ final class SegmentWriter: Sendable {
     /// Whether more has come than the request asked for: its end is no end of the file's.
     var isOverfull: Bool { lock.withLock { _ in state.isOverfull } }
 
+    /// Whether bytes have had to wait for the disk so often that it is slower than the line.
+    var isSlowerThanLine: Bool { lock.withLock { _ in state.waits >= Self.mostWaits } }
+
+    /// A disk that is busy for a moment costs a few.
+    private static let mostWaits = 32
+
     var failure: FileError? { lock.withLock { _ in state.failure } }
 
     /// From now on this one hears of verdicts, and of one that was found already.
@@ -138,6 +144,7 @@ final class SegmentWriter: Sendable {
             let fitting = isTooMuch ? UnsafeRawBufferPointer(rebasing: bytes[..<Int(room)]) : bytes
             guard state.mayTake(fitting.count) else {
                 state.isAwaited = true
+                state.waits += 1
                 return (.waits, state.handOver())
             }
             if isTooMuch { state.isOverfull = end == askedEnd }
@@ -294,6 +301,8 @@ extension SegmentWriter {
         var isOverfull = false
         /// Bytes were refused, and their owner is to hear when there is room.
         var isAwaited = false
+        /// How often bytes were refused.
+        var waits = 0
         /// Those who wait until all before an offset is in the file.
         var waiters: [(end: Int64, continuation: CheckedContinuation<Verdict?, Never>)] = []
         var idlers: [CheckedContinuation<Void, Never>] = []

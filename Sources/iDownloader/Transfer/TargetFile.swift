@@ -127,6 +127,8 @@ final class TargetFile {
 
     /// The attempt is over.
     func release() {
+        // A name without a file is of use to nobody.
+        if isUnnamed || (file == nil && job.file == nil) { engine.names.release(job.task) }
         part = nil
         folder = nil
     }

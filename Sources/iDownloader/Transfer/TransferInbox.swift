@@ -25,6 +25,7 @@ final class TransferInbox: Sendable {
     let notices: AsyncStream<Notice>
     private let post: AsyncStream<Notice>.Continuation
     private let sinceCheckpoint = Atomic<Int64>(0)
+    private let isCheckpointWanted = Atomic<Bool>(false)
 
     init() { (notices, post) = AsyncStream.makeStream() }
 
@@ -34,7 +35,19 @@ final class TransferInbox: Sendable {
     func count(_ bytes: Int) {
         let sum = sinceCheckpoint.wrappingAdd(Int64(bytes), ordering: .relaxed).newValue
         guard sum >= Self.checkpointBytes else { return }
-        sinceCheckpoint.store(0, ordering: .relaxed)
+        wantCheckpoint()
+    }
+
+    /// Asks for a checkpoint, unless one is asked for already: a sync may take longer than the time
+    /// between two.
+    func wantCheckpoint() {
+        guard !isCheckpointWanted.exchange(true, ordering: .relaxed) else { return }
         send(.checkpointIsDue)
+    }
+
+    /// What comes from now on calls for the next checkpoint.
+    func beginCheckpoint() {
+        sinceCheckpoint.store(0, ordering: .relaxed)
+        isCheckpointWanted.store(false, ordering: .relaxed)
     }
 }

@@ -136,6 +136,17 @@ extension Connection {
         #expect(error?.name == Self.exceeded)
     }
 
+    @Test func `calls that wait for something to happen take no place of others`() throws {
+        let loop = try EventLoop.start()
+        defer { loop.end() }
+        let calls = PendingCalls(loop)
+        for serial in 1...70_000 as ClosedRange<UInt32> {
+            let reply = ReplyAddress(serial: serial, sender: ":1.1")
+            _ = calls.begin(reply, wantsReply: true, size: nil)
+        }
+        try calls.check(":1.2")
+    }
+
     @Test func `one client's calls are limited, and take nothing from another's`() async throws {
         var limits = limits
         limits.calls = 3

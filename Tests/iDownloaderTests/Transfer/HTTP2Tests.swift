@@ -122,6 +122,41 @@ import iDownloader
         }
     }
 
+    /// Each pause of its stream costs what has come for it a copy, on the thread of all hosts.
+    @Test func `nor does one whose disk is slower than the line`() async throws {
+        try await withTemporaryFolder { root in
+            putFile(root + "/slow.bin")
+            #expect(truncate(root + "/slow.bin", 128 << 20) == 0)
+            let certificates = try await TestCertificates(in: root)
+            let port = try FreePort.find()
+            let tls = """
+                listen 127.0.0.1:\(port) ssl http2; ssl_certificate \(certificates.server);
+                ssl_certificate_key \(certificates.server); access_log \(root)/access.log short;
+                """
+            var network = NetworkConfiguration()
+            network.certificates.file = certificates.authority
+            try await withNginx(
+                root: root,
+                extraConfig: tls,
+                httpDirectives: "log_format short '$server_protocol $status $uri';"
+            ) { _ in
+                try await withSite(
+                    // It takes 4 ms for each 256 KiB.
+                    faults: FaultPlan(of: "pwrite") { _ in usleep(4_000) },
+                    network: network,
+                    checkpointInterval: .milliseconds(20)
+                ) { site in
+                    let journal = try await site.download("https://localhost:\(port)/slow.bin")
+                    #expect(journal.record.state == .completed, "\(journal.record)")
+                    #expect(journal.record.tries == 0)
+                }
+            }
+            let log = try TestFile.text(of: root + "/access.log")
+            #expect(log.contains("HTTP/2.0 200 /slow.bin"), "\(log)")
+            #expect(log.contains("HTTP/1.1 206 /slow.bin"), "\(log)")
+        }
+    }
+
     /// It hangs up on whoever speaks anything else, or says what it wants.
     @Test(arguments: [444, 426, 505])
     func `a download goes on at a host that speaks nothing but HTTP/2`(refusal: Int) async throws {

@@ -110,6 +110,27 @@ import iDownloader
         }
     }
 
+    @Test func `nor is a server that rests asked for parts`() async throws {
+        try await withServer({ _ in Self.no(503, [("Retry-After", "3600")]) }) { home in
+            try await withServer({ request in
+                var file = Large.file
+                file.bytesPerSecond = 2 << 20
+                return file.answer(to: request)
+            }) { mirror in
+                try await withSite(connections: 4) { site in
+                    let journal = try site.task(home.url("/file.bin")) {
+                        $0.mirrors = [mirror.url("/file.bin")]
+                        $0.checksum = Checksum.Algorithm.sha256.checksum(of: Large.content)
+                    }
+                    try await site.run(journal)
+                    expectComplete(Large.content, site, journal)
+                    #expect(home.requests.count == 1)
+                    #expect(mirror.requests.count > 1)
+                }
+            }
+        }
+    }
+
     @Test func `a mirror that does not say how long its file is brings none`() async throws {
         try await attempts(1) { _ in
             Sample.file.cutOff()

@@ -75,6 +75,15 @@ import iDownloader
         }
     }
 
+    @Test func `one that could not be written leaves its name to others`() async throws {
+        try await download(faults: FaultPlan(failing: 1, of: "pwrite")) { site, journal in
+            #expect(journal.record.state != .completed && site.files == [])
+            let other = try site.task(journal.record.request.url, id: 2) { $0.onExisting = .fail }
+            try await site.run(other)
+            expectComplete(Self.small, site, other)
+        }
+    }
+
     @Test func `64 KiB go this way, and a byte more does not`() async throws {
         try await download(Self.larger) { site, journal in
             expectComplete(Self.larger, site, journal)
