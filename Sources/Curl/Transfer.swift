@@ -17,6 +17,9 @@ final class Transfer {
     /// Bytes were kept, and the sink is to hear when nothing more comes at once.
     private(set) var isKept = false
     private var received: Int64 = 0
+    /// So many seconds: servers give their last reply with their last byte, and where a network has
+    /// forgotten the control connection meanwhile, it never comes.
+    private static let patienceForLastReply = 3
     private let running: RunningTransfers
     private let sockets: ConnectionSockets
     /// Those that were made for it.
@@ -230,6 +233,11 @@ final class Transfer {
 
     fileprivate func receive(body bytes: UnsafeRawBufferPointer) -> Int {
         guard tellFile(), releaseHead() else { return refusal(of: bytes) }
+        // The reply that is still to come ends the file, and libcurl stands still until it is there,
+        // with all transfers of this thread (ftp_done in lib/ftp.c of 7.88).
+        if received == 0, request.url.isFTP {
+            try? easy.set(CURLOPT_SERVER_RESPONSE_TIMEOUT, Self.patienceForLastReply)
+        }
         let verdict = sink.receive(body: bytes)
         switch verdict {
         case .taken, .kept:

@@ -30,6 +30,8 @@ package final class FTPServer: Sendable {
         case hidesSize = "hidden"
         /// QUIT is not answered, and the connection stays.
         case ignoresQuit = "mute"
+        /// What says that a file was sent (226) never comes.
+        case forgetsEnd = "endless"
         /// SIZE is a command that it does not know, and the reply to RETR names the greatest number there is.
         case boastsOfSize = "boast"
     }
@@ -164,6 +166,8 @@ extension FTPServer {
             def respond(self, resp, *arguments, **options):
                 if oddity == "boast" and resp[:3] in ("125", "150"):
                     resp = f"150 Opening the file ({2**63 - 1} bytes)."
+                if oddity == "endless" and resp[:3] == "226":
+                    return
                 super().respond(resp, *arguments, **options)
 
             def ftp_SIZE(self, path):

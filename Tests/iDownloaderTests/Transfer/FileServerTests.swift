@@ -66,6 +66,23 @@ import iDownloader
         }
     }
 
+    @Test func `a file whose end an FTP server never tells is whole, and holds up others briefly`()
+        async throws
+    {
+        try await withRoot { root in
+            try await withFTPServer(root: root, oddity: .forgetsEnd) { server in
+                try await withSite { site in
+                    let journal = try site.task(server.url("/file.bin"))
+                    // Left to itself libcurl stands still for a minute.
+                    try await within("its end", limit: .seconds(30)) {
+                        try await site.run(journal)
+                    }
+                    expectComplete(Self.content, site, journal)
+                }
+            }
+        }
+    }
+
     @Test func `FTP goes on where it was stopped`() async throws {
         try await withRoot { root in
             try await withFTPServer(root: root, holdAfter: 3 << 19) { server in
