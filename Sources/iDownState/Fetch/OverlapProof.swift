@@ -15,9 +15,9 @@ package enum OverlapProof {
     package static let overlap: Int64 = 64 << 10
     /// What is compared anywhere else (16 KiB): less than a round trip costs on most lines.
     package static let sample: Int64 = 16 << 10
-    /// The bytes on disk that get one random window each (64 MiB).
+    /// The bytes on disk that get one window each (64 MiB).
     package static let share: Int64 = 64 << 20
-    /// The fewest random windows.
+    /// The fewest windows beside those at borders: the start of the file and a random one.
     package static let fewest = 2
     /// The most windows in all: a request each, some seconds on a slow line.
     package static let most = 64
@@ -27,7 +27,8 @@ package enum OverlapProof {
     /// The windows to compare before a transfer goes on.
     ///
     /// Segments may have come from servers that did not have the same file, so both ends of each
-    /// get a window. The others lie at random, one in each of as many equal shares of the bytes.
+    /// get a window. The start of the file gets one, since many formats have their date there. The
+    /// others lie at random, one in each of as many equal shares of the bytes.
     ///
     /// - Parameters:
     ///   - segments: what is on disk.
@@ -52,8 +53,9 @@ package enum OverlapProof {
         guard byteCount > 0 else { return [] }
         let borders = borders(of: stored, leavingOut: overlap)
         let wanted = max(fewest, Int(clamping: (byteCount - 1) / share + 1))
-        let count = Int64(min(wanted, most - borders.count))
-        return borders
+        let start = stored.first.flatMap { $0.first == 0 ? sample(at: 0, of: stored) : nil }
+        let count = Int64(min(wanted, most - borders.count) - (start == nil ? 0 : 1))
+        return borders + [start].compactMap(\.self)
             + (0..<count).compactMap { index in
                 let (first, end) = (byteCount * index / count, byteCount * (index + 1) / count)
                 guard first < end else { return sample(at: first, of: stored) }

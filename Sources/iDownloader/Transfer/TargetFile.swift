@@ -167,7 +167,8 @@ final class TargetFile {
         throw .failed(
             Failure(
                 .fileNoSpace,
-                "The disk has \(free) bytes free, but \(missing) are still to come. Make room.",
+                "The disk has \(free) bytes free, and \(needed) are needed: \(missing) that are still to"
+                    + " come, and a reserve. Make room.",
                 neededSpace: needed
             )
         )
