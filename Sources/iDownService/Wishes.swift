@@ -316,7 +316,7 @@ struct Wishes: Sendable {
             let scheme = URLReference.scheme(of: text),
             !URLReference.servedSchemes.contains(scheme)
         {
-            let shown = text.utf8.contains(UInt8(ascii: "@")) ? "this" : "\(scheme.prefix(40)):"
+            let shown = text.utf8.contains(UInt8(ascii: "@")) ? "such" : "\(scheme.prefix(40)):"
             throw ManagerError(
                 .unsupportedScheme,
                 "\(place)idown does not download \(shown) URLs. It downloads "

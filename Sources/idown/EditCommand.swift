@@ -159,9 +159,11 @@ struct EditCommand: AsyncParsableCommand {
             let tasks = try await selection.tasks(client)
             guard !change.dryRun else { return try change.preview(tasks, "changed") { _ in true } }
             let edit = try await client.editor(of: options)
+            var changed = 0
             for task in tasks {
                 do throws(ManagerError) {
                     try await edit(task.id)
+                    changed += 1
                 } catch {
                     guard
                         selection.passesOver(error, of: task.id)
@@ -169,6 +171,11 @@ struct EditCommand: AsyncParsableCommand {
                     else { throw error }
                 }
             }
+            guard changed < tasks.count else { return }
+            Output.talk(
+                "\(changed) of \(tasks.count) downloads were changed. The state of the others does not"
+                    + " allow it."
+            )
         }
     }
 

@@ -108,5 +108,7 @@ extension FileError {
         return "The system reports an error (\(operation): \(text)). Check the disk."
     }
 
-    private static let gone = "The file or its folder no longer exists. Try again."
+    private static let gone =
+        "The file or its folder no longer exists. If the folder was deleted, make it again or choose"
+        + " another one. Then try again."
 }
