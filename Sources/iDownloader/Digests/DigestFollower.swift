@@ -4,7 +4,7 @@ import Dispatch
 import Synchronization
 import iDownState
 
-/// Computes digests of a file while it grows: follows, on a thread of its own, behind the bytes
+/// Computes a digest of a file while it grows: follows, on a thread of its own, behind the bytes
 /// that are in it from its start on.
 ///
 /// It reads what was just written, mostly from the page cache. So the transfer thread never waits
@@ -17,12 +17,12 @@ final class DigestFollower: Sendable {
     private static let readSize = 256 << 10
 
     private struct State: Sendable {
-        var digests: [DigestState]
-        /// The digests cover the bytes up to here.
+        var digest: DigestState
+        /// The digest covers the bytes up to here.
         var position: Int64 = 0
         /// The bytes up to here are in the file.
         var target: Int64 = 0
-        /// Grows when the digests begin anew: what a slice has computed for an earlier one is void.
+        /// Grows when the digest begins anew: what a slice has computed for an earlier one is void.
         var generation = 0
         var isWorking = false
         var failure: FileError?
@@ -30,23 +30,19 @@ final class DigestFollower: Sendable {
     }
 
     let part: PartFile
-    let algorithms: Set<Checksum.Algorithm>
+    let algorithm: Checksum.Algorithm
     private let queue: DispatchQueue
     private let state: Mutex<State>
 
     /// - Parameters:
     ///   - part: the file, open for reading.
-    ///   - algorithms: what to compute.
+    ///   - algorithm: what to compute.
     ///   - queue: where the file is read.
-    init(_ part: PartFile, _ algorithms: Set<Checksum.Algorithm>, on queue: DispatchQueue) {
+    init(_ part: PartFile, _ algorithm: Checksum.Algorithm, on queue: DispatchQueue) {
         self.part = part
-        self.algorithms = algorithms
+        self.algorithm = algorithm
         self.queue = queue
-        state = Mutex(State(digests: Self.fresh(algorithms)))
-    }
-
-    private static func fresh(_ algorithms: Set<Checksum.Algorithm>) -> [DigestState] {
-        algorithms.sorted().map { DigestState($0) }
+        state = Mutex(State(digest: DigestState(algorithm)))
     }
 
     /// Tells that the file holds all bytes up to `end`; returns at once.
@@ -57,10 +53,10 @@ final class DigestFollower: Sendable {
         }
     }
 
-    /// Forgets everything: the file has lost bytes that the digests may have seen.
+    /// Forgets everything: the file has lost bytes that the digest may have seen.
     func restart() {
         state.withLock { state in
-            state.digests = Self.fresh(algorithms)
+            state.digest = DigestState(algorithm)
             state.position = 0
             state.target = 0
             state.generation += 1
@@ -71,7 +67,7 @@ final class DigestFollower: Sendable {
 
     /// Computes up to `offset`, which the file must have reached.
     ///
-    /// Returns early where the digests begin anew meanwhile.
+    /// Returns early where the digest begins anew meanwhile.
     ///
     /// - Throws: what the file system says when the file cannot be read.
     func reach(_ offset: Int64) async throws(FileError) {
@@ -86,13 +82,11 @@ final class DigestFollower: Sendable {
         if let failure = state.withLock(\.failure) { throw failure }
     }
 
-    /// The offset up to which the digests have come.
+    /// The offset up to which the digest has come.
     var position: Int64 { state.withLock(\.position) }
 
     /// What the bytes up to ``position`` come to.
-    var values: [Checksum] {
-        state.withLock(\.digests).compactMap { Checksum($0.algorithm, $0.value) }
-    }
+    var value: Checksum? { Checksum(algorithm, state.withLock(\.digest).value) }
 
     // MARK: Slices
 
@@ -107,14 +101,14 @@ final class DigestFollower: Sendable {
             (state, min(state.target, state.position + Self.slice))
         }
         let result = Result { () throws(FileError) in
-            try digest(before.position..<max(before.position, end), before.digests)
+            try digest(before.position..<max(before.position, end), before.digest)
         }
         state.withLock { state in
             state.isWorking = false
             if state.generation == before.generation {
                 switch result {
-                case .success(let digests):
-                    state.digests = digests
+                case .success(let digest):
+                    state.digest = digest
                     state.position = max(before.position, end)
                 case .failure(let error):
                     state.failure = error
@@ -127,16 +121,13 @@ final class DigestFollower: Sendable {
 
     private func digest(
         _ range: Range<Int64>,
-        _ digests: [DigestState]
-    ) throws(FileError) -> [DigestState] {
-        guard let range = ByteRange(from: range.lowerBound, to: range.upperBound) else {
-            return digests
+        _ before: DigestState
+    ) throws(FileError) -> DigestState {
+        var digest = before
+        if let range = ByteRange(from: range.lowerBound, to: range.upperBound) {
+            try part.forEachPiece(of: range, upTo: Self.readSize) { digest.update($0) }
         }
-        var digests = digests
-        try part.forEachPiece(of: range, upTo: Self.readSize) { piece in
-            for index in digests.indices { digests[index].update(piece) }
-        }
-        return digests
+        return digest
     }
 
     /// Lets those go on who have waited long enough.

@@ -9,8 +9,8 @@ final class Verifier {
     private let request: TaskRequest
     private let disk: DiskQueue
     private let brake: Brake
-    /// Computes what the file will be held against; nil where nothing is known.
-    private var digests: DigestFollower?
+    /// Computes the digest that the file will be held against; nil where none is known.
+    private var follower: DigestFollower?
     /// Two connections may have written the same bytes, not equal ones: what was computed while
     /// they passed may be of bytes that are gone.
     private var hasOverlaps = false
@@ -29,29 +29,28 @@ final class Verifier {
     func noteOverlap() { hasOverlaps = true }
 
     /// The file has lost bytes that the digests may have seen.
-    func restart() { digests?.restart() }
+    func restart() { follower?.restart() }
 
     /// The attempt is over.
     func end() {
-        digests?.restart()
-        digests = nil
+        follower?.restart()
+        follower = nil
     }
 
-    /// Has the digests that will be asked for computed as far as the file goes; returns at once.
+    /// Has the digest that will be asked for computed as far as the file goes; returns at once.
     func follow(_ part: PartFile?, upTo length: Int64, as version: RemoteVersion) {
         guard let part, let expected = request.expectedChecksum(of: version) else {
-            digests = nil
+            follower = nil
             return
         }
-        let algorithms: Set = [expected.algorithm]
-        if digests?.part !== part || digests?.algorithms != algorithms {
-            digests = DigestFollower(
+        if follower?.part !== part || follower?.algorithm != expected.algorithm {
+            follower = DigestFollower(
                 part,
-                algorithms,
+                expected.algorithm,
                 on: disk.digestQueue(for: request.directory)
             )
         }
-        digests?.follow(upTo: length)
+        follower?.follow(upTo: length)
     }
 
     /// Holds the complete file against its size and its digests.
@@ -70,7 +69,7 @@ final class Verifier {
         as version: RemoteVersion,
         pieces: () async throws(TransferEnd) -> PieceHashes
     ) async throws(TransferEnd) -> [ByteRange] {
-        if hasOverlaps { digests?.restart() }
+        if hasOverlaps { follower?.restart() }
         hasOverlaps = false
         try check(size: size)
         follow(part, upTo: size, as: version)
@@ -103,17 +102,17 @@ final class Verifier {
         _ expected: Checksum?,
         size: Int64
     ) async throws(TransferEnd) -> Failure? {
-        guard let digests, let expected else { return nil }
-        while digests.position < size {
+        guard let follower, let expected else { return nil }
+        while follower.position < size {
             guard !brake.isPulled else { throw .stopped }
             do {
-                try await digests.reach(min(digests.position + DigestFollower.slice, size))
+                try await follower.reach(min(follower.position + DigestFollower.slice, size))
             } catch {
                 throw .failed(error.failure)
             }
         }
         guard !brake.isPulled else { throw .stopped }
-        let found = digests.values.first { $0.algorithm == expected.algorithm }
+        let found = follower.value
         guard found != expected else { return nil }
         return Failure(
             .checksumMismatch,
