@@ -13,8 +13,6 @@ import iDownState
 final class DigestFollower: Sendable {
     /// So much of a file is read in one go: other files and the wish to stop come in between.
     static let slice: Int64 = 8 << 20
-    /// Fits into the processor's cache.
-    private static let readSize = 256 << 10
 
     private struct State: Sendable {
         var digest: DigestState
@@ -82,6 +80,21 @@ final class DigestFollower: Sendable {
         if let failure = state.withLock(\.failure) { throw failure }
     }
 
+    /// Computes up to `end`, which the file must have reached.
+    ///
+    /// - Parameters:
+    ///   - end: an offset in the file.
+    ///   - mayGoOn: asked before each slice; false ends the reading.
+    /// - Returns: what the bytes up to there come to, or fewer where the reading was ended.
+    /// - Throws: what the file system says when the file cannot be read.
+    func value(
+        upTo end: Int64,
+        while mayGoOn: () -> Bool
+    ) async throws(FileError) -> Checksum? {
+        while position < end, mayGoOn() { try await reach(min(position + Self.slice, end)) }
+        return value
+    }
+
     /// The offset up to which the digest has come.
     var position: Int64 { state.withLock(\.position) }
 
@@ -101,7 +114,11 @@ final class DigestFollower: Sendable {
             (state, min(state.target, state.position + Self.slice))
         }
         let result = Result { () throws(FileError) in
-            try digest(before.position..<max(before.position, end), before.digest)
+            var digest = before.digest
+            if let range = ByteRange(from: before.position, to: end) {
+                try digest.update(with: range, of: part)
+            }
+            return digest
         }
         state.withLock { state in
             state.isWorking = false
@@ -117,17 +134,6 @@ final class DigestFollower: Sendable {
             }
             goOn(&state)
         }
-    }
-
-    private func digest(
-        _ range: Range<Int64>,
-        _ before: DigestState
-    ) throws(FileError) -> DigestState {
-        var digest = before
-        if let range = ByteRange(from: range.lowerBound, to: range.upperBound) {
-            try part.forEachPiece(of: range, upTo: Self.readSize) { digest.update($0) }
-        }
-        return digest
     }
 
     /// Lets those go on who have waited long enough.

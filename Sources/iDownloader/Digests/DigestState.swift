@@ -57,3 +57,25 @@ package struct DigestState: Sendable {
         }
     }
 }
+
+extension DigestState {
+    /// Takes a stretch of a file.
+    ///
+    /// - Throws: `vanished` where the file ends before the stretch does.
+    mutating func update(with range: ByteRange, of part: PartFile) throws(FileError) {
+        // 256 KiB fit into the processor's cache.
+        let buffer = UnsafeMutableRawBufferPointer.allocate(
+            byteCount: Int(min(256 << 10, range.length)),
+            alignment: 64
+        )
+        defer { buffer.deallocate() }
+        var offset = range.first
+        while offset < range.end {
+            let wanted = Int(min(Int64(buffer.count), range.end - offset))
+            let piece = UnsafeMutableRawBufferPointer(rebasing: buffer[..<wanted])
+            guard try part.read(into: piece, at: offset) == wanted else { throw .vanished }
+            update(UnsafeRawBufferPointer(piece))
+            offset += Int64(wanted)
+        }
+    }
+}

@@ -53,19 +53,11 @@ extension Engine {
         _ size: Int64,
         _ expected: Checksum
     ) async throws -> Failure? {
-        var (digest, offset) = (DigestState(expected.algorithm), Int64(0))
-        while let range = ByteRange(from: offset, to: min(offset + DigestFollower.slice, size)) {
-            try Task.checkCancellation()
-            let before = digest
-            digest = try await disk.readForDigests(in: part.folder.path) { () throws(FileError) in
-                var digest = before
-                try part.forEachPiece(of: range, upTo: 256 << 10) { digest.update($0) }
-                return digest
-            }
-            offset = range.end
-        }
-        guard digest.value != expected.bytes else { return nil }
-        let found = Checksum(expected.algorithm, digest.value)
+        let queue = disk.digestQueue(for: part.folder.path)
+        let follower = DigestFollower(part, expected.algorithm, on: queue)
+        let found = try await follower.value(upTo: size) { !Task.isCancelled }
+        try Task.checkCancellation()
+        guard found != expected else { return nil }
         return Failure(
             .checksumMismatch,
             "The file has the checksum \(found?.description ?? "") instead of \(expected). Another"
@@ -78,12 +70,13 @@ extension Engine {
         _ size: Int64,
         _ pieces: PieceHashes
     ) async throws -> Failure? {
-        var check = PieceCheck(part, pieces, size: size, disk: disk)
-        repeat { try Task.checkCancellation() } while try await check.proceed()
-        guard !check.bad.isEmpty else { return nil }
+        let check = PieceCheck(part, pieces, size: size)
+        let bad = try await check.bad(on: disk) { !Task.isCancelled }
+        try Task.checkCancellation()
+        guard !bad.isEmpty else { return nil }
         return Failure(
             .checksumMismatch,
-            "\(check.bad.count) pieces of the file do not have the checksums that the metalink"
+            "\(bad.count) pieces of the file do not have the checksums that the metalink"
                 + " gives. Another program may have changed them. Retry downloads it again."
         )
     }

@@ -103,16 +103,9 @@ final class Verifier {
         size: Int64
     ) async throws(TransferEnd) -> Failure? {
         guard let follower, let expected else { return nil }
-        while follower.position < size {
-            guard !brake.isPulled else { throw .stopped }
-            do {
-                try await follower.reach(min(follower.position + DigestFollower.slice, size))
-            } catch {
-                throw .failed(error.failure)
-            }
+        let found = try await reading { () throws(FileError) in
+            try await follower.value(upTo: size) { !brake.isPulled }
         }
-        guard !brake.isPulled else { throw .stopped }
-        let found = follower.value
         guard found != expected else { return nil }
         return Failure(
             .checksumMismatch,
@@ -136,16 +129,24 @@ final class Verifier {
                 )
             )
         }
-        var check = PieceCheck(part, pieces, size: size, disk: disk)
-        do {
-            while try await check.proceed() {
-                guard !brake.isPulled else { throw TransferEnd.stopped }
-            }
-        } catch let error as FileError {
-            throw .failed(error.failure)
-        } catch {
-            throw .stopped
+        return try await reading { () throws(FileError) in
+            try await PieceCheck(part, pieces, size: size).bad(on: disk) { !brake.isPulled }
         }
-        return check.bad
+    }
+
+    /// Returns what a long reading gives.
+    ///
+    /// - Throws: what the file system says, as a failure; `stopped` where the brake is pulled.
+    private func reading<Value>(
+        _ body: () async throws(FileError) -> Value
+    ) async throws(TransferEnd) -> Value {
+        let value: Value
+        do {
+            value = try await body()
+        } catch {
+            throw .failed(error.failure)
+        }
+        guard !brake.isPulled else { throw .stopped }
+        return value
     }
 }
