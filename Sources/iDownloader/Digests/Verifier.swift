@@ -8,7 +8,7 @@ import iDownState
 final class Verifier {
     private let request: TaskRequest
     private let disk: DiskQueue
-    private let brake: Brake
+    private let controls: Controls
     /// Computes the digest that the file will be held against; nil where none is known.
     private var follower: DigestFollower?
     /// Two connections may have written the same bytes, not equal ones: what was computed while
@@ -18,11 +18,11 @@ final class Verifier {
     /// - Parameters:
     ///   - request: what the client expects of the file.
     ///   - disk: where files are read.
-    ///   - brake: ends a long reading when it is pulled.
-    init(_ request: TaskRequest, disk: DiskQueue, brake: Brake) {
+    ///   - controls: end a long reading when the transfer is to stop.
+    init(_ request: TaskRequest, disk: DiskQueue, controls: Controls) {
         self.request = request
         self.disk = disk
-        self.brake = brake
+        self.controls = controls
     }
 
     /// Two connections may write the same bytes from now on.
@@ -104,7 +104,7 @@ final class Verifier {
     ) async throws(TransferEnd) -> Failure? {
         guard let follower, let expected else { return nil }
         let found = try await reading { () throws(FileError) in
-            try await follower.value(upTo: size) { !brake.isPulled }
+            try await follower.value(upTo: size) { !controls.isStopped }
         }
         guard found != expected else { return nil }
         return Failure(
@@ -130,13 +130,13 @@ final class Verifier {
             )
         }
         return try await reading { () throws(FileError) in
-            try await PieceCheck(part, pieces, size: size).bad(on: disk) { !brake.isPulled }
+            try await PieceCheck(part, pieces, size: size).bad(on: disk) { !controls.isStopped }
         }
     }
 
     /// Returns what a long reading gives.
     ///
-    /// - Throws: what the file system says, as a failure; `stopped` where the brake is pulled.
+    /// - Throws: what the file system says, as a failure; `stopped` where the transfer is to stop.
     private func reading<Value>(
         _ body: () async throws(FileError) -> Value
     ) async throws(TransferEnd) -> Value {
@@ -146,7 +146,7 @@ final class Verifier {
         } catch {
             throw .failed(error.failure)
         }
-        guard !brake.isPulled else { throw .stopped }
+        guard !controls.isStopped else { throw .stopped }
         return value
     }
 }

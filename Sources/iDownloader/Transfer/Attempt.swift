@@ -18,7 +18,7 @@ final class Attempt {
     /// What the file is held against.
     let verifier: Verifier
     let live: LiveProgress
-    let brake: Brake
+    let controls: Controls
 
     /// What it knows of the file and of the sources, and decides by that.
     var fetch: Fetch {
@@ -49,16 +49,16 @@ final class Attempt {
         engine: Engine,
         journal: any TransferJournal,
         live: LiveProgress,
-        brake: Brake
+        controls: Controls
     ) {
         self.job = job
         self.home = home
         self.engine = engine
         ledger = Ledger(job, journal: journal)
         target = TargetFile(job, home: home, engine: engine, ledger: ledger)
-        verifier = Verifier(job.request, disk: engine.disk, brake: brake)
+        verifier = Verifier(job.request, disk: engine.disk, controls: controls)
         self.live = live
-        self.brake = brake
+        self.controls = controls
         let findings = engine.findings(on: job.task)
         fetch = Fetch(
             job.request,

@@ -19,18 +19,15 @@ final class Conversation {
 
     private let attempt: Attempt
     private let storage: Storage
-    /// How many connections somebody wants the task to have.
-    private let choice: ConnectionChoice
     private let inbox = TransferInbox()
     /// Those that are open now, the oldest first.
     private var connections: [Connection] = []
     /// Those of them whose end nobody waits for yet.
     private var unattended: [Connection] = []
 
-    init(_ attempt: Attempt, _ storage: Storage, choice: ConnectionChoice) {
+    init(_ attempt: Attempt, _ storage: Storage) {
         self.attempt = attempt
         self.storage = storage
-        self.choice = choice
     }
 
     private var engine: Engine { attempt.engine }
@@ -106,7 +103,7 @@ final class Conversation {
         attempt.live.open(number, at: hop.url, asking: route.ask, answeredTo: sink)
         let handle = engine.begin(request, sink: sink)
         valve.connect(handle)
-        attempt.brake.watch(handle)
+        attempt.controls.watch(handle)
         let connection = Connection(number, route, at: hop, sink: sink, handle: handle)
         connections.append(connection)
         unattended.append(connection)
@@ -149,7 +146,7 @@ final class Conversation {
         guard let connection = connection(number) else { return nil }
         connections.removeAll { $0 === connection }
         attempt.live.close(number)
-        attempt.brake.release(connection.handle)
+        attempt.controls.release(connection.handle)
         engine.hosts.closed(
             connection.hop.url.origin,
             wasServed: connection.writer != nil || !connection.sink.kept.isEmpty,
@@ -314,7 +311,7 @@ final class Conversation {
 
     /// How it ended, with what the others have brought.
     private func sum(of end: Result<End, TransferEnd>?) -> Result<End, TransferEnd> {
-        if attempt.brake.isPulled { return .failure(.stopped) }
+        if attempt.controls.isStopped { return .failure(.stopped) }
         // A first connection that failed does no harm where the others have brought the rest.
         if attempt.fetch.requests.joining != nil, content.isComplete {
             return .success(.answered(.stored))
@@ -393,7 +390,7 @@ final class Conversation {
         let sink = connection.sink
         let reach = engine.network.reach(of: outcome)
         if sink.head != nil { attempt.noteAnswer(from: reach) }
-        if attempt.brake.isPulled {
+        if attempt.controls.isStopped {
             await storage.keep(connection)
             throw .stopped
         }
@@ -477,7 +474,7 @@ extension Conversation {
                 lead.number,
                 answeredBy: Origin(lead.hop.url),
                 isByHTTP2: lead.sink.isByHTTP2,
-                chosen: choice.number,
+                chosen: attempt.controls.connections,
                 useful: engine.hosts.useful(lead.hop.url.origin),
                 at: now
             )
@@ -544,7 +541,7 @@ extension Conversation {
 
     /// Gives what is missing to as many connections as are of use.
     private func plan() {
-        guard attempt.fetch.requests.joining != nil, !attempt.brake.isPulled else { return }
+        guard attempt.fetch.requests.joining != nil, !attempt.controls.isStopped else { return }
         let task = attempt.job.task
         let places = attempt.fetch.partSources.map { source in
             let url = attempt.hop(to: source).url
@@ -561,8 +558,8 @@ extension Conversation {
             now: now,
             taken: storage.taken,
             progress: storage.progress,
-            chosen: choice.number,
-            ceiling: choice.number ?? engine.connectionsPerDownload,
+            chosen: attempt.controls.connections,
+            ceiling: attempt.controls.connections ?? engine.connectionsPerDownload,
             places: places,
             share: engine.rates.share(of: task),
             isHeldBack: engine.rates.holdsBack(task)

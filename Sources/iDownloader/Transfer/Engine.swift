@@ -103,8 +103,7 @@ package final class Engine: Sendable {
     /// It runs until it is over or stopped, and the journal hears of it.
     package func start(_ job: TransferJob, journal: any TransferJournal) -> RunningTransfer {
         let live = LiveProgress(stored: job.segments, total: job.remote.total)
-        let brake = Brake()
-        let connections = ConnectionChoice(job.request.connections)
+        let controls = Controls(connections: job.request.connections)
         rates.join(job.task, limit: job.speedLimit)
         let work = Task(executorPreference: executor) { [self] in
             do {
@@ -117,8 +116,7 @@ package final class Engine: Sendable {
                     engine: self,
                     journal: journal,
                     live: live,
-                    brake: brake,
-                    choice: connections
+                    controls: controls
                 ).run()
             } catch {
                 let failure =
@@ -135,8 +133,7 @@ package final class Engine: Sendable {
             attempt: job.attempt,
             startedAt: time.now,
             live: live,
-            brake: brake,
-            connections: connections,
+            controls: controls,
             work: work
         )
     }

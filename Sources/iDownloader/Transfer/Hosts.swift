@@ -39,9 +39,9 @@ final class Hosts: Sendable {
     ///
     /// - Parameters:
     ///   - host: where it goes.
-    ///   - brake: ends the wait when it is pulled.
-    /// - Returns: false where the brake was pulled before.
-    func enter(_ host: URLReference.Origin, _ brake: Brake) async -> Bool {
+    ///   - controls: end the wait when the transfer is to stop.
+    /// - Returns: false where the transfer was stopped before.
+    func enter(_ host: URLReference.Origin, _ controls: Controls) async -> Bool {
         let (key, now) = (host.key, now)
         let wait: HostWait? = state.withLock { state in
             guard state.limits.isFull(key) || state.waits[key] != nil else {
@@ -53,8 +53,8 @@ final class Hosts: Sendable {
             return wait
         }
         guard let wait else { return true }
-        brake.watch(wait)
-        defer { brake.release(wait) }
+        controls.watch(wait)
+        defer { controls.release(wait) }
         return await wait.outcome()
     }
 

@@ -11,31 +11,28 @@ package final class RunningTransfer: Sendable {
     /// Read at any time, without waiting.
     package let live: LiveProgress
 
-    private let brake: Brake
-    private let connections: ConnectionChoice
+    private let controls: Controls
     private let work: Task<Void, Never>
 
     init(
         attempt: AttemptNumber,
         startedAt: TimeAndChance.Instant,
         live: LiveProgress,
-        brake: Brake,
-        connections: ConnectionChoice,
+        controls: Controls,
         work: Task<Void, Never>
     ) {
         self.attempt = attempt
         self.startedAt = startedAt
         self.live = live
-        self.brake = brake
-        self.connections = connections
+        self.controls = controls
         self.work = work
     }
 
     /// Asks it to end: what is on disk is synced and recorded, and the connection is closed.
-    package func stop() { brake.pull() }
+    package func stop() { controls.stop() }
 
     /// Another number of connections, at most so many at once; nil takes the engine's.
-    package func limitConnections(to number: Int?) { connections.number = number }
+    package func limitConnections(to number: Int?) { controls.connections = number }
 
     /// Returns once it holds neither a connection nor the file any more.
     package func ended() async { await work.value }
@@ -48,32 +45,44 @@ protocol Brakable: AnyObject, Sendable {
 
 extension TransferHandle: Brakable {}
 
-/// Ends a transfer from outside, whatever it waits for at that moment.
-final class Brake: Sendable {
+/// What the owner of a transfer wants of it while it runs.
+final class Controls: Sendable {
     private struct State {
-        var isPulled = false
+        var isStopped = false
         var watched: [any Brakable] = []
+        var connections: Int?
     }
 
-    private let state = Mutex(State())
+    private let state: Mutex<State>
 
-    var isPulled: Bool { state.withLock { $0.isPulled } }
+    init(connections: Int?) { state = Mutex(State(connections: connections)) }
 
-    func pull() {
+    /// The most connections at once that somebody has chosen for the task; nil takes the engine's
+    /// number.
+    var connections: Int? {
+        get { state.withLock(\.connections) }
+        set { state.withLock { $0.connections = newValue } }
+    }
+
+    /// Whether the transfer is to end.
+    var isStopped: Bool { state.withLock(\.isStopped) }
+
+    /// Ends the transfer, whatever it waits for at this moment.
+    func stop() {
         let watched = state.withLock { state in
-            state.isPulled = true
+            state.isStopped = true
             return state.watched
         }
         for work in watched { work.cancel() }
     }
 
-    /// From now on pulling ends this as well; what comes too late ends at once.
+    /// From now on ``stop()`` ends this as well; what comes too late ends at once.
     func watch(_ work: any Brakable) {
-        let isPulled = state.withLock { state in
+        let isStopped = state.withLock { state in
             state.watched.append(work)
-            return state.isPulled
+            return state.isStopped
         }
-        if isPulled { work.cancel() }
+        if isStopped { work.cancel() }
     }
 
     /// It is over.

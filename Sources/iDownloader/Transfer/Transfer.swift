@@ -10,8 +10,6 @@ import iDownState
 actor Transfer {
     private let attempt: Attempt
     private let storage: Storage
-    /// How many connections somebody wants it to have.
-    private let choice: ConnectionChoice
 
     init(
         _ job: TransferJob,
@@ -19,8 +17,7 @@ actor Transfer {
         engine: Engine,
         journal: any TransferJournal,
         live: LiveProgress,
-        brake: Brake,
-        choice: ConnectionChoice
+        controls: Controls
     ) {
         attempt = Attempt(
             job,
@@ -28,15 +25,14 @@ actor Transfer {
             engine: engine,
             journal: journal,
             live: live,
-            brake: brake
+            controls: controls
         )
         storage = Storage(attempt)
-        self.choice = choice
     }
 
     private var engine: Engine { attempt.engine }
     private var target: TargetFile { attempt.target }
-    private var brake: Brake { attempt.brake }
+    private var controls: Controls { attempt.controls }
     private var content: Content { attempt.fetch.content }
 
     /// Runs to the end, whatever that is, and reports it.
@@ -78,7 +74,7 @@ actor Transfer {
                     ]
                 )
             }
-            attempt.keepFindings(after: brake.isPulled ? nil : failure)
+            attempt.keepFindings(after: controls.isStopped ? nil : failure)
             if attempt.isAnswered { failure?.isAfterAnswer = true }
         }
         attempt.verifier.end()
@@ -150,9 +146,9 @@ actor Transfer {
             case .file: return
             case .badPieces(let pieces): (outcome, bad) = (.badPieces, pieces)
             case .wrongFile(let failure): outcome = .wrongFile(failure)
-            case .end(.failed(let failure)) where failure.code.isOfSource && !brake.isPulled:
+            case .end(.failed(let failure)) where failure.code.isOfSource && !controls.isStopped:
                 outcome = .failed(failure)
-            case .end(.held(.hostRests(let time))) where !brake.isPulled: outcome = .rests(time)
+            case .end(.held(.hostRests(let time))) where !controls.isStopped: outcome = .rests(time)
             case .end(let end): throw end
             }
             switch attempt.fetch.next(after: outcome, before: before, at: engine.hosts.now) {
@@ -193,7 +189,7 @@ actor Transfer {
             attempt.tell(.verified, ["bytes": .number(content.size)])
             return .file
         } catch {
-            guard isComplete, !brake.isPulled, case .failed(let failure) = error,
+            guard isComplete, !controls.isStopped, case .failed(let failure) = error,
                 failure.code.spoilsContent
             else { return .end(error) }
             return .wrongFile(failure)
@@ -314,13 +310,13 @@ actor Transfer {
     }
 
     private func request(_ ask: Ask, at hop: Hop) async throws(TransferEnd) -> Conversation.End {
-        guard !brake.isPulled else { throw .stopped }
+        guard !controls.isStopped else { throw .stopped }
         // A host that asked to be left alone is left alone, wherever a redirect leads from.
         let rest = engine.rests.remaining(of: Origin(hop.url), for: attempt.job.task)
         if let rest { throw .held(.hostRests(for: rest)) }
         attempt.live.activity = .connecting
-        guard await engine.hosts.enter(hop.url.origin, brake) else { throw .stopped }
-        return try await Conversation(attempt, storage, choice: choice).request(ask, at: hop)
+        guard await engine.hosts.enter(hop.url.origin, controls) else { throw .stopped }
+        return try await Conversation(attempt, storage).request(ask, at: hop)
     }
 
     // MARK: Several answers by FTP
@@ -353,7 +349,7 @@ actor Transfer {
             do throws(TransferEnd) {
                 guard case .equal = try await exchange(ask) else { return false }
             } catch {
-                guard case .failed(let failure) = error, !failure.isTransient, !brake.isPulled
+                guard case .failed(let failure) = error, !failure.isTransient, !controls.isStopped
                 else { throw error }
             }
         }
@@ -364,7 +360,7 @@ actor Transfer {
 
     /// Gives the complete file its name: synced, intended, renamed, synced again, recorded.
     private func publish() async throws(TransferEnd) {
-        guard !brake.isPulled else { throw .stopped }
+        guard !controls.isStopped else { throw .stopped }
         guard let file = target.file else { throw .failed(FileError.vanished.failure) }
         attempt.live.activity = .verifying
         let (ledger, size) = (attempt.ledger, content.size)
