@@ -110,14 +110,15 @@ package final class Engine: Sendable {
                 await network.refreshFiles()
                 let job = try await withLogins(job)
                 let home = try URLReference(job.request.url)
-                await Transfer(
+                let attempt = Attempt(
                     job,
                     home: home,
                     engine: self,
                     journal: journal,
                     live: live,
                     controls: controls
-                ).run()
+                )
+                await Transfer(attempt).run()
             } catch {
                 let failure =
                     error as? Failure

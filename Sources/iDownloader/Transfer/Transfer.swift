@@ -11,22 +11,8 @@ actor Transfer {
     private let attempt: Attempt
     private let storage: Storage
 
-    init(
-        _ job: TransferJob,
-        home: URLReference,
-        engine: Engine,
-        journal: any TransferJournal,
-        live: LiveProgress,
-        controls: Controls
-    ) {
-        attempt = Attempt(
-            job,
-            home: home,
-            engine: engine,
-            journal: journal,
-            live: live,
-            controls: controls
-        )
+    init(_ attempt: Attempt) {
+        self.attempt = attempt
         storage = Storage(attempt)
     }
 
