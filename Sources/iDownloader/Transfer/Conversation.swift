@@ -86,15 +86,7 @@ final class Conversation {
             valve: valve,
             keepsSmallBody: mayArrive(by: route, at: hop)
         )
-        var request = hop.request(
-            route.ask,
-            isByHTTP2: isByHTTP2,
-            for: engine.options(
-                for: attempt.job.request,
-                login: attempt.login,
-                cookies: attempt.cookies
-            )
-        )
+        var request = hop.request(route.ask, isByHTTP2: isByHTTP2, for: attempt)
         if isForTag(route) { request.reuse = .never }
         if let limit = engine.rates.limit(for: task) { request.slow(to: limit) }
         // A stream that is paused would hold up all others of its connection.

@@ -249,24 +249,6 @@ package final class Engine: Sendable {
         guard request.usesStoredLogins, home.user == nil else { return nil }
         return await logins?.login(for: home.origin)
     }
-
-    func options(
-        for request: TaskRequest,
-        login: TransferRequest.Credentials?,
-        cookies: ServerCookies
-    ) -> TransferRequestOptions {
-        TransferRequestOptions(
-            headers: request.headers,
-            ownCookies: request.cookies,
-            // Never with a login in it (RFC 9110 section 10.1.3).
-            referrer: request.referrer.map { (try? URLReference($0))?.withoutUserInfo ?? $0 },
-            userAgent: request.userAgent ?? userAgent,
-            network: network,
-            usesStoredLogins: request.usesStoredLogins,
-            login: login,
-            cookies: cookies
-        )
-    }
 }
 
 extension Origin {

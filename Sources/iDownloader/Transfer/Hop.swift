@@ -74,43 +74,49 @@ struct Hop {
     /// - Parameters:
     ///   - ask: what is asked for.
     ///   - isByHTTP2: HTTP/2 is spoken where the host does, whatever is asked for.
-    ///   - job: what of the task goes into it.
+    ///   - attempt: whose options, login and cookies go into it.
     /// - Returns: the request, with nothing in it that is another server's.
     func request(
         _ ask: Ask,
         isByHTTP2: Bool,
-        for job: TransferRequestOptions
+        for attempt: Attempt
     ) -> TransferRequest {
-        var request = TransferRequest(url: url, userAgent: job.userAgent)
+        let (options, network) = (attempt.job.request, attempt.engine.network)
+        var request = TransferRequest(
+            url: url,
+            userAgent: options.userAgent ?? attempt.engine.userAgent
+        )
         // What does not fit when a connection is paused libcurl copies, and again at the next pause.
         request.receiveBufferSize = SegmentWriter.bufferSize
-        job.network.lead(&request)
+        network.lead(&request)
         if let reach, request.proxy == .direct {
-            let measure = job.network.reach
+            let measure = network.reach
             request.admits = { measure($0) >= reach }
         }
         if isHome {
-            request.headers = job.headers.map { Curl.HeaderField(name: $0.name, value: $0.value) }
+            request.headers = options.headers.map { .init(name: $0.name, value: $0.value) }
             // One at most may go out, and the client's own field says what is meant.
-            let hasReferrer = job.headers.contains { $0.name.lowercased() == "referer" }
-            if let referrer = job.referrer, !hasReferrer {
-                request.headers.append(Curl.HeaderField(name: "Referer", value: referrer))
+            let hasReferrer = options.headers.contains { $0.name.lowercased() == "referer" }
+            if let referrer = options.referrer, !hasReferrer {
+                // Never with a login in it (RFC 9110 section 10.1.3).
+                let bare = (try? URLReference(referrer))?.withoutUserInfo ?? referrer
+                request.headers.append(Curl.HeaderField(name: "Referer", value: bare))
             }
-            if let cookies = job.ownCookies { request.add(cookies: cookies, asField: true) }
+            if let cookies = options.cookies { request.add(cookies: cookies, asField: true) }
             if let user = home.user {
                 request.credentials = .init(user: user, password: home.password)
-            } else if let login = job.login {
+            } else if let login = attempt.login {
                 request.credentials = login
-            } else if url.scheme == "sftp", let user = job.network.userName {
+            } else if url.scheme == "sftp", let user = network.userName {
                 request.credentials = .init(user: user, password: nil)
             }
             if request.url.scheme == "sftp", request.credentials?.password != nil {
                 request.ssh.logins = [.password]
-            } else if job.usesStoredLogins {
-                job.network.signIn(&request)
+            } else if options.usesStoredLogins {
+                network.signIn(&request)
             }
         }
-        if let cookies = job.cookies.field(for: url) { request.add(cookies: cookies) }
+        if let cookies = attempt.cookies.field(for: url) { request.add(cookies: cookies) }
         // A mirror's own login, where its URL has one: the user's keys are not for mirrors.
         if !isHome, url.scheme == "sftp", url.password != nil { request.ssh.logins = [.password] }
         // Ranges have connections of their own: streams that share one share its window as well.
@@ -160,20 +166,4 @@ extension TransferRequest {
             value: headers[given].value + "; " + cookies
         )
     }
-}
-
-/// What of a task's options goes into its requests.
-struct TransferRequestOptions {
-    let headers: [iDownState.HeaderField]
-    /// The cookies that the client gave, for its URL's scheme, host and port alone.
-    let ownCookies: String?
-    let referrer: String?
-    let userAgent: String
-    let network: NetworkConfiguration
-    /// Whether the user's own logins may be used: not for what a web page could have asked for.
-    let usesStoredLogins: Bool
-    /// The one that the user keeps for the client's scheme, host and port.
-    let login: TransferRequest.Credentials?
-    /// What servers have set in this attempt.
-    let cookies: ServerCookies
 }
