@@ -32,60 +32,19 @@ package enum FailureCode: String, CaseIterable, Sendable {
 
     /// What a server says whose link has had its time, or whose file has gone.
     package var tellsOfAnExpiredLink: Bool {
-        switch self {
-        case .serverNotFound, .serverForbidden, .serverAuthRequired: true
-        case .networkUnreachable, .networkTimeout, .networkStalled, .networkReset, .networkTLS,
-            .networkDNS, .serverBusy, .serverFailed, .serverRangeRefused, .serverTruncated,
-            .serverContentChanged, .serverTooManyRedirects, .serverBadResponse, .fileNoSpace,
-            .fileAccessDenied, .fileNameTooLong, .fileExists, .fileVanished, .fileFailed,
-            .checksumMismatch, .sizeMismatch:
-            false
-        }
+        [.serverNotFound, .serverForbidden, .serverAuthRequired].contains(self)
     }
 
     /// Whether another place that has the same file may do better.
-    package var isOfSource: Bool {
-        switch self {
-        case .networkUnreachable, .networkTimeout, .networkStalled, .networkReset, .networkTLS,
-            .networkDNS, .serverNotFound, .serverForbidden, .serverAuthRequired, .serverBusy,
-            .serverFailed, .serverRangeRefused, .serverTruncated, .serverContentChanged,
-            .serverTooManyRedirects, .serverBadResponse, .checksumMismatch, .sizeMismatch:
-            true
-        case .fileNoSpace, .fileAccessDenied, .fileNameTooLong, .fileExists, .fileVanished,
-            .fileFailed:
-            false
-        }
-    }
+    package var isOfSource: Bool { !rawValue.hasPrefix("File.") }
 
     /// After these the bytes on disk are worth nothing: the next try starts from zero.
     package var spoilsContent: Bool {
-        switch self {
-        case .checksumMismatch, .sizeMismatch, .serverContentChanged: true
-        case .networkUnreachable, .networkTimeout, .networkStalled, .networkReset, .networkTLS,
-            .networkDNS, .serverNotFound, .serverForbidden, .serverAuthRequired, .serverBusy,
-            .serverFailed, .serverRangeRefused, .serverTruncated, .serverTooManyRedirects,
-            .serverBadResponse, .fileNoSpace, .fileAccessDenied, .fileNameTooLong, .fileExists,
-            .fileVanished, .fileFailed:
-            false
-        }
+        [.checksumMismatch, .sizeMismatch, .serverContentChanged].contains(self)
     }
-}
 
-extension FailureCode {
     /// Whether a computer without a network would meet it.
-    package var isOfNetwork: Bool {
-        switch self {
-        case .networkUnreachable, .networkTimeout, .networkStalled, .networkReset, .networkTLS,
-            .networkDNS:
-            true
-        case .serverNotFound, .serverForbidden, .serverAuthRequired, .serverBusy, .serverFailed,
-            .serverRangeRefused, .serverTruncated, .serverContentChanged,
-            .serverTooManyRedirects, .serverBadResponse, .fileNoSpace, .fileAccessDenied,
-            .fileNameTooLong, .fileExists, .fileVanished, .fileFailed, .checksumMismatch,
-            .sizeMismatch:
-            false
-        }
-    }
+    package var isOfNetwork: Bool { rawValue.hasPrefix("Network.") }
 }
 
 /// One failure of a transfer, as data.

@@ -27,4 +27,22 @@ import iDownState
             code.rawValue.hasPrefix("Integrity.") || code.rawValue == "Server.ContentChanged"
         #expect(code.spoilsContent == isSpoiling)
     }
+
+    @Test(arguments: FailureCode.allCases)
+    func `only the file system's failures are the same at every source`(code: FailureCode) {
+        let isOfFile = [
+            .fileNoSpace, .fileAccessDenied, .fileNameTooLong, .fileExists, .fileVanished,
+            .fileFailed,
+        ].contains(code)
+        #expect(code.isOfSource == !isOfFile)
+    }
+
+    @Test(arguments: FailureCode.allCases)
+    func `a host that is not reached is the network's failure`(code: FailureCode) {
+        let isOfNetwork = [
+            .networkUnreachable, .networkTimeout, .networkStalled, .networkReset, .networkTLS,
+            .networkDNS,
+        ].contains(code)
+        #expect(code.isOfNetwork == isOfNetwork)
+    }
 }
