@@ -57,16 +57,12 @@ extension Engine {
         in directory: String,
         of task: TaskID
     ) async throws(FileError) {
-        let fileSystem = fileSystem
-        try await disk.run(key: task.rawValue, in: directory) { () throws(FileError) in
-            do throws(FileError) {
-                try OpenFolder(directory, fileSystem: fileSystem).deletePart(file)
-            } catch {
-                switch error {
-                case .vanished, .folderMoved: return
-                case .system, .nameTaken, .notOurs, .shortened, .otherDrive: throw error
-                }
+        do throws(FileError) {
+            try await inFolder(directory, of: task) { folder throws(FileError) in
+                _ = try folder.deletePart(file)
             }
+        } catch {
+            guard error.isGone else { throw error }
         }
     }
 
@@ -76,9 +72,7 @@ extension Engine {
     ///   there: nobody can say whether the file is.
     package func deleteLeftover(of record: TaskRecord) async throws(FileError) {
         guard case .from(let directory, let file) = record.move else { return }
-        let fileSystem = fileSystem
-        try await disk.run(key: record.id.rawValue, in: directory) { () throws(FileError) in
-            let folder = try OpenFolder(directory, fileSystem: fileSystem)
+        try await inFolder(directory, of: record.id) { folder throws(FileError) in
             let isDeleted = try folder.deletePart(file)
             if !isDeleted, folder.isElsewhere(file) { throw .otherDrive }
         }
@@ -134,20 +128,13 @@ private struct FileMove: Sendable {
         try await engine.disk.run(key: record.id.rawValue, in: place.directory, body)
     }
 
-    private func open(_ directory: String) async throws -> OpenFolder {
-        let fileSystem = engine.fileSystem
-        return try await engine.disk.run(key: record.id.rawValue, in: directory) {
-            () throws(FileError) in try OpenFolder(directory, fileSystem: fileSystem)
-        }
-    }
-
     /// Opens the new folder.
     ///
     /// - Throws: `Unsettled` where an earlier try may have moved the file there already.
     private func openTarget(after made: LocalFile?) async throws -> OpenFolder {
-        do {
-            return try await open(place.directory)
-        } catch let error as FileError {
+        do throws(FileError) {
+            return try await engine.inFolder(place.directory, of: record.id) { $0 }
+        } catch {
             guard made?.mark == file.mark, await !isInOldPlace() else { throw error }
             throw Unsettled()
         }
@@ -156,10 +143,8 @@ private struct FileMove: Sendable {
     /// Whether the file surely still has its old name.
     private func isInOldPlace() async -> Bool {
         let (old, file) = (entry(of: file), file)
-        let (directory, fileSystem) = (record.request.directory, engine.fileSystem)
-        let isThere = try? await engine.disk.run(key: record.id.rawValue, in: directory) {
-            () throws(FileError) in
-            try OpenFolder(directory, fileSystem: fileSystem).has(old, as: file)
+        let isThere = try? await engine.inFolder(record.request.directory, of: record.id) {
+            folder throws(FileError) in try folder.has(old, as: file)
         }
         return isThere == true
     }
@@ -199,11 +184,9 @@ private struct FileMove: Sendable {
     /// Opens what is to be moved; nil where it is not there any more.
     private func openSource() async throws -> Source? {
         let (file, isFinished) = (file, isFinished)
-        let (directory, fileSystem) = (record.request.directory, engine.fileSystem)
-        return try await engine.disk.run(key: record.id.rawValue, in: directory) {
-            () throws(FileError) in
-            // A folder that is not there may be on a drive that is not there: its file is not lost.
-            let folder = try OpenFolder(directory, fileSystem: fileSystem)
+        // A folder that is not there may be on a drive that is not there: its file is not lost.
+        return try await engine.inFolder(record.request.directory, of: record.id) {
+            folder throws(FileError) in
             do throws(FileError) {
                 guard isFinished else {
                     let part = try PartFile.reopen(file, in: folder)
@@ -216,10 +199,8 @@ private struct FileMove: Sendable {
                 else { return nil }
                 return Source(folder: folder, part: nil)
             } catch {
-                switch error {
-                case .vanished, .notOurs: return nil
-                case .system, .nameTaken, .shortened, .folderMoved, .otherDrive: throw error
-                }
+                guard error.isAbsence else { throw error }
+                return nil
             }
         }
     }

@@ -22,18 +22,15 @@ extension Engine {
         in directory: String,
         of record: TaskRecord
     ) async throws(FileError) -> Int32? {
-        let (fileSystem, isFinished) = (fileSystem, record.state == .completed)
-        return try await disk.run(key: nil, in: directory) { () throws(FileError) in
-            do throws(FileError) {
-                let folder = try OpenFolder(directory, fileSystem: fileSystem)
+        let isFinished = record.state == .completed
+        do throws(FileError) {
+            return try await inFolder(directory, of: nil) { folder throws(FileError) in
                 let part = try PartFile.forReading(file, isFinished: isFinished, in: folder)
-                return try fileSystem.duplicate(part.number)
-            } catch {
-                switch error {
-                case .vanished, .notOurs, .folderMoved: return nil
-                case .system, .nameTaken, .shortened, .otherDrive: throw error
-                }
+                return try folder.fileSystem.duplicate(part.number)
             }
+        } catch {
+            guard error.isGone else { throw error }
+            return nil
         }
     }
 
@@ -49,22 +46,17 @@ extension Engine {
     /// - Throws: `FileError`; `FileFeeds.Full`.
     package func feedFile(of record: TaskRecord, to owner: String) async throws -> Int32? {
         guard record.state == .completed, let file = record.file else { return nil }
-        let (directory, fileSystem) = (record.request.directory, fileSystem)
-        let part = try await disk.run(key: nil, in: directory) {
-            () throws(FileError) -> PartFile? in
-            do throws(FileError) {
-                let folder = try OpenFolder(directory, fileSystem: fileSystem)
+        do {
+            let part = try await inFolder(record.request.directory, of: nil) {
+                folder throws(FileError) -> PartFile? in
                 let part = try PartFile.forReading(file, isFinished: true, in: folder)
-                let status = try fileSystem.status(of: part.number)
+                let status = try folder.fileSystem.status(of: part.number)
                 return folder.isRecorded(status, as: file) ? part : nil
-            } catch {
-                switch error {
-                case .vanished, .notOurs, .folderMoved: return nil
-                case .system, .nameTaken, .shortened, .otherDrive: throw error
-                }
             }
+            return try part.map { try feeds.begin($0, on: disk, for: owner) }
+        } catch let error as FileError where error.isGone {
+            return nil
         }
-        return try part.map { try feeds.begin($0, on: disk, for: owner) }
     }
 }
 

@@ -28,6 +28,20 @@ extension FileError {
         return nil
     }
 
+    /// Our file is not under its name: nothing stands there, or something else.
+    var isAbsence: Bool {
+        switch self {
+        case .vanished, .notOurs: true
+        case .system, .nameTaken, .shortened, .folderMoved, .otherDrive: false
+        }
+    }
+
+    /// Our file, or the folder that it was in, is not there any more.
+    var isGone: Bool {
+        if case .folderMoved = self { return true }
+        return isAbsence
+    }
+
     /// The file system does not know such names; without special characters it may (FAT, NTFS).
     package var isNameRefused: Bool { errno == EINVAL || errno == EILSEQ }
 

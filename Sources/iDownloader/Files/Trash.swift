@@ -38,10 +38,8 @@ package struct Trash: Sendable {
         do throws(FileError) {
             folder = try OpenFolder(directory, fileSystem: fileSystem)
         } catch {
-            switch error {
-            case .vanished, .folderMoved: return false
-            case .system, .nameTaken, .notOurs, .shortened, .otherDrive: throw error
-            }
+            guard error.isGone else { throw error }
+            return false
         }
         guard let status = try folder.status(of: file.name), status.isRegular,
             folder.isRecorded(status, as: file)

@@ -66,20 +66,14 @@ extension Engine {
         do throws(FileError) {
             return try await disk.run(key: record.id.rawValue, in: directory) {
                 () throws(FileError) in
-                let folder: OpenFolder
-                do throws(FileError) {
-                    folder = try OpenFolder(directory, fileSystem: fileSystem)
-                } catch {
-                    // A drive that is not mounted yet.
+                // Nil where its drive is not mounted yet.
+                guard let folder = try? OpenFolder(directory, fileSystem: fileSystem) else {
                     return nil
                 }
                 return .partialFound(size: try PartFile.reopen(file, in: folder).size())
             }
         } catch {
-            switch error {
-            case .vanished, .notOurs: return .partialFound(size: nil)
-            case .system, .nameTaken, .shortened, .folderMoved, .otherDrive: return nil
-            }
+            return error.isAbsence ? .partialFound(size: nil) : nil
         }
     }
 
@@ -88,11 +82,9 @@ extension Engine {
     /// - Returns: what was found; nil where the file system does not tell.
     package func settlePublication(of record: TaskRecord) async -> Event? {
         guard case .publish(let name) = record.intent, let file = record.file else { return nil }
-        let (directory, fileSystem) = (record.request.directory, fileSystem)
         do throws(FileError) {
-            return try await disk.run(key: record.id.rawValue, in: directory) {
-                () throws(FileError) in
-                let folder = try OpenFolder(directory, fileSystem: fileSystem)
+            return try await inFolder(record.request.directory, of: record.id) {
+                folder throws(FileError) in
                 if let size = try folder.endPublication(of: file, as: name) {
                     return .publicationFound(name: name, size: size)
                 }
@@ -134,11 +126,8 @@ extension Engine {
         do throws(FileError) {
             return try await disk.run(key: record.id.rawValue, in: directory) {
                 () throws(FileError) in
-                let folder: OpenFolder
-                do throws(FileError) {
-                    folder = try OpenFolder(directory, fileSystem: fileSystem)
-                } catch {
-                    // A drive that is not mounted yet.
+                // Nil where its drive is not mounted yet.
+                guard let folder = try? OpenFolder(directory, fileSystem: fileSystem) else {
                     return nil
                 }
                 _ = try folder.publish(file, as: name)
@@ -159,9 +148,7 @@ extension Engine {
 
     /// Whether a new task could not have this very name.
     package func isTaken(_ name: String, in directory: String) async -> Bool {
-        let fileSystem = fileSystem
-        let isFree = try? await disk.run(key: nil, in: directory) { () throws(FileError) in
-            let folder = try OpenFolder(directory, fileSystem: fileSystem)
+        let isFree = try? await inFolder(directory, of: nil) { folder throws(FileError) in
             let part = name + LocalFile.partSuffix
             guard try folder.status(of: name) == nil else { return false }
             return try folder.status(of: part) == nil
@@ -173,11 +160,8 @@ extension Engine {
     ///
     /// - Returns: the file system's number, and the bytes that may still be written to it.
     package func freeSpace(in directory: String) async -> (device: UInt64, bytes: Int64)? {
-        let fileSystem = fileSystem
-        return try? await disk.run(key: nil, in: directory) { () throws(FileError) in
-            let folder = try OpenFolder(directory, fileSystem: fileSystem)
-            let status = try fileSystem.status(of: folder.number)
-            return (status.identity.device, try folder.freeBytes())
+        try? await inFolder(directory, of: nil) { folder throws(FileError) in
+            (try folder.identity().device, try folder.freeBytes())
         }
     }
 

@@ -139,6 +139,25 @@ package final class Engine: Sendable {
         )
     }
 
+    /// Opens a folder and runs `body` with it, away from Swift's own threads.
+    ///
+    /// - Parameters:
+    ///   - directory: its path as it was recorded.
+    ///   - task: work for one task runs in the order of the calls; nil for clients' folders.
+    ///   - body: may block.
+    /// - Returns: what `body` returns.
+    /// - Throws: why the folder cannot be opened, and what `body` throws.
+    func inFolder<Value: Sendable>(
+        _ directory: String,
+        of task: TaskID?,
+        _ body: @escaping @Sendable (OpenFolder) throws(FileError) -> Value
+    ) async throws(FileError) -> Value {
+        let fileSystem = fileSystem
+        return try await disk.run(key: task?.rawValue, in: directory) { () throws(FileError) in
+            try body(OpenFolder(directory, fileSystem: fileSystem))
+        }
+    }
+
     /// Begins a request on the thread for servers of its kind.
     func begin(_ request: TransferRequest, sink: any TransferSink) -> TransferHandle {
         var request = request

@@ -88,10 +88,8 @@ final class TargetFile {
                 return (part, try part.size())
             } catch {
                 // Gone, or replaced by somebody: what stands there now is not touched.
-                switch error {
-                case .vanished, .notOurs: return nil
-                case .system, .nameTaken, .shortened, .folderMoved, .otherDrive: throw error
-                }
+                guard error.isAbsence else { throw error }
+                return nil
             }
         }
         part = found?.0
