@@ -52,12 +52,12 @@ final class Conversation {
             attempt.fetch.requests.asksByHTTP2(
                 after: failure,
                 status: lead.sink.head?.facts.status,
-                at: Origin(hop.url)
+                at: hop.origin
             )
         {
             return .sameAgain
         }
-        attempt.fetch.requests.speaksHTTP1(Origin(hop.url))
+        attempt.fetch.requests.speaksHTTP1(hop.origin)
         return try end.get()
     }
 
@@ -73,9 +73,9 @@ final class Conversation {
         var (before, isByHTTP2) = (0, false)
         if route.role == .lead {
             before = attempt.headerBytes
-            isByHTTP2 = attempt.fetch.requests.isByHTTP2(Origin(hop.url))
+            isByHTTP2 = attempt.fetch.requests.isByHTTP2(hop.origin)
         } else {
-            engine.hosts.opened(hop.url.origin)
+            engine.hosts.opened(hop.origin)
         }
         let task = attempt.job.task
         let valve = engine.rates.valve(for: task)
@@ -140,7 +140,7 @@ final class Conversation {
         attempt.live.close(number)
         attempt.controls.release(connection.handle)
         engine.hosts.closed(
-            connection.hop.url.origin,
+            connection.hop.origin,
             wasServed: connection.writer != nil || !connection.sink.kept.isEmpty,
             wasRefused: state(of: connection)?.isTurnedAway == true
         )
@@ -296,7 +296,7 @@ final class Conversation {
         guard lead.sink.isByHTTP2, let writer = lead.writer,
             writer.isSlowerThanLine || engine.rates.limit(for: attempt.job.task) != nil,
             let state = state(of: lead), !state.isComparing, !state.isCut,
-            !attempt.fetch.requests.isByHTTP2(Origin(lead.hop.url)), content.known.isResumable
+            !attempt.fetch.requests.isByHTTP2(lead.hop.origin), content.known.isResumable
         else { return }
         cut(lead)
     }
@@ -339,12 +339,12 @@ final class Conversation {
             head.facts,
             to: connection.route.ask,
             from: connection.route.source,
-            at: Origin(connection.hop.url),
+            at: connection.hop.origin,
             isLead: connection.isLead
         )
         answer.isForTag = isForTag(connection.route)
         answer.keepsEncoding = attempt.isCompressed(head, connection.hop)
-        answer.hostGivesSeveralTags = engine.hosts.hasSeveralTags(connection.hop.url.origin)
+        answer.hostGivesSeveralTags = engine.hosts.hasSeveralTags(connection.hop.origin)
         let judgement = attempt.fetch.judge(answer, over: connection.number)
         attempt.tell(judgement, on: head, of: connection)
         return judgement
@@ -464,10 +464,10 @@ extension Conversation {
         guard attempt.target.hasHoles,
             attempt.fetch.letJoin(
                 lead.number,
-                answeredBy: Origin(lead.hop.url),
+                answeredBy: lead.hop.origin,
                 isByHTTP2: lead.sink.isByHTTP2,
                 chosen: attempt.controls.connections,
-                useful: engine.hosts.useful(lead.hop.url.origin),
+                useful: engine.hosts.useful(lead.hop.origin),
                 at: now
             )
         else { return }
@@ -536,14 +536,14 @@ extension Conversation {
         guard attempt.fetch.requests.joining != nil, !attempt.controls.isStopped else { return }
         let task = attempt.job.task
         let places = attempt.fetch.partSources.map { source in
-            let url = attempt.hop(to: source).url
+            let host = attempt.hop(to: source).origin
             // Nor does anybody join at a host that asked to be left alone.
-            let rests = engine.rests.remaining(of: Origin(url), for: task) != nil
+            let rests = engine.rests.remaining(of: host, for: task) != nil
             return Joining.Look.Place(
                 source: source,
-                host: Origin(url),
-                room: rests ? 0 : engine.hosts.room(url.origin),
-                isAwaited: engine.hosts.isAwaited(url.origin)
+                host: host,
+                room: rests ? 0 : engine.hosts.room(host),
+                isAwaited: engine.hosts.isAwaited(host)
             )
         }
         let look = Joining.Look(
@@ -580,12 +580,12 @@ extension Conversation {
                 self.connection(number)?.handle.cancel()
             case .refused(let wasClosed, let retryAfter):
                 guard let connection else { continue }
-                let origin = connection.hop.url.origin
+                let origin = connection.hop.origin
                 engine.hosts.refused(origin, wasClosed: wasClosed, retryAfter: retryAfter)
                 let host = connection.hop.url.host
                 attempt.tell(.refused, of: connection.number, ["host": .text(host)])
             case .learned(let useful, let source):
-                engine.hosts.learned(attempt.hop(to: source).url.origin, useful: useful)
+                engine.hosts.learned(attempt.hop(to: source).origin, useful: useful)
             }
         }
     }

@@ -195,7 +195,7 @@ package final class Engine: Sendable {
         guard failure.isTransient, let wish = failure.retryAfter else { return }
         // A task that does not wait for so long fails, and its host may be asked by others.
         if let limit = RetryPolicy.limit(ofSeconds: request.retryFor), wish > limit { return }
-        rests.rest(Origin(hop.url), for: wish, toldTo: task)
+        rests.rest(hop.origin, for: wish, toldTo: task)
     }
 
     // MARK: What is known of tasks

@@ -31,6 +31,9 @@ struct Hop {
         self.reach = reach
     }
 
+    /// The host, as what is known of hosts is kept.
+    var origin: Origin { Origin(url) }
+
     /// How far the host is, as far as its name tells, while nobody has seen its address.
     var apparentReach: SocketAddress.Reach {
         let bare = url.host.hasPrefix("[") ? String(url.host.dropFirst().dropLast()) : url.host

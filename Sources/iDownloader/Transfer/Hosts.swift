@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Curl
 import Synchronization
 import iDownState
 
@@ -41,8 +40,8 @@ final class Hosts: Sendable {
     ///   - host: where it goes.
     ///   - controls: end the wait when the transfer is to stop.
     /// - Returns: false where the transfer was stopped before.
-    func enter(_ host: URLReference.Origin, _ controls: Controls) async -> Bool {
-        let (key, now) = (host.key, now)
+    func enter(_ host: Origin, _ controls: Controls) async -> Bool {
+        let (key, now) = (host.text, now)
         let wait: HostWait? = state.withLock { state in
             guard state.limits.isFull(key) || state.waits[key] != nil else {
                 state.limits.opened(key, at: now)
@@ -59,15 +58,12 @@ final class Hosts: Sendable {
     }
 
     /// A connection that joins others was opened.
-    func opened(_ host: URLReference.Origin) {
-        let now = now
-        state.withLock { $0.limits.opened(host.key, at: now) }
-    }
+    func opened(_ host: Origin) { limits { $0.opened(host.text, at: $1) } }
 
     /// A connection is gone; `wasServed` where the host had given it something, `wasRefused` where
     /// it was refused while it was open.
-    func closed(_ host: URLReference.Origin, wasServed: Bool, wasRefused: Bool) {
-        let (key, now) = (host.key, now)
+    func closed(_ host: Origin, wasServed: Bool, wasRefused: Bool) {
+        let (key, now) = (host.text, now)
         state.withLock { state in
             state.limits.closed(key, wasServed: wasServed, wasRefused: wasRefused, at: now)
             guard !state.limits.isFull(key), let next = state.waits[key]?.first else { return }
@@ -81,57 +77,52 @@ final class Hosts: Sendable {
     private func leave(_ wait: HostWait, _ key: String) { state.withLock { $0.forget(wait, key) } }
 
     /// Whether first connections wait for room.
-    func isAwaited(_ host: URLReference.Origin) -> Bool {
-        state.withLock { $0.waits[host.key] != nil }
+    func isAwaited(_ host: Origin) -> Bool {
+        state.withLock { $0.waits[host.text] != nil }
     }
 
     /// How many more connections may join those that are open.
-    func room(_ host: URLReference.Origin) -> Int {
-        let (key, now) = (host.key, now)
+    func room(_ host: Origin) -> Int {
+        let (key, now) = (host.text, now)
         return state.withLock { $0.waits[key] == nil ? $0.limits.room(key, at: now) : 0 }
     }
 
     /// The number of connections to one file that was found to be of use; nil if none was.
-    func useful(_ host: URLReference.Origin) -> UsefulConnections? {
-        let now = now
-        return state.withLock { $0.limits.useful(host.key, at: now) }
+    func useful(_ host: Origin) -> UsefulConnections? {
+        limits { $0.useful(host.text, at: $1) }
     }
 
     /// The host refused a connection that was to join others; `wasClosed` where that does not
     /// count as open any more.
-    func refused(_ host: URLReference.Origin, wasClosed: Bool, retryAfter: Duration?) {
-        let now = now
-        state.withLock { state in
-            state.limits.refused(
-                host.key,
-                wasClosed: wasClosed,
-                retryAfter: retryAfter,
-                at: now
-            )
-            state.hasNews = true
+    func refused(_ host: Origin, wasClosed: Bool, retryAfter: Duration?) {
+        limits(isNews: true) {
+            $0.refused(host.text, wasClosed: wasClosed, retryAfter: retryAfter, at: $1)
         }
     }
 
-    func learned(_ host: URLReference.Origin, useful: UsefulConnections) {
-        let now = now
-        state.withLock { state in
-            state.limits.learned(host.key, useful: useful, at: now)
-            state.hasNews = true
-        }
+    func learned(_ host: Origin, useful: UsefulConnections) {
+        limits(isNews: true) { $0.learned(host.text, useful: useful, at: $1) }
     }
 
     /// Whether the host is known to give one unchanged file several ETags.
-    func hasSeveralTags(_ host: URLReference.Origin) -> Bool {
-        let now = now
-        return state.withLock { $0.limits.hasSeveralTags(host.key, at: now) }
+    func hasSeveralTags(_ host: Origin) -> Bool {
+        limits { $0.hasSeveralTags(host.text, at: $1) }
     }
 
     /// The host was seen to give one unchanged file several ETags.
-    func givesSeveralTags(_ host: URLReference.Origin) {
+    func givesSeveralTags(_ host: Origin) {
+        limits(isNews: true) { $0.givesSeveralTags(host.text, at: $1) }
+    }
+
+    /// Looks at what is known of hosts, or changes it; `isNews` where something is learned.
+    private func limits<Value>(
+        isNews: Bool = false,
+        _ body: (inout HostLimits, Duration) -> sending Value
+    ) -> sending Value {
         let now = now
-        state.withLock { state in
-            state.limits.givesSeveralTags(host.key, at: now)
-            state.hasNews = true
+        return state.withLock { state in
+            if isNews { state.hasNews = true }
+            return body(&state.limits, now)
         }
     }
 
@@ -147,12 +138,5 @@ final class Hosts: Sendable {
         }
     }
 
-    func restore(_ knowledge: [HostKnowledge]) {
-        let now = now
-        state.withLock { $0.limits.restore(knowledge, at: now) }
-    }
-}
-
-extension URLReference.Origin {
-    fileprivate var key: String { "\(scheme)://\(host):\(port ?? 0)" }
+    func restore(_ knowledge: [HostKnowledge]) { limits { $0.restore(knowledge, at: $1) } }
 }

@@ -119,7 +119,7 @@ final class Storage {
     func adopt(_ connection: Connection) async throws(TransferEnd) {
         guard let showsTags = attempt.fetch.proven(connection.number) else { return }
         try await record(content.known)
-        if showsTags { attempt.engine.hosts.givesSeveralTags(connection.hop.url.origin) }
+        if showsTags { attempt.engine.hosts.givesSeveralTags(connection.hop.origin) }
         connection.writer?.release()
     }
 

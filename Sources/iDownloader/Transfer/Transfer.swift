@@ -298,10 +298,10 @@ actor Transfer {
     private func request(_ ask: Ask, at hop: Hop) async throws(TransferEnd) -> Conversation.End {
         guard !controls.isStopped else { throw .stopped }
         // A host that asked to be left alone is left alone, wherever a redirect leads from.
-        let rest = engine.rests.remaining(of: Origin(hop.url), for: attempt.job.task)
+        let rest = engine.rests.remaining(of: hop.origin, for: attempt.job.task)
         if let rest { throw .held(.hostRests(for: rest)) }
         attempt.live.activity = .connecting
-        guard await engine.hosts.enter(hop.url.origin, controls) else { throw .stopped }
+        guard await engine.hosts.enter(hop.origin, controls) else { throw .stopped }
         return try await Conversation(attempt, storage).request(ask, at: hop)
     }
 
