@@ -83,7 +83,7 @@ extension Checksum {
         var bytes: [UInt8] = []
         var high: UInt8?
         for digit in digits {
-            guard let value = nibble(digit) else { return nil }
+            guard let value = digit.hexadecimalValue else { return nil }
             if let first = high {
                 bytes.append(first << 4 | value)
                 high = nil
@@ -92,15 +92,6 @@ extension Checksum {
             }
         }
         return high == nil ? bytes : nil
-    }
-
-    private static func nibble(_ digit: UInt8) -> UInt8? {
-        switch digit {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"): digit - UInt8(ascii: "0")
-        case UInt8(ascii: "a")...UInt8(ascii: "f"): digit - UInt8(ascii: "a") + 10
-        case UInt8(ascii: "A")...UInt8(ascii: "F"): digit - UInt8(ascii: "A") + 10
-        default: nil
-        }
     }
 }
 

@@ -28,14 +28,7 @@ package enum PercentEncoding {
 
     /// Encodes all but unreserved characters and slashes: a path in a URL.
     package static func encodePath(_ path: String) -> String {
-        encode(path.utf8) { byte in
-            switch byte {
-            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                UInt8(ascii: "0")...UInt8(ascii: "9"):
-                true
-            default: "/-._~".utf8.contains(byte)
-            }
-        }
+        encode(path.utf8) { $0.isLetterOrDigit || "/-._~".utf8.contains($0) }
     }
 
     private static func encode(

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import FoundationEssentials
 import iDownState
 
 /// The encoded words of mail headers, `=?utf-8?B?4oKsLnR4dA==?=` (RFC 2047), which some servers
@@ -57,10 +56,7 @@ enum EncodedWords {
     ) -> [UInt8]? {
         switch FieldText.repair(encoding).lowercased() {
         case "b":
-            // Padding is often missing, and Data insists on it.
-            let digits = body.filter { $0 != UInt8(ascii: "=") }
-            let padding = [UInt8](repeating: UInt8(ascii: "="), count: (4 - digits.count % 4) % 4)
-            return Data(base64Encoded: Data(digits + padding)).map(Array.init)
+            return Base64.decode(body)
         case "q":
             // The same as percent-encoding, with other signs for the sign and the blank.
             return PercentEncoding.decode(
