@@ -144,25 +144,18 @@ package struct RemoteVersion: Hashable, Sendable {
     }
 
     /// The same version at a server that is never asked for a range again.
-    package var withoutRanges: RemoteVersion {
-        var version = self
-        version.servesRanges = false
-        version.refusesRanges = true
-        return version
-    }
+    package var withoutRanges: RemoteVersion { ranges(served: false, refused: true) }
 
     /// The same version at a server that has not served a range when it was asked for one.
-    var withUnshownRanges: RemoteVersion {
-        var version = self
-        version.servesRanges = false
-        return version
-    }
+    var withUnshownRanges: RemoteVersion { ranges(served: false, refused: refusesRanges) }
 
     /// The same version at a server that has shown that it serves ranges.
-    var withRanges: RemoteVersion {
+    var withRanges: RemoteVersion { ranges(served: true, refused: false) }
+
+    private func ranges(served: Bool, refused: Bool) -> RemoteVersion {
         var version = self
-        version.servesRanges = true
-        version.refusesRanges = false
+        version.servesRanges = served
+        version.refusesRanges = refused
         return version
     }
 
