@@ -268,7 +268,7 @@ final class Storage {
         attempt.fetch.content.know(version)
         guard !attempt.fetch.hasDigest else { return false }
         let wish = attempt.wantedName(connection.sink.head, connection.hop)
-        guard case .made = try await target.fill(with: body, of: version, as: wish) else {
+        guard try await target.fill(with: body, of: version, as: wish) else {
             return false
         }
         attempt.fetch.content.isWhole(size: Int64(body.count))

@@ -18,13 +18,6 @@ final class TargetFile {
         case published(Int64)
     }
 
-    /// What became of a body that was there as a whole.
-    enum Arrival {
-        case made
-        /// The file system knows no files without a name.
-        case impossible
-    }
-
     /// Files below this (1 MiB) are written at once; a reservation would only cost.
     private static let smallestReservation: Int64 = 1 << 20
     /// Whoever takes one name after the other away from under us wins in the end.
@@ -260,11 +253,13 @@ final class TargetFile {
     /// synced in one visit of the disk, without a name. Once the record knows it, it gets its final
     /// name. That takes two commits instead of three and two visits of the disk instead of six, and
     /// a crash in between leaves nothing behind.
+    ///
+    /// - Returns: false where the file system knows no files without a name.
     func fill(
         with body: [UInt8],
         of version: RemoteVersion,
         as wish: NameWish
-    ) async throws(TransferEnd) -> Arrival {
+    ) async throws(TransferEnd) -> Bool {
         let (opened, system, directory) = (folder, engine.fileSystem, job.request.directory)
         let (names, task, mayRename) = (engine.names, job.task, mayRename)
         let (origins, changed) = (origins, timeOfChange(version))
@@ -293,12 +288,12 @@ final class TargetFile {
         folder = target
         guard let made else {
             try Self.check(free, for: Int64(body.count))
-            return .impossible
+            return false
         }
         part = made
         file = made.file
         isUnnamed = true
-        return .made
+        return true
     }
 }
 
