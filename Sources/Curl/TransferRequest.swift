@@ -41,7 +41,7 @@ public struct TransferRequest: Sendable {
     /// What to get; user and password in it are used where ``credentials`` is nil.
     public var url: URLReference
     /// Further fields, in order; `Accept-Encoding: identity` goes out unless named here.
-    public var headers: [HeaderField]
+    public var headers: [HeaderField] = []
     /// The bytes to ask for, `first-last` or `first-`; nil asks for all.
     public var range: String?
     /// By FTP: reads until the server ends the file, whatever it has said to SIZE, and learns so
@@ -56,20 +56,20 @@ public struct TransferRequest: Sendable {
     /// to nobody who takes Digest in any other way.
     public var credentials: Credentials?
     /// The longest time for name lookup, connecting and the TLS handshake together.
-    public var connectTimeout: Duration
+    public var connectTimeout: Duration = .seconds(15)
     /// The longest time without a byte of the body, the first one included; 0 for no limit.
     ///
     /// Whole seconds, rounded up. Paused time does not count. libcurl looks at the mean of the
     /// last five seconds, so silence after a fast stretch is noticed up to six seconds late.
-    public var silenceTimeout: Duration
+    public var silenceTimeout: Duration = .seconds(60)
     /// The version of HTTP to ask for.
-    public var httpVersion: HTTPVersion
+    public var httpVersion = HTTPVersion.http1
     /// How much is read from the connection at once, in bytes; 1 KiB to 10 MiB.
     ///
     /// 2 GiB over loopback into 256 KiB writes, against a bare loop of recv and pwrite: 16 KiB takes
     /// 1.45 times as long, 256 KiB 1.3 times, 512 KiB 1.08 times; more brings nothing. Only what
     /// a fast connection fills is ever touched.
-    public var receiveBufferSize: Int
+    public var receiveBufferSize = 512 * 1024
     /// Whether a connection may serve it that was made before.
     public var reuse = ConnectionReuse.asUsual
     /// Asked before a connection to an address is made, and again before anything is sent on one,
@@ -99,28 +99,9 @@ public struct TransferRequest: Sendable {
     public var attachments: [any Sendable] = []
 
     /// A plain GET of `url`; all else has defaults.
-    public init(
-        url: URLReference,
-        headers: [HeaderField] = [],
-        range: String? = nil,
-        userAgent: String = "",
-        credentials: Credentials? = nil,
-        connectTimeout: Duration = .seconds(15),
-        silenceTimeout: Duration = .seconds(60),
-        httpVersion: HTTPVersion = .http1,
-        receiveBufferSize: Int = 512 * 1024,
-        admits: (@Sendable (SocketAddress) -> Bool)? = nil
-    ) {
+    public init(url: URLReference, userAgent: String = "") {
         self.url = url
-        self.headers = headers
-        self.range = range
         self.userAgent = userAgent
-        self.credentials = credentials
-        self.connectTimeout = connectTimeout
-        self.silenceTimeout = silenceTimeout
-        self.httpVersion = httpVersion
-        self.receiveBufferSize = receiveBufferSize
-        self.admits = admits
     }
 
     /// Whether libcurl may send it over a connection on which another transfer runs.

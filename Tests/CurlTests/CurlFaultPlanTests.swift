@@ -50,7 +50,8 @@ struct CurlFaultPlanTests {
             let plan = CurlFaultPlan(failing: n)
             do throws(CurlFailure) {
                 let pool = try TransferPool(faults: plan)
-                let request = TransferRequest(url: try url(server), range: "0-")
+                var request = TransferRequest(url: try url(server))
+                request.range = "0-"
                 let sink = RecordingSink(at: 50_000, .pause)
                 let neighbour = pool.begin(request, sink: sink)
                 // Where the transfer fails before its pause, the gate would stay shut.
@@ -80,7 +81,8 @@ struct CurlFaultPlanTests {
         var run = Run()
         do throws(CurlFailure) {
             let pool = try TransferPool(faults: plan)
-            let request = TransferRequest(url: try url(server), range: "0-")
+            var request = TransferRequest(url: try url(server))
+            request.range = "0-"
             let sink = RecordingSink(at: 50_000, .pause)
             let first = pool.begin(request, sink: sink)
             // Where the transfer fails before its pause, the gate would stay shut.

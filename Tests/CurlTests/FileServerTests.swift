@@ -58,12 +58,14 @@ struct FileServerTests {
                     expect(whole, 0..<count)
 
                     let rest = RecordingSink()
-                    let request = TransferRequest(url: url, range: "300000-")
+                    var request = TransferRequest(url: url)
+                    request.range = "300000-"
                     #expect(await pool.run(request, sink: rest).result == .ok)
                     expect(rest, 300_000..<count, asked: 300_000)
 
                     let part = RecordingSink()
-                    let other = TransferRequest(url: url, range: "5-1004")
+                    var other = TransferRequest(url: url)
+                    other.range = "5-1004"
                     #expect(await pool.run(other, sink: part).result == .ok)
                     expect(part, 5..<1005, asked: 5)
                     // All in one session.
@@ -124,7 +126,9 @@ struct FileServerTests {
                 try await withPool { pool in
                     let url = try URLReference(server.url("/sub%20folder/f"))
                     let sink = RecordingSink()
-                    _ = await pool.run(TransferRequest(url: url, range: "300000-"), sink: sink)
+                    var request = TransferRequest(url: url)
+                    request.range = "300000-"
+                    _ = await pool.run(request, sink: sink)
                     #expect(sink.files.map(\.length) == [.max])
                     #expect(sink.files.map(\.size) == [nil])
                     #expect(sink.body == Self.content.bytes(in: 300_000..<Self.content.count))
@@ -144,7 +148,8 @@ struct FileServerTests {
                     ) async throws -> (CurlCode, RecordingSink) {
                         let sink = RecordingSink()
                         let url = try URLReference(server.url(path, login: login))
-                        let request = TransferRequest(url: url, range: range)
+                        var request = TransferRequest(url: url)
+                        request.range = range
                         return (await pool.run(request, sink: sink).result, sink)
                     }
                     #expect(try await result("/none").0 == .remoteFileNotFound)

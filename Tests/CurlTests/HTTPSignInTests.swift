@@ -31,10 +31,9 @@ struct HTTPSignInTests {
     }
 
     private func request(_ url: String) throws -> TransferRequest {
-        TransferRequest(
-            url: try URLReference(url),
-            credentials: .init(user: "me", password: "secret")
-        )
+        var request = TransferRequest(url: try URLReference(url))
+        request.credentials = .init(user: "me", password: "secret")
+        return request
     }
 
     /// Gets the file, of which the sink hears one head.

@@ -19,7 +19,8 @@ struct SSHTests {
         let pool: TransferPool
 
         func request(range: String? = nil) throws -> TransferRequest {
-            var request = TransferRequest(url: try URLReference(server.url(file)), range: range)
+            var request = TransferRequest(url: try URLReference(server.url(file)))
+            request.range = range
             request.ssh.knownHostsFile = knownHosts
             request.ssh.logins = [.key(path: server.key)]
             return request

@@ -48,7 +48,8 @@ struct TLSTests {
         let content = TestContent(seed: 32, count: 20_000)
         try await withHost(content) { url, certificates in
             try await withPool { pool in
-                var request = TransferRequest(url: url, httpVersion: .http2)
+                var request = TransferRequest(url: url)
+                request.httpVersion = .http2
                 request.certificates.file = certificates.authority
                 let sinks = (0..<50).map { _ in RecordingSink() }
                 let handles = sinks.map { pool.begin(request, sink: $0) }
@@ -73,7 +74,8 @@ struct TLSTests {
         let content = TestContent(seed: 34, count: 200_000)
         try await withHost(content, directives: "keepalive_requests 2;") { url, certificates in
             try await withPool { pool in
-                var request = TransferRequest(url: url, httpVersion: .http2)
+                var request = TransferRequest(url: url)
+                request.httpVersion = .http2
                 request.certificates.file = certificates.authority
                 for round in 1...8 {
                     let sinks = (0..<3).map { _ in RecordingSink() }
@@ -96,7 +98,8 @@ struct TLSTests {
         let content = TestContent(seed: 35, count: 24 << 20)
         try await withHost(content) { url, certificates in
             try await withPool { pool in
-                var request = TransferRequest(url: url, range: "0-")
+                var request = TransferRequest(url: url)
+                request.range = "0-"
                 request.certificates.file = certificates.authority
                 let busy = RecordingSink(at: 1 << 20, .pause)
                 let handle = pool.begin(request, sink: busy)
@@ -121,7 +124,8 @@ struct TLSTests {
         let content = TestContent(seed: 33, count: 24 << 20)
         try await withHost(content) { url, certificates in
             try await withPool { pool in
-                var request = TransferRequest(url: url, httpVersion: .http2)
+                var request = TransferRequest(url: url)
+                request.httpVersion = .http2
                 request.certificates.file = certificates.authority
                 let sink = RecordingSink(at: 1 << 20, .pause)
                 let handle = pool.begin(request, sink: sink)
@@ -137,7 +141,8 @@ struct TLSTests {
         let content = TestContent(seed: 34, count: 20_000)
         try await withHost(content) { url, certificates in
             try await withPool { pool in
-                var request = TransferRequest(url: url, range: "5-9")
+                var request = TransferRequest(url: url)
+                request.range = "5-9"
                 request.certificates.file = certificates.authority
                 let sink = RecordingSink()
                 let outcome = await pool.run(request, sink: sink)

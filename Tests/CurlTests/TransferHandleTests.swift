@@ -97,13 +97,13 @@ struct TransferHandleTests {
         try await withPool { pool in
             let sink = RecordingSink(at: 1_000_000, .pause)
             let url = try URLReference(server.url())
-            let handle = pool.begin(.init(url: url, silenceTimeout: .seconds(2)), sink: sink)
+            var request = TransferRequest(url: url)
+            request.silenceTimeout = .seconds(2)
+            let handle = pool.begin(request, sink: sink)
             await sink.reachedPoint.waitUntilOpen()
             // Two silent transfers, one after the other, are the clock.
-            let stalling = TransferRequest(
-                url: try URLReference(silent.url()),
-                silenceTimeout: .seconds(2)
-            )
+            var stalling = TransferRequest(url: try URLReference(silent.url()))
+            stalling.silenceTimeout = .seconds(2)
             for _ in 1...2 { #expect(await pool.run(stalling).result == .timedOut) }
             handle.resume()
             #expect(await handle.outcome().result == .ok)

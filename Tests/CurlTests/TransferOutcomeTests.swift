@@ -110,7 +110,8 @@ struct TransferOutcomeTests {
         try await withPool { pool in
             let handles = try scripts.indices.map { index in
                 let url = try URLReference(server.url("/\(index)"))
-                let request = TransferRequest(url: url, silenceTimeout: .milliseconds(900))
+                var request = TransferRequest(url: url)
+                request.silenceTimeout = .milliseconds(900)
                 return pool.begin(request, sink: RecordingSink())
             }
             for handle in handles { #expect(await handle.outcome().result == .timedOut) }
@@ -122,7 +123,8 @@ struct TransferOutcomeTests {
         defer { host.close() }
         try await withPool { pool in
             let url = try URLReference("http://127.0.0.1:\(host.port)/")
-            let request = TransferRequest(url: url, connectTimeout: .milliseconds(100))
+            var request = TransferRequest(url: url)
+            request.connectTimeout = .milliseconds(100)
             let outcome = await pool.run(request)
             #expect(outcome.result == .timedOut)
             #expect(outcome.connectTime == .zero)

@@ -34,7 +34,9 @@ struct TransferPoolTests {
                 try await withPool { pool in
                     let sink = RecordingSink()
                     let url = try URLReference(nginx.url("/f"))
-                    let outcome = await pool.run(.init(url: url, range: "5-1000"), sink: sink)
+                    var request = TransferRequest(url: url)
+                    request.range = "5-1000"
+                    let outcome = await pool.run(request, sink: sink)
                     #expect(outcome.status == 206)
                     #expect(sink.body == content.bytes(in: 5..<1001))
                 }
@@ -164,7 +166,9 @@ struct TransferPoolTests {
             defer { silent.stop() }
             try await withPool { busy in
                 let url = try URLReference(silent.url())
-                let outcome = await busy.run(.init(url: url, silenceTimeout: .seconds(1)))
+                var request = TransferRequest(url: url)
+                request.silenceTimeout = .seconds(1)
+                let outcome = await busy.run(request)
                 #expect(outcome.result == .timedOut)
                 #expect(outcome.totalTime >= .seconds(1))
             }

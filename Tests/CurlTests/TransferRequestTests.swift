@@ -36,12 +36,12 @@ struct TransferRequestTests {
 
     @Test func `fields, range and agent go out`() async throws {
         let seen = try await fields { url in
-            TransferRequest(
-                url: url,
-                headers: [.init(name: "If-Range", value: "\"v1\""), .init(name: "X-E", value: "")],
-                range: "2-",
-                userAgent: "test/1"
-            )
+            var request = TransferRequest(url: url, userAgent: "test/1")
+            request.headers = [
+                .init(name: "If-Range", value: "\"v1\""), .init(name: "X-E", value: ""),
+            ]
+            request.range = "2-"
+            return request
         }
         #expect(seen["If-Range"] == "\"v1\"")
         #expect(seen["X-E"] == "")
@@ -58,7 +58,11 @@ struct TransferRequestTests {
         )
         #expect(fromURL["Authorization"] == "Basic bWU6cEBzcw==")
         let given = try await fields(
-            of: { TransferRequest(url: $0, credentials: .init(user: "a", password: "b")) },
+            of: { url in
+                var request = TransferRequest(url: url)
+                request.credentials = .init(user: "a", password: "b")
+                return request
+            },
             url: withLogin,
             asksForLogin: true
         )
@@ -70,13 +74,10 @@ struct TransferRequestTests {
         defer { server.stop() }
         try await withPool { pool in
             let url = try URLReference(server.url())
-            let full = TransferRequest(
-                url: url,
-                headers: [.init(name: "Cookie", value: "secret")],
-                range: "0-1",
-                userAgent: "test/1",
-                credentials: .init(user: "a", password: "b")
-            )
+            var full = TransferRequest(url: url, userAgent: "test/1")
+            full.headers = [.init(name: "Cookie", value: "secret")]
+            full.range = "0-1"
+            full.credentials = .init(user: "a", password: "b")
             _ = await pool.run(full)
             _ = await pool.run(.init(url: url))
         }
@@ -112,15 +113,12 @@ struct TransferRequestTests {
         try await withPool { pool in
             let url = try URLReference(server.url())
             let asked = Mutex<[SocketAddress]>([])
-            let outcome = await pool.run(
-                .init(
-                    url: url,
-                    admits: { address in
-                        asked.withLock { $0.append(address) }
-                        return !address.isLoopback
-                    }
-                )
-            )
+            var request = TransferRequest(url: url)
+            request.admits = { address in
+                asked.withLock { $0.append(address) }
+                return !address.isLoopback
+            }
+            let outcome = await pool.run(request)
             #expect(outcome.result == .couldNotConnect)
             #expect(outcome.wasRefusedAddress)
             #expect(asked.withLock { $0 } == [.ipv4(127, 0, 0, 1)])
