@@ -102,11 +102,6 @@ static inline int ccurl_has_pending(void *ssl) {
     return ssl && pending && pending(ssl) > 0;
 }
 
-// CURLINFO_PRIVATE: what CURLOPT_PRIVATE set.
-static inline CURLcode ccurl_getinfo_private(CURL *handle, void **value) {
-    return (curl_easy_getinfo)(handle, CURLINFO_PRIVATE, (char **)value);
-}
-
 // CURLMOPTTYPE_LONG.
 static inline CURLMcode ccurl_multi_setopt_long(CURLM *handle, CURLMoption option, long value) {
     return (curl_multi_setopt)(handle, option, value);

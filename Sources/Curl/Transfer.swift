@@ -26,7 +26,7 @@ final class Transfer {
     private var opened: [Int32] = []
     /// It was about to disturb another transfer on its connection, or to get what another one has
     /// left there, and has sent nothing.
-    private(set) var wasIntruder = false
+    private var wasIntruder = false
     private var wasRefusedAddress = false
     private var hostKeyDoubt: TransferOutcome.HostKeyDoubt?
     private var replies = ControlReplies()
@@ -34,7 +34,7 @@ final class Transfer {
     private let knownSignIns: KnownSignIns
     private var signIn: HTTPSignIn
     /// The host or the proxy wants to be signed in to in another way than was tried.
-    private(set) var mustSignInOtherwise = false
+    private var mustSignInOtherwise = false
     private var hasBegunAnew = false
 
     /// Makes `easy`, which must be fresh or reset, ready to run the request.
@@ -83,25 +83,22 @@ final class Transfer {
     /// Whether it goes by FTP or SFTP, over TLS or not.
     var isFromFileServer: Bool { !request.url.isHTTP }
 
-    /// Whether there is a way to sign in that was not tried yet.
-    var hasAnotherLogin: Bool {
-        request.url.scheme == "sftp" && loginIndex + 1 < request.ssh.logins.count
-    }
-
-    /// Makes the handle, which is in no multi handle, ready to sign in another way.
-    func tryNextLogin() throws(CurlFailure) {
-        loginIndex += 1
-        easy.reset()
-        try configure()
+    /// Whether SFTP is to be signed in to in a way that was not tried yet.
+    private func hasAnotherLogin(after code: CurlCode) -> Bool {
+        code == .loginDenied && request.url.scheme == "sftp"
+            && loginIndex + 1 < request.ssh.logins.count
     }
 
     /// Whether it is to be sent anew: over a connection of its own, or with another login.
-    var mustBeginAnew: Bool { wasIntruder || mustSignInOtherwise }
+    func mustBeginAnew(after code: CurlCode) -> Bool {
+        code != .ok && (wasIntruder || mustSignInOtherwise || hasAnotherLogin(after: code))
+    }
 
     /// Makes another handle, which must be fresh, ready to run the request once more.
     ///
     /// The one before keeps its receive buffer, and would refuse another size for it.
-    func beginAnew(on easy: EasyHandle) throws(CurlFailure) {
+    func beginAnew(on easy: EasyHandle, after code: CurlCode) throws(CurlFailure) {
+        if hasAnotherLogin(after: code) { loginIndex += 1 }
         self.easy = easy
         try configure()
         hasBegunAnew = hasBegunAnew || mustSignInOtherwise

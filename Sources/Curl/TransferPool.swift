@@ -130,10 +130,8 @@ extension TransferPool {
             try multi.perform()
             while let (easy, code) = multi.nextEnded() {
                 guard let transfer = running[easy] else { continue }
-                if code == .loginDenied, transfer.hasAnotherLogin {
-                    signInAnew(transfer)
-                } else if code != .ok, transfer.mustBeginAnew {
-                    beginAnew(transfer)
+                if transfer.mustBeginAnew(after: code) {
+                    beginAnew(transfer, after: code)
                 } else {
                     end(transfer, code)
                 }
@@ -195,23 +193,12 @@ extension TransferPool {
         return spare
     }
 
-    /// Tries the next way to sign in; nothing of the file has come yet.
-    private func signInAnew(_ transfer: Transfer) {
-        do throws(CurlFailure) {
-            try multi.remove(transfer.easy)
-            try transfer.tryNextLogin()
-            try multi.add(transfer.easy)
-        } catch {
-            end(transfer, error.code, message: error.description)
-        }
-    }
-
     /// Runs a transfer once more of which the sink has heard nothing.
-    private func beginAnew(_ transfer: Transfer) {
+    private func beginAnew(_ transfer: Transfer, after code: CurlCode) {
         do throws(CurlFailure) {
             try multi.remove(transfer.easy)
             running[transfer.easy.pointer] = nil
-            try transfer.beginAnew(on: EasyHandle(funnel))
+            try transfer.beginAnew(on: EasyHandle(funnel), after: code)
             try multi.add(transfer.easy)
             running[transfer.easy.pointer] = transfer
         } catch {
