@@ -14,28 +14,13 @@ extension SocketAddress {
         var found: Set<SocketAddress> = []
         var next = first
         while let entry = next?.pointee {
-            if let address = entry.ifa_addr.flatMap({ SocketAddress($0) }) {
-                found.insert(address)
+            let address = entry.ifa_addr.flatMap {
+                // As long as its family wants.
+                SocketAddress(family: Int32($0.pointee.sa_family), $0, length: .max)
             }
+            if let address { found.insert(address) }
             next = entry.ifa_next
         }
         return found
-    }
-
-    /// The address of an interface; nil for what is none of the internet's.
-    private init?(_ address: UnsafeMutablePointer<sockaddr>) {
-        let raw = UnsafeRawPointer(address)
-        switch Int32(address.pointee.sa_family) {
-        case AF_INET:
-            let bytes = withUnsafeBytes(of: raw.loadUnaligned(as: sockaddr_in.self).sin_addr) {
-                Array($0)
-            }
-            self = .ipv4(bytes[0], bytes[1], bytes[2], bytes[3])
-        case AF_INET6:
-            let address = raw.loadUnaligned(as: sockaddr_in6.self)
-            self = .ipv6(withUnsafeBytes(of: address.sin6_addr) { Array($0) })
-        default:
-            return nil
-        }
     }
 }

@@ -76,11 +76,29 @@ extension SocketAddress {
         var ipv4 = in_addr()
         var ipv6 = in6_addr()
         if inet_pton(AF_INET, text, &ipv4) == 1 {
-            let bytes = withUnsafeBytes(of: ipv4) { Array($0) }
-            self = .ipv4(bytes[0], bytes[1], bytes[2], bytes[3])
+            self.init(ipv4)
         } else if inet_pton(AF_INET6, String(text.prefix { $0 != "%" }), &ipv6) == 1 {
-            self = .ipv6(withUnsafeBytes(of: ipv6) { Array($0) })
+            self.init(ipv6)
         } else {
+            return nil
+        }
+    }
+
+    private init(_ address: in_addr) {
+        let bytes = withUnsafeBytes(of: address) { Array($0) }
+        self = .ipv4(bytes[0], bytes[1], bytes[2], bytes[3])
+    }
+
+    private init(_ address: in6_addr) { self = .ipv6(withUnsafeBytes(of: address) { Array($0) }) }
+
+    /// Reads a `sockaddr` of at most `length` bytes; nil where it has no address of the internet.
+    init?(family: Int32, _ raw: UnsafeRawPointer, length: Int) {
+        switch family {
+        case AF_INET where length >= MemoryLayout<sockaddr_in>.size:
+            self.init(raw.loadUnaligned(as: sockaddr_in.self).sin_addr)
+        case AF_INET6 where length >= MemoryLayout<sockaddr_in6>.size:
+            self.init(raw.loadUnaligned(as: sockaddr_in6.self).sin6_addr)
+        default:
             return nil
         }
     }
@@ -98,26 +116,12 @@ extension SocketAddress {
     ///
     /// The structure's last member is longer than C says, so it is read by its offset.
     init(_ address: UnsafePointer<curl_sockaddr>) {
-        let family = address.pointee.family
-        let length = Int(address.pointee.addrlen)
-        guard let offset = MemoryLayout<curl_sockaddr>.offset(of: \.addr) else {
-            self = .other(family: family)
-            return
+        let (family, length) = (address.pointee.family, Int(address.pointee.addrlen))
+        let raw = MemoryLayout<curl_sockaddr>.offset(of: \.addr).map {
+            UnsafeRawPointer(address) + $0
         }
-        let raw = UnsafeRawPointer(address) + offset
-        switch family {
-        case AF_INET where length >= MemoryLayout<sockaddr_in>.size:
-            let bytes = withUnsafeBytes(of: raw.loadUnaligned(as: sockaddr_in.self).sin_addr) {
-                Array($0)
-            }
-            self = .ipv4(bytes[0], bytes[1], bytes[2], bytes[3])
-        case AF_INET6 where length >= MemoryLayout<sockaddr_in6>.size:
-            let bytes = withUnsafeBytes(of: raw.loadUnaligned(as: sockaddr_in6.self).sin6_addr) {
-                Array($0)
-            }
-            self = .ipv6(bytes)
-        default:
-            self = .other(family: family)
-        }
+        self =
+            raw.flatMap { SocketAddress(family: family, $0, length: length) }
+            ?? .other(family: family)
     }
 }
