@@ -177,6 +177,12 @@ final class Conversation {
             var hasCheckpoints = false
             var isTicking = false
             var isDraining = false
+            func post(_ notice: TransferInbox.Notice, after delay: Duration) {
+                group.addTask {
+                    guard (try? await time.sleep(for: delay)) != nil else { return }
+                    inbox.send(notice)
+                }
+            }
             for await notice in inbox.notices {
                 switch notice {
                 case .planIsDue: isTicking = false
@@ -201,18 +207,12 @@ final class Conversation {
                 }
                 if !isTicking, attempt.fetch.requests.needsPlanning {
                     isTicking = true
-                    group.addTask {
-                        guard (try? await time.sleep(for: Joining.interval)) != nil else { return }
-                        inbox.send(.planIsDue)
-                    }
+                    post(.planIsDue, after: Joining.interval)
                 }
                 // One for all of them, and none where the body has come with its head.
                 if !isDraining, let patience = nextDrainEnd {
                     isDraining = true
-                    group.addTask {
-                        guard (try? await time.sleep(for: patience)) != nil else { return }
-                        inbox.send(.drainIsDue)
-                    }
+                    post(.drainIsDue, after: patience)
                 }
                 if connections.isEmpty { break }
             }

@@ -44,7 +44,6 @@ package final class LiveProgress: Sendable {
 
     private let state: Mutex<State>
     private let storedActivity = Atomic<UInt8>(Activity.connecting.rawValue)
-    private let storedConnections = Atomic<Int>(0)
     /// −1 while unknown.
     private let storedTotal = Atomic<Int64>(-1)
 
@@ -69,9 +68,6 @@ package final class LiveProgress: Sendable {
 
     /// From now on these ranges count as stored.
     func store(_ segments: SegmentMap) { state.withLock { $0.stored = segments } }
-
-    /// From now on what this writer takes counts as well.
-    func follow(_ writer: SegmentWriter) { state.withLock { $0.writers.append(writer) } }
 
     /// What it took has been stored, or was given up.
     func leave(_ writer: SegmentWriter) {
@@ -110,12 +106,13 @@ package final class LiveProgress: Sendable {
     func open(_ number: Int, at url: URLReference, asking ask: Ask, answeredTo sink: ResponseSink) {
         let place = Place(number: number, url: url, ask: ask, sink: sink)
         state.withLock { $0.places.append(place) }
-        storedConnections.wrappingAdd(1, ordering: .relaxed)
     }
 
-    /// What a connection brings goes into this writer; by the transfer alone.
+    /// What a connection brings goes into this writer, and counts from now on; by the transfer
+    /// alone.
     func store(_ number: Int, in writer: SegmentWriter, at now: TimeAndChance.Instant) {
         state.withLock { state in
+            state.writers.append(writer)
             guard let index = state.places.firstIndex(where: { $0.number == number }) else {
                 return
             }
@@ -127,11 +124,10 @@ package final class LiveProgress: Sendable {
     /// A connection is over.
     func close(_ number: Int) {
         state.withLock { state in state.places.removeAll { $0.number == number } }
-        storedConnections.wrappingSubtract(1, ordering: .relaxed)
     }
 
     /// How many connections are open now.
-    package var connections: Int { storedConnections.load(ordering: .relaxed) }
+    package var connections: Int { state.withLock(\.places).count }
 
     /// The connections that are open now, the oldest first.
     package func openConnections(at now: TimeAndChance.Instant) -> [OpenConnection] {

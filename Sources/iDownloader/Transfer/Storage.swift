@@ -100,7 +100,6 @@ final class Storage {
         let (number, now) = (connection.number, attempt.engine.hosts.now)
         connection.store(in: writer)
         attempt.fetch.requests.brings(number, from: writer.start, at: now)
-        attempt.live.follow(writer)
         attempt.live.store(number, in: writer, at: attempt.engine.time.now)
         receiving.append(connection)
     }
