@@ -123,18 +123,6 @@ package final class DiskQueue: Sendable {
         return try result.get()
     }
 
-    /// The same, for a sync that is known before.
-    package func run<Value: Sendable>(
-        syncing sync: DiskSync,
-        key: Int64,
-        in directory: String,
-        _ body: @escaping @Sendable () throws(FileError) -> Value
-    ) async throws(FileError) -> Value {
-        try await runSyncing(key: key, in: directory) { () throws(FileError) in
-            (try body(), sync)
-        }
-    }
-
     /// The device number of the file system that a folder is on, where a call about it may never
     /// return; nil where the caller's own thread does everything.
     package func fileSystem(of directory: String) -> UInt64? {

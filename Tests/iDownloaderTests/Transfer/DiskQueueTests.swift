@@ -34,8 +34,8 @@ struct DiskQueueTests {
                     do throws(FileError) {
                         // Even keys share a lane.
                         let key = Int64(number) * 2
-                        try await disk.run(syncing: .folder(folder), key: key, in: path) {
-                            () throws(FileError) in
+                        try await disk.runSyncing(key: key, in: path) { () throws(FileError) in
+                            ((), .folder(folder))
                         }
                         return nil
                     } catch {
@@ -68,13 +68,13 @@ struct DiskQueueTests {
             let folder = try OpenFolder(path, fileSystem: FileSystem())
             let disk = DiskQueue()
             await #expect(throws: FileError.self) {
-                try await disk.run(syncing: .folder(folder), key: 0, in: path) {
-                    () throws(FileError) in
+                try await disk.runSyncing(key: 0, in: path) {
+                    () throws(FileError) -> (Void, DiskSync?) in
                     throw FileError.vanished
                 }
             }
-            let value = try await disk.run(syncing: .folder(folder), key: 0, in: path) {
-                () throws(FileError) in 7
+            let value = try await disk.runSyncing(key: 0, in: path) { () throws(FileError) in
+                (7, .folder(folder))
             }
             #expect(value == 7)
         }
