@@ -16,7 +16,8 @@ final class Transfer {
     private(set) var isPaused = false
     /// Bytes were kept, and the sink is to hear when nothing more comes at once.
     private(set) var isKept = false
-    private var received: Int64 = 0
+    /// Whether nothing but the last reply of an FTP server is still to come, beside the file.
+    private var awaitsLastReply = false
     /// So many seconds: servers give their last reply with their last byte, and where a network has
     /// forgotten the control connection meanwhile, it never comes.
     private static let patienceForLastReply = 3
@@ -123,19 +124,15 @@ final class Transfer {
         if result != .ok { text = message ?? (failure.isEmpty ? result.description : failure) }
         var outcome = TransferOutcome(result, text)
         outcome.status = easy.number(CURLINFO_RESPONSE_CODE) ?? 0
-        outcome.httpVersion = easy.number(CURLINFO_HTTP_VERSION).flatMap { .init(rawValue: $0) }
         outcome.primaryAddress = easy.text(CURLINFO_PRIMARY_IP) ?? ""
         outcome.isFromFileServer = isFromFileServer
         outcome.wentThroughProxy = request.proxy != .direct
-        outcome.received = received
         outcome.osError = Int32(truncatingIfNeeded: easy.number(CURLINFO_OS_ERRNO) ?? 0)
         outcome.openedConnections = easy.number(CURLINFO_NUM_CONNECTS) ?? 0
         outcome.wasRefusedAddress = wasRefusedAddress
         outcome.proxyStatus = easy.number(CURLINFO_HTTP_CONNECTCODE) ?? 0
         outcome.hostKeyDoubt = hostKeyDoubt
-        outcome.connectTime = easy.microseconds(CURLINFO_CONNECT_TIME_T) ?? .zero
         outcome.firstByteTime = easy.microseconds(CURLINFO_STARTTRANSFER_TIME_T) ?? .zero
-        outcome.totalTime = easy.microseconds(CURLINFO_TOTAL_TIME_T) ?? .zero
         return outcome
     }
 
@@ -232,14 +229,14 @@ final class Transfer {
         guard tellFile(), releaseHead() else { return refusal(of: bytes) }
         // The reply that is still to come ends the file, and libcurl stands still until it is there,
         // with all transfers of this thread (ftp_done in lib/ftp.c of 7.88).
-        if received == 0, request.url.isFTP {
+        if request.url.isFTP, !awaitsLastReply {
+            awaitsLastReply = true
             try? easy.set(CURLOPT_SERVER_RESPONSE_TIMEOUT, Self.patienceForLastReply)
         }
         let verdict = sink.receive(body: bytes)
         switch verdict {
         case .taken, .kept:
             isKept = verdict == .kept
-            received += Int64(bytes.count)
             return bytes.count
         case .pause:
             isPaused = true

@@ -2,18 +2,6 @@
 
 /// How a transfer ended and what is known of it.
 public struct TransferOutcome: Hashable, Sendable {
-    /// The version of HTTP that the server spoke.
-    public enum HTTPVersion: Int, Hashable, Sendable {
-        /// HTTP/1.0.
-        case http10 = 1
-        /// HTTP/1.1.
-        case http11 = 2
-        /// HTTP/2.
-        case http2 = 3
-        /// HTTP/3.
-        case http3 = 30
-    }
-
     /// Why the key that an SFTP host shows is not trusted.
     public enum HostKeyDoubt: Hashable, Sendable {
         /// No key of the host is known.
@@ -31,32 +19,24 @@ public struct TransferOutcome: Hashable, Sendable {
     /// The last status of HTTP, or the last reply code of FTP, that was received; 0 where none
     /// was.
     public var status = 0
-    /// Nil where no answer was received.
-    public var httpVersion: HTTPVersion?
     /// The address of the host, or of the proxy, as text; empty where there was no connection.
     public var primaryAddress = ""
     /// Whether it went by FTP or SFTP.
     public var isFromFileServer = false
     /// Whether that address is a proxy's.
     public var wentThroughProxy = false
-    /// How many bytes of the body the sink took.
-    public var received: Int64 = 0
     /// The system's error number of a failed connection; 0 where there is none.
     public var osError: Int32 = 0
-    /// How many connections were made; 0 means that one was used again.
-    public var openedConnections = 0
+    /// How many connections were made, for tests; 0 means that one was used again.
+    package var openedConnections = 0
     /// Whether ``TransferRequest/admits`` refused an address.
     public var wasRefusedAddress = false
     /// What the proxy answered to CONNECT; 0 where none was asked.
     public var proxyStatus = 0
     /// Why the key of an SFTP host was not trusted; nil where it was, or where none was shown.
     public var hostKeyDoubt: HostKeyDoubt?
-    /// From the start until the connection stood, without TLS; 0 where it did not, or was there.
-    public var connectTime = Duration.zero
     /// From the start until the first byte of the answer; 0 where none came.
     public var firstByteTime = Duration.zero
-    /// From the start to the end.
-    public var totalTime = Duration.zero
 
     /// Whether a server of files gave a reply that is none to its command, and so may belong to
     /// another one.

@@ -20,7 +20,6 @@ struct TransferHandleTests {
             handle.resume()
             let outcome = await handle.outcome()
             #expect(outcome.result == .ok)
-            #expect(outcome.received == content.count)
             #expect(sink.body == content.bytes)
         }
     }
@@ -57,7 +56,6 @@ struct TransferHandleTests {
             let outcome = await handle.outcome()
             #expect(outcome.result == .aborted)
             #expect(outcome.status == 200)
-            #expect(Int(outcome.received) == sink.body.count)
             #expect(content.bytes.starts(with: sink.body))
         }
     }

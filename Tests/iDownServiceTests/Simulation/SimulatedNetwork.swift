@@ -22,7 +22,6 @@ final class SimulatedNetwork: TransferDriver {
         var version = 0
         var rest: Range<Int64> = 0..<0
         var status = 0
-        var received: Int64 = 0
     }
 
     private struct State {
@@ -140,9 +139,7 @@ final class SimulatedNetwork: TransferDriver {
         guard let ended else { return }
         var outcome = TransferOutcome(code, code == .ok ? "" : "simulated")
         outcome.status = ended.status
-        outcome.httpVersion = ended.isAnswered ? .http11 : nil
         outcome.primaryAddress = "192.0.2.7"
-        outcome.received = ended.received
         handle.settle(outcome)
     }
 
@@ -227,7 +224,6 @@ final class SimulatedNetwork: TransferDriver {
                 left -= count
                 change(connection.handle) { change in
                     change.rest = rest
-                    change.received += count
                 }
             case .pause:
                 change(connection.handle) { $0.isPaused = true }
