@@ -24,13 +24,24 @@ extension Checksum {
         return found.max { $0.algorithm < $1.algorithm }
     }
 
-    /// `sha-256=:base64:` (RFC 9530 sections 2 and 3).
+    /// `sha-256=:base64:` (RFC 9530 sections 2 and 3), members of a dictionary (RFC 8941 section
+    /// 3.2): members of other kinds are passed over, and of a key given twice the last one counts.
     private static func structured(_ values: [[UInt8]]) -> [Checksum] {
-        guard let dictionary = StructuredDictionary(values) else { return [] }
-        return Checksum.Algorithm.allCases.compactMap { algorithm in
-            let key = algorithm == .sha1 ? "sha" : algorithm.rawValue
-            return dictionary.byteSequences[key].flatMap { Checksum(algorithm, $0) }
+        var found: [String: Checksum] = [:]
+        for member in values.flatMap(\.splitAtCommas).map(\.trimmed) {
+            // A field with a key that is none counts as not sent.
+            guard let first = member.first, "*abcdefghijklmnopqrstuvwxyz".utf8.contains(first)
+            else { return [] }
+            let key = member.prefix { $0 != UInt8(ascii: "=") && $0 != UInt8(ascii: ";") }
+            let parts = member[key.endIndex...]
+                .split(separator: UInt8(ascii: ":"), omittingEmptySubsequences: false)
+            let isBytes =
+                parts.count > 2 && parts[0].elementsEqual("=".utf8)
+                && (parts[2].isEmpty || parts[2].first == UInt8(ascii: ";"))
+            let name = String(decoding: key, as: UTF8.self)
+            found[name] = isBytes ? checksum(name, parts[1]) : nil
         }
+        return Array(found.values)
     }
 
     /// `SHA-256=base64` (RFC 3230 section 4.3.2, RFC 5843 section 2.2).

@@ -12,36 +12,12 @@ enum DuplicateLinks {
     static func references(_ fields: FieldList) -> [String] {
         var found: [(reference: String, priority: Int64)] = []
         for value in fields.all("link") {
-            for link in split(value) where found.count < most {
+            for link in value.splitAtCommas where found.count < most {
                 guard let duplicate = duplicate(link) else { continue }
                 found.append(duplicate)
             }
         }
         return found.sorted { $0.priority < $1.priority }.map(\.reference)
-    }
-
-    /// Splits at the commas between links: those in `<…>` and in quotes belong to a link.
-    private static func split(_ value: [UInt8]) -> [ArraySlice<UInt8>] {
-        var links: [ArraySlice<UInt8>] = []
-        var start = value.startIndex
-        var isInReference = false
-        var isInQuotes = false
-        var isEscaped = false
-        for (index, byte) in value.enumerated() {
-            switch byte {
-            case _ where isEscaped: isEscaped = false
-            case UInt8(ascii: "\\") where isInQuotes: isEscaped = true
-            case UInt8(ascii: "\"") where !isInReference: isInQuotes.toggle()
-            case UInt8(ascii: "<") where !isInQuotes: isInReference = true
-            case UInt8(ascii: ">") where !isInQuotes: isInReference = false
-            case UInt8(ascii: ",") where !isInReference && !isInQuotes:
-                links.append(value[start..<index])
-                start = index + 1
-            default: break
-            }
-        }
-        links.append(value[start...])
-        return links
     }
 
     private static func duplicate(_ link: ArraySlice<UInt8>) -> (String, Int64)? {

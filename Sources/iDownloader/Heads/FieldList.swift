@@ -92,3 +92,29 @@ extension Collection<UInt8> {
             && zip(self, word.utf8).allSatisfy { $0 == $1 || ($0.isLetter && $0 | 0x20 == $1) }
     }
 }
+
+extension [UInt8] {
+    /// The pieces between commas; those in quotes and in `<…>` belong to a piece.
+    var splitAtCommas: [ArraySlice<UInt8>] {
+        var pieces: [ArraySlice<UInt8>] = []
+        var start = startIndex
+        var isInReference = false
+        var isInQuotes = false
+        var isEscaped = false
+        for (index, byte) in enumerated() {
+            switch byte {
+            case _ where isEscaped: isEscaped = false
+            case UInt8(ascii: "\\") where isInQuotes: isEscaped = true
+            case UInt8(ascii: "\"") where !isInReference: isInQuotes.toggle()
+            case UInt8(ascii: "<") where !isInQuotes: isInReference = true
+            case UInt8(ascii: ">") where !isInQuotes: isInReference = false
+            case UInt8(ascii: ",") where !isInReference && !isInQuotes:
+                pieces.append(self[start..<index])
+                start = index + 1
+            default: break
+            }
+        }
+        pieces.append(self[start...])
+        return pieces
+    }
+}

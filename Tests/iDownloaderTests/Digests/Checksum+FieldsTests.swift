@@ -77,6 +77,31 @@ import iDownTesting
         #expect(checksum([line]) == nil)
     }
 
+    @Test(arguments: [
+        "a;x;y=1, sha-256=:\(sha256):;q=0.5, c=\"a \\\"b\\\", sha-256=:AQ==:\", d=tok/en:*, e=?1",
+        "f=-1.25, g=(1 \"a)\" :AA==:;x=y );z, sha-256=:\(sha256): \t,\t *b_1-.*=:AA==:, h=()",
+        "sha-256=:AAAA:, sha-256=:\(sha256):", "sha-256=1, sha-256=:\(sha256):",
+        "sha-256=:\(sha256.dropLast()):",
+    ])
+    func `a digest is found among members of all kinds, the last of several`(value: String) {
+        let expected = Checksum(.sha256, Checksum.Algorithm.sha256.digest(of: Self.body))
+        #expect(checksum(["Repr-Digest: " + value]) == expected)
+    }
+
+    @Test func `a dictionary may come in several lines`() {
+        let lines = ["a=:AA==:", "sha-256=:\(Self.sha256):", "b"].map { "Repr-Digest: " + $0 }
+        #expect(checksum(lines)?.algorithm == .sha256)
+    }
+
+    @Test(arguments: [
+        "", ":", "=", "1", "::", " b", ":AA==:", ":\(sha256)", ":\(sha256): b", ":\(sha256):=",
+        "(:\(sha256):)", "\":\(sha256):", ";x=:\(sha256):", ":\(sha256):,", ":$:",
+    ])
+    func `a broken member gives no digest`(rest: String) {
+        #expect(checksum(["Repr-Digest: sha-256=" + rest]) == nil)
+        #expect(checksum(["Repr-Digest: sha-256=:\(Self.sha256):, sha-256=" + rest]) == nil)
+    }
+
     @Test func `two that differ tell nothing`() {
         let lines = ["kAFQmDzST7DWlj99KOF/cg==", "AAAAAAAAAAAAAAAAAAAAAA=="]
         #expect(checksum(lines.map { "Content-MD5: " + $0 }) == nil)
