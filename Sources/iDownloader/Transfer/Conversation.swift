@@ -95,7 +95,7 @@ final class Conversation {
         attempt.live.open(number, at: hop.url, asking: route.ask, answeredTo: sink)
         let handle = engine.begin(request, sink: sink)
         valve.connect(handle)
-        attempt.controls.watch(handle)
+        attempt.controls.watch(handle) { handle.cancel() }
         let connection = Connection(number, route, at: hop, sink: sink, handle: handle)
         connections.append(connection)
         unattended.append(connection)

@@ -8,16 +8,27 @@ import iDownState
 /// First connections wait here for a place, in the order of their coming, and come before all that
 /// would join others.
 final class Hosts: Sendable {
+    /// A first connection that waits.
+    private struct Wait {
+        /// Those of its transfer, which waits for one place at a time.
+        let controls: Controls
+        /// Gets false where the transfer is to stop.
+        let continuation: CheckedContinuation<Bool, Never>
+    }
+
     private struct State {
         var limits = HostLimits()
         /// First connections that wait, the one that came first at the front.
-        var waits: [String: [HostWait]] = [:]
+        var waits: [String: [Wait]] = [:]
         /// Whether something was learned that nobody has asked for yet.
         var hasNews = false
 
-        mutating func forget(_ wait: HostWait, _ key: String) {
-            waits[key]?.removeAll { $0 === wait }
+        /// Takes the wait out of its queue that `isMeant`; nil where it is not there any more.
+        mutating func take(_ key: String, where isMeant: (Wait) -> Bool) -> Wait? {
+            guard let index = waits[key]?.firstIndex(where: isMeant) else { return nil }
+            let wait = waits[key]?.remove(at: index)
             if waits[key]?.isEmpty == true { waits[key] = nil }
+            return wait
         }
     }
 
@@ -42,19 +53,25 @@ final class Hosts: Sendable {
     /// - Returns: false where the transfer was stopped before.
     func enter(_ host: Origin, _ controls: Controls) async -> Bool {
         let (key, now) = (host.text, now)
-        let wait: HostWait? = state.withLock { state in
-            guard state.limits.isFull(key) || state.waits[key] != nil else {
-                state.limits.opened(key, at: now)
+        controls.watch(self) { [self] in
+            let wait = state.withLock { $0.take(key) { $0.controls === controls } }
+            wait?.continuation.resume(returning: false)
+        }
+        defer { controls.release(self) }
+        return await withCheckedContinuation { continuation in
+            let answer: Bool? = state.withLock { state in
+                if !state.limits.isFull(key), state.waits[key] == nil {
+                    state.limits.opened(key, at: now)
+                    return true
+                }
+                // Whoever stops the transfer after this look finds the wait.
+                if controls.isStopped { return false }
+                let wait = Wait(controls: controls, continuation: continuation)
+                state.waits[key, default: []].append(wait)
                 return nil
             }
-            let wait = HostWait { [self] in leave($0, key) }
-            state.waits[key, default: []].append(wait)
-            return wait
+            if let answer { continuation.resume(returning: answer) }
         }
-        guard let wait else { return true }
-        controls.watch(wait)
-        defer { controls.release(wait) }
-        return await wait.outcome()
     }
 
     /// A connection that joins others was opened.
@@ -64,17 +81,15 @@ final class Hosts: Sendable {
     /// it was refused while it was open.
     func closed(_ host: Origin, wasServed: Bool, wasRefused: Bool) {
         let (key, now) = (host.text, now)
-        state.withLock { state in
+        let next: Wait? = state.withLock { state in
             state.limits.closed(key, wasServed: wasServed, wasRefused: wasRefused, at: now)
-            guard !state.limits.isFull(key), let next = state.waits[key]?.first else { return }
-            state.forget(next, key)
+            guard !state.limits.isFull(key), let next = state.take(key, where: { _ in true })
+            else { return nil }
             state.limits.opened(key, at: now)
-            next.settle(true)
+            return next
         }
+        next?.continuation.resume(returning: true)
     }
-
-    /// Somebody waits no more.
-    private func leave(_ wait: HostWait, _ key: String) { state.withLock { $0.forget(wait, key) } }
 
     /// Whether first connections wait for room.
     func isAwaited(_ host: Origin) -> Bool {

@@ -38,18 +38,11 @@ package final class RunningTransfer: Sendable {
     package func ended() async { await work.value }
 }
 
-/// What a transfer waits for and can be told to end.
-protocol Brakable: AnyObject, Sendable {
-    func cancel()
-}
-
-extension TransferHandle: Brakable {}
-
 /// What the owner of a transfer wants of it while it runs.
 final class Controls: Sendable {
     private struct State {
         var isStopped = false
-        var watched: [any Brakable] = []
+        var watched: [(work: any AnyObject & Sendable, cancel: @Sendable () -> Void)] = []
         var connections: Int?
     }
 
@@ -77,16 +70,16 @@ final class Controls: Sendable {
     }
 
     /// From now on ``stop()`` ends this as well; what comes too late ends at once.
-    func watch(_ work: any Brakable) {
+    func watch(_ work: any AnyObject & Sendable, _ cancel: @escaping @Sendable () -> Void) {
         let isStopped = state.withLock { state in
-            state.watched.append(work)
+            state.watched.append((work, cancel))
             return state.isStopped
         }
-        if isStopped { work.cancel() }
+        if isStopped { cancel() }
     }
 
     /// It is over.
-    func release(_ work: any Brakable) {
-        state.withLock { state in state.watched.removeAll { $0 === work } }
+    func release(_ work: any AnyObject & Sendable) {
+        state.withLock { state in state.watched.removeAll { $0.work === work } }
     }
 }
