@@ -32,40 +32,8 @@ extension FileSystem {
         return FileStatus(status)
     }
 
-    /// Renames where the new name is free, else fails with EEXIST; renameat2(2).
-    package func renameToFree(
-        _ old: String,
-        as new: String,
-        in folder: Int32
-    ) throws(FileError) {
-        _ = try call("renameat2", on: new) {
-            renameat2(folder, old, folder, new, CLINUX_RENAME_NOREPLACE)
-        }
-        witness?.didRename(old, as: new, in: folder)
-    }
-
-    /// Moves to another folder of the same file system where the new name is free, else fails with
-    /// EEXIST; renameat2(2).
-    ///
-    /// Where the file system has no such call, the caller has reserved the name; renameat(2).
-    func moveToFree(
-        _ old: String,
-        in folder: Int32,
-        to new: String,
-        in target: Int32
-    ) throws(FileError) {
-        do throws(FileError) {
-            _ = try call("renameat2") {
-                renameat2(folder, old, target, new, CLINUX_RENAME_NOREPLACE)
-            }
-        } catch {
-            guard [EINVAL, ENOSYS, EOPNOTSUPP].contains(error.errno) else { throw error }
-            _ = try call("renameat") { renameat(folder, old, target, new) }
-        }
-    }
-
-    /// Moves to another folder of the same file system where the new name is free, else fails with
-    /// EEXIST, and with EXDEV between file systems; renameat2(2).
+    /// Renames in a folder, or moves to another one of the same file system, where the new name is
+    /// free, else fails with EEXIST, and with EXDEV between file systems; renameat2(2).
     func renameToFree(
         _ old: String,
         in folder: Int32,
@@ -75,9 +43,26 @@ extension FileSystem {
         _ = try call("renameat2", on: new) {
             renameat2(folder, old, target, new, CLINUX_RENAME_NOREPLACE)
         }
+        if folder == target { witness?.didRename(old, as: new, in: folder) }
     }
 
-    /// Gives a file a second name in another folder, which must be free; linkat(2).
+    /// The same where the caller has reserved the new name, and the file system may have no such
+    /// call; renameat(2).
+    func moveToFree(
+        _ old: String,
+        in folder: Int32,
+        to new: String,
+        in target: Int32
+    ) throws(FileError) {
+        do throws(FileError) {
+            try renameToFree(old, in: folder, as: new, in: target)
+        } catch {
+            guard [EINVAL, ENOSYS, EOPNOTSUPP].contains(error.errno) else { throw error }
+            _ = try call("renameat") { renameat(folder, old, target, new) }
+        }
+    }
+
+    /// Gives a file a second name, in this folder or another one, which must be free; linkat(2).
     func link(
         _ old: String,
         in folder: Int32,
@@ -90,11 +75,6 @@ extension FileSystem {
     /// Renames and replaces what stands under the new name; renameat(2).
     func renameReplacing(_ old: String, as new: String, in folder: Int32) throws(FileError) {
         _ = try call("renameat") { renameat(folder, old, folder, new) }
-    }
-
-    /// Gives a file a second name, which must be free; linkat(2).
-    package func link(_ old: String, as new: String, in folder: Int32) throws(FileError) {
-        _ = try call("linkat", on: new) { linkat(folder, old, folder, new, 0) }
     }
 
     /// Makes a file without a name, which goes with its last descriptor; O_TMPFILE of open(2).

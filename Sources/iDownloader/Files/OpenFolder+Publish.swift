@@ -72,7 +72,7 @@ extension OpenFolder {
 
     private func rename(_ file: LocalFile, as name: String) throws(FileError) {
         do throws(FileError) {
-            try fileSystem.renameToFree(file.partName, as: name, in: number)
+            try fileSystem.renameToFree(file.partName, in: number, as: name, in: number)
         } catch {
             switch error.errno {
             case EEXIST: throw .nameTaken
@@ -86,7 +86,7 @@ extension OpenFolder {
     /// Publishes by a second name, which as little replaces anything.
     private func link(_ file: LocalFile, as name: String) throws(FileError) {
         do throws(FileError) {
-            try fileSystem.link(file.partName, as: name, in: number)
+            try fileSystem.link(file.partName, in: number, as: name, in: number)
         } catch {
             switch error.errno {
             case EEXIST: throw .nameTaken
