@@ -125,9 +125,6 @@ enum Query: String, CaseIterable {
     case deleteHandOver = """
         DELETE FROM handOver WHERE token = ?
         """
-    case saveSegments = """
-        UPDATE task SET segments = ?, bytesOnDisk = ? WHERE id = ?
-        """
     case fail = """
         UPDATE task SET state = 'failed', hold = NULL, cookies = NULL WHERE id = ?
         """

@@ -34,17 +34,12 @@ extension StoreAccess {
     /// Calls `body` with each task that ``tasks()`` would return, so that they need not be in
     /// memory at once.
     ///
-    /// - Parameters:
-    ///   - first: starts after this id; nil starts with the first task.
-    ///   - body: receives each task; returns whether to go on.
+    /// - Parameter body: receives each task; returns whether to go on.
     /// - Throws: `StoreFailure.database`.
-    package func forEachTask(
-        after first: TaskID? = nil,
-        _ body: (TaskRecord) -> Bool
-    ) throws(StoreFailure) {
+    package func forEachTask(_ body: (TaskRecord) -> Bool) throws(StoreFailure) {
         try translatingErrors {
             let statement = try database.cachedStatement(sql: TaskColumn.selectInOrder)
-            let ids = try Int64.fetchCursor(statement, arguments: [first?.rawValue ?? 0])
+            let ids = try Int64.fetchCursor(statement)
             while try ids.next() != nil {
                 guard let record = try? TaskRow(of: statement).record(), record.intent != .remove
                 else { continue }
@@ -205,10 +200,10 @@ extension StoreAccess {
         }
     }
 
-    /// Returns the tasks in these states, in order of ids, without those with the intent to remove.
-    package func ids(in kinds: Set<TaskState.Kind>) throws(StoreFailure) -> [TaskID] {
+    /// Returns all tasks in order of ids, without those with the intent to remove.
+    package func allIDs() throws(StoreFailure) -> [TaskID] {
         var ids: [TaskID] = []
-        for kind in kinds {
+        for kind in TaskState.Kind.allCases {
             try forEachRow(.inState, [kind.rawValue]) { id, _ in ids.append(id) }
         }
         return ids.sorted()

@@ -95,12 +95,6 @@ extension StoreAccess where Right == ReadWrite {
         ]
     }
 
-    /// Stores a checkpoint: the segment map and the number of bytes.
-    package func saveSegments(_ id: TaskID, _ segments: SegmentMap) throws(StoreFailure) {
-        let bytes = Data(segments.bytes)
-        try execute(Query.saveSegments.rawValue, [bytes, segments.byteCount, id.rawValue])
-    }
-
     /// Deletes the task, whose id is not given again; does nothing if it does not exist.
     package func delete(_ id: TaskID) throws(StoreFailure) {
         try execute(Query.delete.rawValue, [id.rawValue])

@@ -167,7 +167,7 @@ enum TaskColumn: Int, CaseIterable {
     /// The tasks of later commits, in the order of the commits.
     static let selectChangedAfter =
         select + " WHERE serial > ? AND intent IS NOT 'remove' ORDER BY serial, id"
-    static let selectInOrder = select + " WHERE id > ? ORDER BY id"
+    static let selectInOrder = select + " ORDER BY id"
     static let selectInState = select + " WHERE state = ? AND intent IS NOT 'remove' ORDER BY id"
 
     /// The statement that stores a new record, and its arguments.

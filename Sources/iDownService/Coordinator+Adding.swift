@@ -13,15 +13,8 @@ extension Coordinator {
     /// - Parameters:
     ///   - wishes: what to add, in order.
     ///   - token: the same token gives the same ids for ever, whatever the wishes.
-    /// - Returns: an id for each wish.
-    /// - Throws: `ServiceRefusal`, or what the store says; nothing is added then.
-    package func add(_ wishes: [NewTask], token: String?) async throws -> [TaskID] {
-        try await withCheckedThrowingContinuation { continuation in
-            add(wishes, token: token) { continuation.resume(with: $0) }
-        }
-    }
-
-    /// The same without a task that waits: `answer` is called where the other would return.
+    ///   - answer: receives an id for each wish; or a `ServiceRefusal`, or what the store says, and
+    ///     nothing is added then.
     func add(
         _ wishes: [NewTask],
         token: String?,

@@ -156,9 +156,7 @@ extension Coordinator {
 
     /// The ids of all tasks, in the order of adding.
     package func taskIDs() async throws -> [TaskID] {
-        try await store.read { snapshot throws(StoreFailure) in
-            try snapshot.ids(in: Set(TaskState.Kind.allCases))
-        }
+        try await store.read { snapshot throws(StoreFailure) in try snapshot.allIDs() }
     }
 
     package func counts() async throws -> TaskCounts {

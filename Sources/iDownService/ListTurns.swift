@@ -13,10 +13,7 @@ struct ListTurns {
     private var running = 0
     private var lines: [String: [@Sendable () -> Void]] = [:]
     /// Clients with calls that wait, those first that have waited longest for a turn.
-    private var clients: [String] = []
-
-    /// Clients with calls that wait.
-    var clientsInLine: Int { clients.count }
+    private(set) var clients: [String] = []
 
     /// Whether the next one has to wait.
     var isFull: Bool { running == Self.most }

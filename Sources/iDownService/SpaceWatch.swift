@@ -12,15 +12,12 @@ final class SpaceWatch {
     private(set) var fullDirectories: Set<String> = []
     /// How often a full disk is looked at while a task waits for it.
     private let interval: Duration
-    /// Nil while no task waits for a disk.
-    private var watch: Task<Void, Never>?
+    /// Looks at full disks from time to time; nil while no task waits for a disk.
+    private(set) var watch: Task<Void, Never>?
     private var hasNewHold = false
     private var measures: [String: Task<Void, Never>] = [:]
 
     init(interval: Duration) { self.interval = interval }
-
-    /// Whether a full disk is looked at from time to time.
-    var isWatching: Bool { watch != nil }
 
     /// Looks after the disk that a task waits for.
     func noteHold(of record: TaskRecord, in coordinator: isolated Coordinator) {

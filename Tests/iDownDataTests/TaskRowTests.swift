@@ -36,20 +36,6 @@ import iDownState
         }
     }
 
-    @Test func `a checkpoint changes the map and nothing else`() async throws {
-        try await withStore { store in
-            var record = try await store.commit { try $0.addTask("http://a/1") }
-            let range = try #require(ByteRange(first: 10, length: 20))
-            record.segments = SegmentMap([range])
-            let checkpoint = record
-            let stored = try await store.commit { transaction in
-                try transaction.saveSegments(checkpoint.id, checkpoint.segments)
-                return try transaction.task(checkpoint.id)
-            }
-            #expect(stored == record)
-        }
-    }
-
     @Test func `a task that lists nothing has nothing stored for it`() async throws {
         try await withStore { store in
             let stored = try await store.commit { transaction in

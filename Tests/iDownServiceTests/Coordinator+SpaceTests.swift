@@ -37,7 +37,7 @@ import iDownloader
             #expect(hub.holds(.large, as: "a"))
             #expect(try await hub.record(id)?.tries == 0)
             try await waitUntil("the disk not to be looked at any more") {
-                await hub.coordinator.look { !$0.space.isWatching }
+                await hub.coordinator.look { $0.space.watch == nil }
             }
         }
     }

@@ -238,3 +238,12 @@ func waitUntil(
         }
     }
 }
+
+extension Coordinator {
+    /// Adds all of them in one commit, or none, and returns an id for each.
+    func add(_ wishes: [NewTask], token: String?) async throws -> [TaskID] {
+        try await withCheckedThrowingContinuation { continuation in
+            add(wishes, token: token) { continuation.resume(with: $0) }
+        }
+    }
+}

@@ -72,7 +72,7 @@ import iDownTesting
 }
 
 extension ManagerService {
-    fileprivate var clientsInLine: Int { listTurns.clientsInLine }
+    fileprivate var clientsInLine: Int { listTurns.clients.count }
 
     fileprivate func takeAllTurns() {
         while !listTurns.isFull { listTurns.begin(of: "") {} }
