@@ -97,12 +97,14 @@ public struct WireWriter: Sendable {
     /// Appends a variant of any type.
     mutating func variant(_ content: Value) {
         let signature = content.signature
-        if content.simpleType == nil {
+        switch content {
+        case .array, .dictionary, .structure:
             if let reason = Signatures.fault(in: signature.rawValue) {
                 fail(.invalidArguments("\"\(signature)\" is not the type of a value: \(reason)."))
             } else if !signature.isSingleCompleteType {
                 fail(.invalidArguments("\"\(signature)\" is not one complete type."))
             }
+        default: break  // Its signature is one character.
         }
         append(shortText: signature.rawValue)
         nest { $0.append(content: content) }

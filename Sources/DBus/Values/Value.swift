@@ -54,24 +54,6 @@ public enum Value: Hashable, Sendable {
         }
     }
 
-    /// The type of a value whose signature is one character; nil for what has others inside.
-    var simpleType: TypeCode? {
-        switch self {
-        case .byte: .byte
-        case .boolean: .boolean
-        case .int16: .int16
-        case .uint16: .uint16
-        case .int32: .int32
-        case .uint32: .uint32
-        case .int64: .int64
-        case .uint64: .uint64
-        case .double: .double
-        case .string: .string
-        case .objectPath: .objectPath
-        case .signature, .array, .dictionary, .structure, .variant, .descriptor: nil
-        }
-    }
-
     /// The one complete type of this value.
     public var signature: Signature {
         switch self {
