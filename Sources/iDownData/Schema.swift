@@ -8,50 +8,20 @@ import iDownState
 /// What was once released is never edited, only added to.
 enum Schema {
     static var migrator: DatabaseMigrator {
+        let versions = [
+            version1, version2, version3, version4, version5, version6, version7,
+            version8, version9, version10, version11, version12, version13, version14,
+        ]
         var migrator = DatabaseMigrator()
-        migrator.registerMigration("1", foreignKeyChecks: .immediate) { database in
-            try database.execute(sql: version1)
-        }
-        migrator.registerMigration("2", foreignKeyChecks: .immediate) { database in
-            try database.execute(sql: version2)
-            try markLogins(in: database)
-        }
-        migrator.registerMigration("3", foreignKeyChecks: .immediate) { database in
-            try database.execute(sql: version3)
-        }
-        migrator.registerMigration("4", foreignKeyChecks: .immediate) { database in
-            try database.execute(sql: version4)
-        }
-        migrator.registerMigration("5", foreignKeyChecks: .immediate) { database in
-            try database.execute(sql: version5)
-        }
-        migrator.registerMigration("6", foreignKeyChecks: .immediate) { database in
-            try database.execute(sql: version6)
-        }
-        migrator.registerMigration("7", foreignKeyChecks: .immediate) { database in
-            try database.execute(sql: version7)
-        }
-        migrator.registerMigration("8", foreignKeyChecks: .immediate) { database in
-            try database.execute(sql: version8)
-        }
-        migrator.registerMigration("9", foreignKeyChecks: .immediate) { database in
-            try database.execute(sql: version9)
-        }
-        migrator.registerMigration("10", foreignKeyChecks: .immediate) { database in
-            try database.execute(sql: version10)
-        }
-        migrator.registerMigration("11", foreignKeyChecks: .immediate) { database in
-            try database.execute(sql: version11)
-        }
-        migrator.registerMigration("12", foreignKeyChecks: .immediate) { database in
-            try database.execute(sql: version12)
-            try nameTasks(in: database)
-        }
-        migrator.registerMigration("13", foreignKeyChecks: .immediate) { database in
-            try database.execute(sql: version13)
-        }
-        migrator.registerMigration("14", foreignKeyChecks: .immediate) { database in
-            try database.execute(sql: version14)
+        for (number, sql) in zip(1..., versions) {
+            migrator.registerMigration("\(number)", foreignKeyChecks: .immediate) { database in
+                try database.execute(sql: sql)
+                switch number {
+                case 2: try markLogins(in: database)
+                case 12: try nameTasks(in: database)
+                default: break
+                }
+            }
         }
         return migrator
     }
