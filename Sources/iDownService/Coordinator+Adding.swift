@@ -174,14 +174,7 @@ extension Transaction {
     }
 
     fileprivate func add(_ wish: NewTask, at now: WallTime) throws -> Change {
-        var record = TaskRecord(
-            id: try makeID(),
-            request: wish.request,
-            createdAt: now,
-            priority: wish.priority ?? 0,
-            speedLimit: wish.speedLimit
-        )
-        if wish.isPaused { record.state = .paused }
+        var record = TaskRecord(wish, id: try makeID(), at: now)
         record.serial = try makeSerial()
         try insert(record)
         if let pieces = wish.pieces { try keep(pieces, of: record.id) }

@@ -18,23 +18,6 @@ import iDownloader
 /// What `kill -9` leaves is the row alone. Nobody can know then whether the caller got its answer,
 /// so that it counts as answered: a download may come twice, but is never lost.
 final class HandOvers {
-    /// How a call goes on that waits for the first answer.
-    private enum Word: Sendable {
-        case answered(OfferedFile)
-        /// There is no answer with a file; the failure, where the server or the way is at fault.
-        case failed(Failure?)
-        case withdrawn
-        case stopping
-
-        init(_ word: Journal.FirstWord) {
-            self =
-                switch word {
-                case .answered(let file): .answered(file)
-                case .ended(let failure): .failed(failure)
-                }
-        }
-    }
-
     /// The longest that the browser's response is held.
     static let patience: Duration = .seconds(3)
     /// The browser has this long for its last word.
@@ -42,7 +25,8 @@ final class HandOvers {
     /// More downloads at once are left to the browser.
     private static let most = 64
 
-    private let words = Waiters<String, Word>()
+    /// Calls that wait for the first answer, or for why they are refused.
+    private let words = Waiters<String, Result<Journal.FirstWord, ServiceRefusal>>()
     /// Tokens whose first answer is waited for, and the calls that have come a second time.
     private var asking: Set<String> = []
     private let results = Waiters<String, Result<TaskID, any Error>>()
@@ -174,10 +158,10 @@ final class HandOvers {
         in coordinator: isolated Coordinator
     ) -> HeadStart {
         let record = TaskRecord(wish, id: id, at: coordinator.time.date)
-        return HeadStart(handedOver: record, on: coordinator.engine, for: coordinator) { answer in
+        return HeadStart(record, on: coordinator.engine, for: coordinator) { word in
             coordinator.executor.post {
                 coordinator.assumeIsolated { coordinator in
-                    coordinator.handOvers.words.release(token, with: Word(answer))
+                    coordinator.handOvers.words.release(token, with: .success(word))
                 }
             }
         }
@@ -187,20 +171,18 @@ final class HandOvers {
 
     /// - Returns: the answer, if it is the one that the browser saw.
     private static func judge(
-        _ word: Word?,
+        _ word: Result<Journal.FirstWord, ServiceRefusal>?,
         _ seen: SeenAnswer
     ) throws(ServiceRefusal) -> OfferedFile {
-        switch word {
+        switch try word?.get() {
         case .answered(let file):
             guard let difference = seen.difference(from: file) else { return file }
             throw .disagreed("The server's answer to idown has another \(difference).")
-        case .failed(let failure):
+        case .ended(let failure):
             throw .disagreed(
                 failure.map { "\($0.code.rawValue): \($0.message)" }
                     ?? "idown cannot ask the server now."
             )
-        case .withdrawn: throw .withdrawn
-        case .stopping: throw .stopping
         case nil: throw .disagreed(overdue)
         }
     }
@@ -226,7 +208,7 @@ final class HandOvers {
     /// task goes as by Remove.
     func withdraw(_ token: String, in coordinator: isolated Coordinator) async throws {
         try coordinator.refuseWhileStopping()
-        words.release(token, with: .withdrawn)
+        words.release(token, with: .failure(.withdrawn))
         let known = try await coordinator.store.readNow { snapshot throws(StoreFailure) in
             try snapshot.handOver(token)
         }
@@ -236,7 +218,7 @@ final class HandOvers {
             }
         }
         // One whose first answer came while the withdrawal was recorded.
-        words.release(token, with: .withdrawn)
+        words.release(token, with: .failure(.withdrawn))
         switch before {
         case .provisional(let id, _): leave(id, in: coordinator)
         case .confirmed(let id): await coordinator.finish(.remove, on: [id])
@@ -349,7 +331,7 @@ final class HandOvers {
     /// The service ends; what is provisional stays so.
     func stop() {
         clock?.cancel()
-        words.releaseAll(with: .stopping)
+        words.releaseAll(with: .failure(.stopping))
         for id in held.keys.sorted() { drop(id) }
     }
 }

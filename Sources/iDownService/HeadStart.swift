@@ -18,32 +18,27 @@ struct HeadStart {
     /// It does not get the slot, and ends.
     private(set) var isDropped = false
 
-    init(_ record: TaskRecord, on engine: Engine, for coordinator: Coordinator) {
-        var granted = record
-        granted.attempt = record.attempt.next
-        journal = Journal(coordinator, verdict: nil)
-        transfer = engine.start(TransferJob(granted), journal: journal)
-        isHandedOver = false
-    }
-
-    /// Begins the transfer of a task that is not in the list yet, and waits with its answer.
+    /// Begins the transfer of a task; that of a task which a browser hands over, and which is not in the
+    /// list yet, waits with its answer.
     ///
     /// - Parameters:
-    ///   - record: the future task.
+    ///   - record: the task.
     ///   - engine: starts the transfer.
     ///   - coordinator: records what the transfer tells, once the task has its slot.
-    ///   - listener: hears what the transfer says first, on any thread.
+    ///   - listener: hears what the transfer of a handed over task says first, on any thread; nil for
+    ///     any other task.
     init(
-        handedOver record: TaskRecord,
+        _ record: TaskRecord,
         on engine: Engine,
         for coordinator: Coordinator,
-        _ listener: @escaping @Sendable (Journal.FirstWord) -> Void
+        listener: (@Sendable (Journal.FirstWord) -> Void)? = nil
     ) {
+        isHandedOver = listener != nil
         var granted = record
         granted.attempt = record.attempt.next
+        let job = TransferJob(granted, holdsFirstAnswer: isHandedOver)
         journal = Journal(coordinator, verdict: nil, listener: listener)
-        transfer = engine.start(TransferJob(granted, holdsFirstAnswer: true), journal: journal)
-        isHandedOver = true
+        transfer = engine.start(job, journal: journal)
     }
 
     mutating func drop() {
