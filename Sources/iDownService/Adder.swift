@@ -34,36 +34,43 @@ struct AddCall: Sendable {
 /// task per call, the waits for its folder, its turn and its commit each changed threads twice, and
 /// that was most of what a call cost.
 final class Adder {
-    private var lines = CallLines<AddCall>()
+    /// The calls that have come and are not being judged yet, by their clients.
+    private var waiting: [String: [AddCall]] = [:]
     /// Who judges the calls of each client; ends by itself.
     private var judges: [String: Task<Void, Never>] = [:]
 
     /// Puts a call behind what its sender wanted before.
     func append(_ call: AddCall, in service: isolated ManagerService) {
         let client = call.call.sender?.rawValue ?? ""
-        guard lines.append(call, from: client) else { return }
+        waiting[client, default: []].append(call)
+        guard judges[client] == nil else { return }
         judges[client] = Task { await serve(client, in: service) }
     }
 
     private func serve(_ client: String, in service: isolated ManagerService) async {
-        var look: FolderLook?
-        while let (number, asked) = lines.takeFirst(of: client) {
-            // Nobody gets an answer that is older than the question.
-            if let last = look?.last, last < number { look = nil }
-            do {
-                try await serve(asked, client, &look, in: service)
-            } catch {
-                asked.answer(.failure(error))
+        var count = 0
+        while var calls = waiting.removeValue(forKey: client) {
+            // Nobody gets an answer that is older than the question: calls that come from now on are
+            // in the next batch, which looks again.
+            var look: FolderLook?
+            // Taken off the end one by one, so that each is let go once it is judged.
+            calls.reverse()
+            while let asked = calls.popLast() {
+                do {
+                    try await serve(asked, &look, in: service)
+                } catch {
+                    asked.answer(.failure(error))
+                }
+                count += 1
+                // Others are served meanwhile.
+                if count.isMultiple(of: Commits.piece) { await Task.yield() }
             }
-            // Others are served meanwhile.
-            if number % Commits.piece == 0 { await Task.yield() }
         }
         judges[client] = nil
     }
 
     private func serve(
         _ asked: AddCall,
-        _ client: String,
         _ look: inout FolderLook?,
         in service: isolated ManagerService
     ) async throws {
@@ -84,7 +91,6 @@ final class Adder {
         if let look, look.path.utf8.elementsEqual(path.utf8), look.rules == wishes.rules {
             wishes.look = look
         }
-        let last = lines.last(of: client)
         let tasks: [NewTask] =
             switch asked.wish {
             case .urls(let urls, let isList):
@@ -94,7 +100,7 @@ final class Adder {
             case .many: []
             }
         if wishes.look == nil, let directory = tasks.first?.request.directory {
-            look = FolderLook(path: path, rules: wishes.rules, directory: directory, last: last)
+            look = FolderLook(path: path, rules: wishes.rules, directory: directory)
         }
         await service.coordinator.add(tasks, token: token, answer: asked.answer)
     }

@@ -56,7 +56,7 @@ extension ManagerService {
         options.onExisting = nil
         var wishes = Wishes(engine: engine, downloadDirectory: directory, rules: rules)
         // Nothing is stored, so that no folder is looked at or made.
-        wishes.look = FolderLook(path: directory, rules: rules, directory: directory, last: 0)
+        wishes.look = FolderLook(path: directory, rules: rules, directory: directory)
         guard let task = try await wishes.judge([url], options, isList: false).first else {
             throw ManagerError(.failed, "The URL stands for no download. Please report this.")
         }

@@ -13,8 +13,6 @@ struct FolderLook: Sendable {
     let rules: FolderRules
     /// With its links resolved.
     let directory: String
-    /// The last call that had come when the look began.
-    let last: Int
 }
 
 /// Turns what a client sends into tasks that can be added, or refuses it by its contract name.
