@@ -33,22 +33,17 @@ package struct ChangePlace: Hashable, Sendable {
 extension StoreAccess {
     /// Returns which list this is, and its newest serial.
     package func position() throws(StoreFailure) -> ListPosition {
-        try translatingErrors {
-            let row = try listRow()
-            return ListPosition(list: text(row, 0), serial: integer(row, 1))
-        }
+        let row = try listRow(.list)
+        return ListPosition(list: text(row, 0), serial: integer(row, 1))
     }
 
-    fileprivate func listRow() throws -> Row { try oneRow(.list) }
-
-    /// The only row of the table `list`, copied.
-    fileprivate func oneRow(
+    /// The only row of the table `list`.
+    fileprivate func listRow(
         _ query: Query,
         _ arguments: StatementArguments = StatementArguments()
-    ) throws -> Row {
-        let statement = try database.cachedStatement(sql: query.rawValue)
-        guard let row = try Row.fetchOne(statement, arguments: arguments) else {
-            throw StoreFailure.corruptRecord(id: 0, column: "list")
+    ) throws(StoreFailure) -> Row {
+        guard let row = try first(query, arguments) else {
+            throw .corruptRecord(id: 0, column: "list")
         }
         return row
     }
@@ -57,10 +52,8 @@ extension StoreAccess {
     /// which stands for the empty list.
     package func knowsRemovals(since serial: Int64) throws(StoreFailure) -> Bool {
         guard serial != 0 else { return true }
-        return try translatingErrors {
-            let row = try listRow()
-            return serial >= integer(row, 3) && serial <= integer(row, 1)
-        }
+        let row = try listRow(.list)
+        return serial >= integer(row, 3) && serial <= integer(row, 1)
     }
 
     /// Calls `body` with each task that has changed after a place, in the order of the last changes.
@@ -98,14 +91,7 @@ extension StoreAccess {
     /// Returns the tasks that were removed after this serial, in the order of the removals.
     package func removals(since serial: Int64) throws(StoreFailure) -> [TaskID] {
         guard serial != 0 else { return [] }
-        return try translatingErrors {
-            var ids: [TaskID] = []
-            let rows = try rows(Query.removals.rawValue, [serial])
-            while let row = try rows.next() {
-                if let id = TaskID(rawValue: integer(row, 0)) { ids.append(id) }
-            }
-            return ids
-        }
+        return try ids(.removals, [serial])
     }
 }
 
@@ -125,9 +111,7 @@ extension StoreAccess where Right == ReadWrite {
         } catch {
             throw .file(error)
         }
-        let serial = try translatingErrors {
-            integer(try oneRow(.takeSerial, [reserved]), 0)
-        }
+        let serial = integer(try listRow(.takeSerial, [reserved]), 0)
         ids.noteSerial(serial)
         numbers.serial = serial
         return serial
@@ -149,7 +133,7 @@ extension StoreAccess where Right == ReadWrite {
         let known = ids.serials
         // A damaged list may have lost the row.
         try execute(Query.insertList.rawValue, [])
-        let row = try listRow()
+        let row = try listRow(.list)
         let (serial, reserved) = (integer(row, 1), integer(row, 2))
         let newest = try Int64.fetchOne(database, sql: Query.newestSerial.rawValue) ?? 0
         if reserved < known.bound || serial < known.reached || serial < newest {

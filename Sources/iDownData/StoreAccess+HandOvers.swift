@@ -20,18 +20,15 @@ package enum HandOver: Hashable, Sendable {
 extension StoreAccess {
     /// Returns what has become of a hand-over; nil for a token that no hand-over has.
     package func handOver(_ token: String) throws(StoreFailure) -> HandOver? {
-        try translatingErrors {
-            let rows = try rows(Query.handOver.rawValue, [token])
-            guard let row = try rows.next() else { return nil }
-            let id = TaskID(rawValue: integer(row, 1))
-            return switch (text(row, 0), id) {
-            case ("provisional", let id?):
-                .provisional(id, confirmAt: WallTime(microseconds: integer(row, 2)))
-            case ("confirmed", let id?): .confirmed(id)
-            case ("joined", let id?): .joined(id)
-            // A token that cannot be read is not to add anything.
-            default: .withdrawn
-            }
+        guard let row = try first(.handOver, [token]) else { return nil }
+        let id = TaskID(rawValue: integer(row, 1))
+        return switch (text(row, 0), id) {
+        case ("provisional", let id?):
+            .provisional(id, confirmAt: WallTime(microseconds: integer(row, 2)))
+        case ("confirmed", let id?): .confirmed(id)
+        case ("joined", let id?): .joined(id)
+        // A token that cannot be read is not to add anything.
+        default: .withdrawn
         }
     }
 
@@ -60,17 +57,11 @@ extension StoreAccess {
     ) throws(StoreFailure) -> [TaskRecord] {
         let profile = String(token.prefix(36))
         guard UUID(uuidString: profile) != nil, token.dropFirst(36).first == "-" else { return [] }
-        let ids = try translatingErrors {
-            var ids: [TaskID] = []
-            let words: StatementArguments = ["\(profile)-", "\(profile).", page]
-            let rows = try rows(Query.unfinishedHandOvers.rawValue, words)
-            while let row = try rows.next() {
-                if let id = TaskID(rawValue: integer(row, 0)) { ids.append(id) }
-            }
-            return ids
-        }
+        let words: StatementArguments = ["\(profile)-", "\(profile).", page]
         var records: [TaskRecord] = []
-        for id in ids { if let record = try task(id) { records.append(record) } }
+        for id in try ids(.unfinishedHandOvers, words) {
+            if let record = try task(id) { records.append(record) }
+        }
         return records
     }
 
@@ -80,7 +71,7 @@ extension StoreAccess {
     ) throws(StoreFailure) -> [(token: String, confirmAt: WallTime)] {
         try translatingErrors {
             var found: [(token: String, confirmAt: WallTime)] = []
-            let rows = try rows(Query.provisionalHandOvers.rawValue, [limit])
+            let rows = try rows(.provisionalHandOvers, [limit])
             while let row = try rows.next() {
                 found.append((text(row, 0), WallTime(microseconds: integer(row, 1))))
             }

@@ -18,28 +18,20 @@ extension StoreAccess {
         after first: TaskID?,
         limit: Int
     ) throws(StoreFailure) -> [TaskRecord] {
-        var ids: [TaskID] = []
-        try forEachRow(.withLogins, [first?.rawValue ?? 0, limit]) { id, _ in ids.append(id) }
-        var records: [TaskRecord] = []
-        for id in ids {
-            if let record = try? task(id) { records.append(record) }
-        }
-        return records
+        try records(.withLogins, [first?.rawValue ?? 0, limit])
     }
 
     /// Whether the logins that are kept under this id belong to a task.
     package func needsLogins(keptAt id: String) throws(StoreFailure) -> Bool {
         let keys = [true, false].map { LoginKey(id: id, isForURL: $0).rawValue }
-        var isFound = false
-        try forEachRow(.withLoginKey, [keys[0], keys[1]]) { _, _ in isFound = true }
-        return isFound
+        return try !ids(.withLoginKey, [keys[0], keys[1]]).isEmpty
     }
 
     /// Returns the keys of all kept logins, each key once.
     package func loginKeys(limit: Int) throws(StoreFailure) -> [LoginKey] {
         try translatingErrors {
             var keys: [LoginKey] = []
-            let rows = try rows(Query.loginKeys.rawValue, [limit])
+            let rows = try rows(.loginKeys, [limit])
             while let row = try rows.next() {
                 if let key = LoginKey(rawValue: text(row, 0)) { keys.append(key) }
             }
@@ -50,9 +42,7 @@ extension StoreAccess {
     /// Returns the tasks that failed, or wait for a retry, because their kept logins could not be
     /// read.
     package func tasksWithUnreadableLogins() throws(StoreFailure) -> [TaskID] {
-        var ids: [TaskID] = []
-        try forEachRow(.unreadableLogins) { id, _ in ids.append(id) }
-        return ids
+        try ids(.unreadableLogins)
     }
 }
 

@@ -9,19 +9,16 @@ package import iDownState
 extension StoreAccess {
     /// Returns the hashes of a task's pieces; nil if the task has none.
     package func pieceHashes(of id: TaskID) throws(StoreFailure) -> PieceHashes? {
-        try translatingErrors { () -> PieceHashes? in
-            let rows = try rows(Query.pieceHashes.rawValue, [id.rawValue])
-            guard let row = try rows.next() else { return nil }
-            let stored = Array(row.databaseValues)
-            guard stored.count == 3,
-                let name = String.fromDatabaseValue(stored[0]),
-                let algorithm = Checksum.Algorithm(rawValue: name),
-                let length = Int64.fromDatabaseValue(stored[1]),
-                let digests = Data.fromDatabaseValue(stored[2]),
-                let pieces = PieceHashes(algorithm, length: length, digests: Array(digests))
-            else { throw StoreFailure.corruptRecord(id: id.rawValue, column: "pieceHashes") }
-            return pieces
-        }
+        guard let row = try first(.pieceHashes, [id.rawValue]) else { return nil }
+        let stored = Array(row.databaseValues)
+        guard stored.count == 3,
+            let name = String.fromDatabaseValue(stored[0]),
+            let algorithm = Checksum.Algorithm(rawValue: name),
+            let length = Int64.fromDatabaseValue(stored[1]),
+            let digests = Data.fromDatabaseValue(stored[2]),
+            let pieces = PieceHashes(algorithm, length: length, digests: Array(digests))
+        else { throw .corruptRecord(id: id.rawValue, column: "pieceHashes") }
+        return pieces
     }
 }
 

@@ -35,9 +35,9 @@ extension StoreAccess {
     }
 
     private func queue(excluding exclusions: QueueExclusions) throws -> RowCursor {
-        guard !exclusions.excludesOnlyTasks else { return try rows(Query.inQueue.rawValue) }
+        guard !exclusions.excludesOnlyTasks else { return try rows(.inQueue) }
         return try rows(
-            Query.inQueueExcluding.rawValue,
+            .inQueueExcluding,
             [
                 exclusions.remote ? 1 : 0,
                 try json(exclusions.origins.map { URLHash.value(of: $0.text) }),
@@ -57,19 +57,14 @@ extension StoreAccess {
     /// - Returns: their ids.
     /// - Throws: `StoreFailure.database`.
     package func held(by hold: Hold) throws(StoreFailure) -> [TaskID] {
-        var ids: [TaskID] = []
-        try forEachRow(.held, [hold.name]) { id, _ in ids.append(id) }
-        return ids
+        try ids(.held, [hold.name])
     }
 
     /// Returns how many tasks wait for something other than a slot.
     ///
     /// Tasks in back-off and other held tasks are each counted up to 300.
     package func countOfHeld() throws(StoreFailure) -> Int {
-        var count = 0
-        try forEachRow(.someInBackOff) { _, _ in count += 1 }
-        try forEachRow(.someHeld) { _, _ in count += 1 }
-        return count
+        try ids(.someInBackOff).count + ids(.someHeld).count
     }
 
     /// Returns the tasks in back-off with the times of their next tries, the earliest first.

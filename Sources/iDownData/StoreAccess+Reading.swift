@@ -101,7 +101,7 @@ extension StoreAccess {
     package func counts() throws(StoreFailure) -> TaskCounts {
         try translatingErrors {
             var counts = TaskCounts()
-            let rows = try rows(Query.counts.rawValue)
+            let rows = try rows(.counts)
             while let row = try rows.next() {
                 guard let kind = TaskState.Kind(rawValue: text(row, 0)) else { continue }
                 counts[kind] = Int(clamping: integer(row, 1))
@@ -112,11 +112,7 @@ extension StoreAccess {
 
     /// Returns how many tasks an application from a sandbox has in the list.
     package func count(ownedBy owner: String) throws(StoreFailure) -> Int {
-        try translatingErrors {
-            // A row is valid for as long as its cursor.
-            let rows = try rows(Query.countOfOwner.rawValue, [owner])
-            return try rows.next().map { Int(clamping: integer($0, 0)) } ?? 0
-        }
+        try first(.countOfOwner, [owner]).map { Int(clamping: integer($0, 0)) } ?? 0
     }
 
     /// Returns the oldest unfinished task with this URL and folder, which another AddURL call for
@@ -140,12 +136,14 @@ extension StoreAccess {
         owner: String? = nil,
         keptLogins: Set<String> = []
     ) throws(StoreFailure) -> TaskID? {
-        let found = try unfinishedTask(url, directory, fileName, owner) { $0?.isForURL != true }
-        guard found == nil, !keptLogins.isEmpty else { return found }
-        let bare = TaskRequest.withoutLogin(url)
-        return try unfinishedTask(bare, directory, fileName, owner) { key in
-            key.map { $0.isForURL && keptLogins.contains($0.id) } ?? false
+        let found = try unfinishedTasks(url, directory, fileName, owner, limit: 1) { key in
+            key?.isForURL != true
         }
+        guard found.isEmpty, !keptLogins.isEmpty else { return found.first }
+        let bare = TaskRequest.withoutLogin(url)
+        return try unfinishedTasks(bare, directory, fileName, owner, limit: 1) { key in
+            key.map { $0.isForURL && keptLogins.contains($0.id) } ?? false
+        }.first
     }
 
     /// Returns the unfinished tasks with a URL in a folder, in order of ids.
@@ -164,16 +162,6 @@ extension StoreAccess {
         try unfinishedTasks(url, directory, fileName, nil) { $0?.isForURL != true }
     }
 
-    private func unfinishedTask(
-        _ url: String,
-        _ directory: String,
-        _ fileName: String?,
-        _ owner: String?,
-        _ isMeant: (LoginKey?) -> Bool
-    ) throws(StoreFailure) -> TaskID? {
-        try unfinishedTasks(url, directory, fileName, owner, limit: 1, isMeant).first
-    }
-
     private func unfinishedTasks(
         _ url: String,
         _ directory: String,
@@ -184,7 +172,7 @@ extension StoreAccess {
     ) throws(StoreFailure) -> [TaskID] {
         try translatingErrors {
             var found: [TaskID] = []
-            let rows = try rows(Query.unfinished.rawValue, [URLHash.value(of: url), directory])
+            let rows = try rows(.unfinished, [URLHash.value(of: url), directory])
             while found.count < limit, let row = try rows.next() {
                 guard text(row, 1) == url, isMeant(LoginKey(rawValue: text(row, 5))) else {
                     continue
@@ -202,11 +190,9 @@ extension StoreAccess {
 
     /// Returns all tasks in order of ids, without those with the intent to remove.
     package func allIDs() throws(StoreFailure) -> [TaskID] {
-        var ids: [TaskID] = []
-        for kind in TaskState.Kind.allCases {
-            try forEachRow(.inState, [kind.rawValue]) { id, _ in ids.append(id) }
-        }
-        return ids.sorted()
+        var all: [TaskID] = []
+        for kind in TaskState.Kind.allCases { all += try ids(.inState, [kind.rawValue]) }
+        return all.sorted()
     }
 
     /// Returns the downloading tasks, in the order of their starts.
@@ -233,9 +219,7 @@ extension StoreAccess {
 
     /// Returns the tasks whose files are on their way to another place, or have left something behind.
     package func movingTasks() throws(StoreFailure) -> [TaskID] {
-        var ids: [TaskID] = []
-        try forEachRow(.moving) { id, _ in ids.append(id) }
-        return ids
+        try ids(.moving)
     }
 
     /// Returns the unfinished tasks that have a file, without those with the intent to remove.
@@ -256,7 +240,7 @@ extension StoreAccess {
 
     /// Returns the ids with which a call with this token was answered; nil for a new token.
     package func taskIDs(forToken token: String) throws(StoreFailure) -> [TaskID]? {
-        guard let row = try first(Query.idsForToken.rawValue, [token]) else { return nil }
+        guard let row = try first(.idsForToken, [token]) else { return nil }
         let stored: DatabaseValue = row[0]
         guard let data = Data.fromDatabaseValue(stored), let ids = TaskIDList.ids(Array(data))
         else { throw .corruptRecord(id: 0, column: "token") }
@@ -267,10 +251,21 @@ extension StoreAccess {
 
     /// Returns the records of the ids that a query finds, in order of ids; unreadable ones are left
     /// out.
-    private func records(_ query: Query) throws(StoreFailure) -> [TaskRecord] {
+    func records(
+        _ query: Query,
+        _ arguments: StatementArguments = StatementArguments()
+    ) throws(StoreFailure) -> [TaskRecord] {
+        try ids(query, arguments).sorted().compactMap { id in try? task(id) }
+    }
+
+    /// Returns the ids that a query finds in its first column, in the order of the rows.
+    func ids(
+        _ query: Query,
+        _ arguments: StatementArguments = StatementArguments()
+    ) throws(StoreFailure) -> [TaskID] {
         var ids: [TaskID] = []
-        try forEachRow(query) { id, _ in ids.append(id) }
-        return ids.sorted().compactMap { id in try? task(id) }
+        try forEachRow(query, arguments) { id, _ in ids.append(id) }
+        return ids
     }
 
     /// Calls `body` with each row of a query whose first column is a task's id.
@@ -280,7 +275,7 @@ extension StoreAccess {
         _ body: (TaskID, Row) -> Void
     ) throws(StoreFailure) {
         try translatingErrors {
-            let rows = try rows(query.rawValue, arguments)
+            let rows = try rows(query, arguments)
             while let row = try rows.next() {
                 guard let id = TaskID(rawValue: integer(row, 0)) else { continue }
                 body(id, row)
@@ -288,12 +283,13 @@ extension StoreAccess {
         }
     }
 
-    private func first(
-        _ sql: String,
-        _ arguments: StatementArguments
+    /// Returns a copy of the first row that a query finds.
+    func first(
+        _ query: Query,
+        _ arguments: StatementArguments = StatementArguments()
     ) throws(StoreFailure) -> Row? {
         try translatingErrors {
-            let statement = try database.cachedStatement(sql: sql)
+            let statement = try database.cachedStatement(sql: query.rawValue)
             return try Row.fetchOne(statement, arguments: arguments)
         }
     }

@@ -126,12 +126,10 @@ extension StoreAccess where Right == ReadWrite {
 extension StoreAccess {
     /// Returns the id of the next task that is added.
     func nextID() throws(StoreFailure) -> Int64 {
-        let number = try translatingErrors {
-            let statement = try database.cachedStatement(sql: Query.nextID.rawValue)
-            // Fetched as DatabaseValue, because GRDB's direct conversion traps on another type.
-            return try DatabaseValue.fetchOne(statement).flatMap(Int64.fromDatabaseValue)
-        }
-        guard let number else { throw .corruptRecord(id: 0, column: "nextID") }
+        // By way of DatabaseValue, because GRDB's direct conversion traps on another type.
+        let stored: DatabaseValue? = try first(.nextID)?[0]
+        guard let number = stored.flatMap(Int64.fromDatabaseValue)
+        else { throw .corruptRecord(id: 0, column: "nextID") }
         return number
     }
 

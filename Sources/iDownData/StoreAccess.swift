@@ -24,12 +24,12 @@ package struct StoreAccess<Right> {
     /// The numbers that this transaction gives; shared by all of its bodies.
     let numbers = CommitNumbers()
 
-    /// Runs a statement, which each connection prepares only once; the rows come one by one.
+    /// Runs a query, which each connection prepares only once; the rows come one by one.
     func rows(
-        _ sql: String,
+        _ query: Query,
         _ arguments: StatementArguments = StatementArguments()
     ) throws -> RowCursor {
-        let statement = try database.cachedStatement(sql: sql)
+        let statement = try database.cachedStatement(sql: query.rawValue)
         return try Row.fetchCursor(statement, arguments: arguments)
     }
 
