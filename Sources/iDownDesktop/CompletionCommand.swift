@@ -10,29 +10,30 @@ actor CompletionCommand {
     /// How many files may wait for the command; for any more it is not run, which is logged.
     private static let maxWaiting = DesktopFeed.maxEndedWithAction
 
-    private var template: CommandTemplate?
+    /// Without words, nothing runs.
+    private var template: CommandTemplate
     private let log: Logger
     private var programs = ProgramLauncher(connection: nil)
     private var waiting: ArraySlice<DesktopTask> = []
     private var worker: Task<Void, Never>?
 
     /// - Parameters:
-    ///   - words: the command; nil runs none.
+    ///   - words: the command; empty runs none.
     ///   - log: receives failures.
-    init(_ words: [String]?, log: Logger) {
-        template = words.map(CommandTemplate.init)
+    init(_ words: [String], log: Logger) {
+        template = CommandTemplate(words: words)
         self.log = log
     }
 
-    /// Replaces the command, also for files that already wait; nil runs none.
-    func update(_ words: [String]?) { template = words.map(CommandTemplate.init) }
+    /// Replaces the command, also for files that already wait; empty runs none.
+    func update(_ words: [String]) { template = CommandTemplate(words: words) }
 
     /// Replaces the launcher that starts the command.
     func update(_ programs: ProgramLauncher) { self.programs = programs }
 
     /// Queues the command for the files that were completed; returns without waiting for it.
     func receive(_ news: DesktopNews) {
-        guard template != nil else { return }
+        guard !template.words.isEmpty else { return }
         for task in news.ended where task.state == .completed {
             guard waiting.count < Self.maxWaiting else {
                 log.error(
@@ -55,7 +56,7 @@ actor CompletionCommand {
     }
 
     private func run(for task: DesktopTask) async {
-        guard let path = task.path, let template else { return }
+        guard let path = task.path, !template.words.isEmpty else { return }
         do {
             try await programs.run(template.command(path: path, url: task.url), named: "when-done")
         } catch {

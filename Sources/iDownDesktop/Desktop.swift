@@ -110,7 +110,7 @@ package actor Desktop {
         for await settings in settingsChanges {
             self.settings = settings
             feed.setMaxEnded(
-                settings.whenDoneCommand == nil
+                settings.whenDoneCommand.isEmpty
                     ? DesktopFeed.maxEnded : DesktopFeed.maxEndedWithAction
             )
             await command.update(settings.whenDoneCommand)
@@ -260,8 +260,8 @@ package struct DesktopSettings: Hashable, Sendable {
     package var staysAwake = false
     /// Whether downloads wait while the battery is low or a power saver profile is active.
     package var holdsOnLowBattery = true
-    /// The command that runs for each completed file; nil for none; see ``CommandTemplate``.
-    package var whenDoneCommand: [String]?
+    /// The command that runs for each completed file; empty for none; see ``CommandTemplate``.
+    package var whenDoneCommand: [String] = []
 
     package init() {}
 }

@@ -31,10 +31,10 @@ package struct Settings: Hashable, Sendable {
     /// For how long downloads are tried without progress, in seconds, unless they say otherwise; 0
     /// for as long as it takes.
     package var retryFor = 86_400
-    /// The program, with its arguments, that runs for every completed file; nil for none.
+    /// The program, with its arguments, that runs for every completed file; empty for none.
     ///
     /// `{path}` and `{url}` in its words are replaced by the file's path and URL.
-    package var whenDoneCommand: [String]?
+    package var whenDoneCommand: [String] = []
     /// Whether clients may save files below hidden folders, where programs keep their own files.
     package var allowsHiddenFolders = false
     /// Whether a finished file gets the time that the server says it was changed at.
@@ -76,96 +76,80 @@ extension Setting {
         let read: (Settings) -> Content
         let write: (inout Settings, Content) -> Void
 
-        init<Number: FixedWidthInteger>(
-            _ path: WritableKeyPath<Settings, Number>,
-            _ kind: Kind,
-            _ place: Place = .settings
-        ) {
-            self.init(kind, place) {
-                .number(UInt64(clamping: $0[keyPath: path]))
-            } write: { settings, content in
-                guard case .number(let number) = content else { return }
-                settings[keyPath: path] = Number(clamping: number)
-            }
-        }
-
-        init(
-            _ path: WritableKeyPath<Settings, Bool>,
-            _ place: Place = .settings,
-            isReadOnly: Bool = false
-        ) {
-            self.init(.flag, place, isReadOnly: isReadOnly) {
-                .flag($0[keyPath: path])
-            } write: { settings, content in
-                guard case .flag(let flag) = content else { return }
-                settings[keyPath: path] = flag
-            }
-        }
-
-        init(
-            _ path: WritableKeyPath<Settings, String?>,
+        init<Value: SettingValue>(
+            _ path: WritableKeyPath<Settings, Value>,
             _ kind: Kind,
             _ place: Place = .settings,
-            isPrivate: Bool = false
-        ) {
-            self.init(kind, place, isPrivate: isPrivate) {
-                .text($0[keyPath: path])
-            } write: { settings, content in
-                guard case .text(let text) = content else { return }
-                // Only an empty proxy is another value than none.
-                settings[keyPath: path] = text == "" && kind != .proxy ? nil : text
-            }
-        }
-
-        init(_ path: WritableKeyPath<Settings, String>, _ kind: Kind) {
-            self.init(kind, .settings) {
-                .text($0[keyPath: path])
-            } write: { settings, content in
-                guard case .text(let text?) = content else { return }
-                settings[keyPath: path] = text
-            }
-        }
-
-        init(
-            _ path: WritableKeyPath<Settings, [String]?>,
-            isReadOnly: Bool,
-            isPrivate: Bool
-        ) {
-            self.init(.command, .settings, isReadOnly: isReadOnly, isPrivate: isPrivate) {
-                .words($0[keyPath: path] ?? [])
-            } write: { settings, content in
-                guard case .words(let words) = content else { return }
-                settings[keyPath: path] = words.isEmpty ? nil : words
-            }
-        }
-
-        init(
-            _ path: WritableKeyPath<Settings, [String]>,
-            _ kind: Kind,
-            isPrivate: Bool = false
-        ) {
-            self.init(kind, .settings, isPrivate: isPrivate) {
-                .words($0[keyPath: path])
-            } write: { settings, content in
-                guard case .words(let words) = content else { return }
-                settings[keyPath: path] = words
-            }
-        }
-
-        private init(
-            _ kind: Kind,
-            _ place: Place,
             isReadOnly: Bool = false,
-            isPrivate: Bool = false,
-            read: @escaping (Settings) -> Content,
-            write: @escaping (inout Settings, Content) -> Void
+            isPrivate: Bool = false
         ) {
             self.kind = kind
             self.place = place
             self.isReadOnly = isReadOnly
             self.isPrivate = isPrivate
-            self.read = read
-            self.write = write
+            read = { $0[keyPath: path].content }
+            write = { settings, content in
+                // Only an empty proxy is another value than none.
+                let isUnset = content == .text("") && kind != .proxy
+                guard let value = Value(isUnset ? .text(nil) : content) else { return }
+                settings[keyPath: path] = value
+            }
         }
+    }
+}
+
+/// The type of a variable that holds a setting's value.
+protocol SettingValue {
+    var content: Setting.Content { get }
+
+    /// Nil for the value of another type.
+    init?(_ content: Setting.Content)
+}
+
+extension SettingValue where Self: FixedWidthInteger {
+    var content: Setting.Content { .number(UInt64(clamping: self)) }
+
+    init?(_ content: Setting.Content) {
+        guard case .number(let number) = content else { return nil }
+        self.init(clamping: number)
+    }
+}
+
+extension Int: SettingValue {}
+extension Int64: SettingValue {}
+
+extension Bool: SettingValue {
+    var content: Setting.Content { .flag(self) }
+
+    init?(_ content: Setting.Content) {
+        guard case .flag(let flag) = content else { return nil }
+        self = flag
+    }
+}
+
+extension String: SettingValue {
+    var content: Setting.Content { .text(self) }
+
+    init?(_ content: Setting.Content) {
+        guard case .text(let text?) = content else { return nil }
+        self = text
+    }
+}
+
+extension String?: SettingValue {
+    var content: Setting.Content { .text(self) }
+
+    init?(_ content: Setting.Content) {
+        guard case .text(let text) = content else { return nil }
+        self = text
+    }
+}
+
+extension [String]: SettingValue {
+    var content: Setting.Content { .words(self) }
+
+    init?(_ content: Setting.Content) {
+        guard case .words(let words) = content else { return nil }
+        self = words
     }
 }

@@ -77,7 +77,7 @@ struct Daemon {
 
         let announcer = BusAnnouncer(connection: connection, log: log)
         let feed = DesktopFeed(
-            maxEnded: settings.whenDoneCommand == nil
+            maxEnded: settings.whenDoneCommand.isEmpty
                 ? DesktopFeed.maxEnded : DesktopFeed.maxEndedWithAction
         )
         let end = EndSignal()
