@@ -199,7 +199,7 @@ let package = Package(
         // Presentation: values in, text out, in the user's language.
         .target(
             name: "iDownView",
-            dependencies: ["CLinux", "iDownBus", "iDownSettings"],
+            dependencies: ["CLinux", "DBus", "iDownBus", "iDownSettings"],
             swiftSettings: house
         ),
         // The desktop's services, each optional: the network, power, sleep, notifications, progress.
@@ -342,7 +342,7 @@ let package = Package(
         ),
         .testTarget(
             name: "iDownViewTests",
-            dependencies: ["iDownBus", "iDownSettings", "iDownView", "iDownTesting"],
+            dependencies: ["DBus", "iDownBus", "iDownSettings", "iDownView", "iDownTesting"],
             swiftSettings: house
         ),
         .testTarget(

@@ -171,9 +171,9 @@ extension HistoryEntry {
             what: entry.what.rawValue,
             details: entry.details.mapValues { detail in
                 switch detail {
-                case .text(let text): .text(text)
-                case .number(let number): .number(number)
-                case .flag(let flag): .flag(flag)
+                case .text(let text): .string(text)
+                case .number(let number): .int64(number)
+                case .flag(let flag): .boolean(flag)
                 }
             }
         )

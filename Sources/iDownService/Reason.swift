@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import DBus
 import iDownBus
 import iDownState
 
@@ -10,7 +11,7 @@ struct Reason: Sendable {
     let data: TaskReason
     let text: String
 
-    private init(_ code: String, _ values: [String: TaskReason.Detail] = [:], _ text: String) {
+    private init(_ code: String, _ values: [String: Value] = [:], _ text: String) {
         data = TaskReason(code, values)
         self.text = text
     }
@@ -33,8 +34,8 @@ struct Reason: Sendable {
         Reason(
             "queue",
             [
-                "running": .count(UInt32(clamping: running)),
-                "slots": .count(UInt32(clamping: slots)),
+                "running": .uint32(UInt32(clamping: running)),
+                "slots": .uint32(UInt32(clamping: slots)),
             ],
             "queue: \(running) of \(slots) running"
         )
@@ -65,7 +66,7 @@ struct Reason: Sendable {
         let tries = max(1, tries)
         return Reason(
             "gives-up",
-            ["tries": .count(tries)],
+            ["tries": .uint32(tries)],
             "gives up after \(tries) more \(tries > 1 ? "tries" : "try")"
         )
     }
@@ -86,7 +87,7 @@ struct Reason: Sendable {
         guard let missing else { return Reason("space", "disk full") }
         return Reason(
             "space",
-            ["missing": .number(UInt64(clamping: missing))],
+            ["missing": .uint64(UInt64(clamping: missing))],
             "disk full: \(shown(bytes: missing)) missing"
         )
     }
@@ -98,7 +99,7 @@ struct Reason: Sendable {
     static func settings(_ mistake: String?) -> Reason {
         Reason(
             "settings",
-            mistake.map { ["message": .text($0)] } ?? [:],
+            mistake.map { ["message": .string($0)] } ?? [:],
             "settings: \(mistake ?? "the file has just been mended")"
         )
     }
@@ -106,18 +107,15 @@ struct Reason: Sendable {
 
 // How values are told.
 extension Reason {
-    private static func values(
-        of failure: Failure?,
-        _ message: String?
-    ) -> [String: TaskReason.Detail] {
-        var values: [String: TaskReason.Detail] = [:]
-        if let failure { values["error"] = .text(failure.code.rawValue) }
-        if let message { values["message"] = .text(message) }
+    private static func values(of failure: Failure?, _ message: String?) -> [String: Value] {
+        var values: [String: Value] = [:]
+        if let failure { values["error"] = .string(failure.code.rawValue) }
+        if let message { values["message"] = .string(message) }
         return values
     }
 
-    private static func time(_ wait: Duration, after now: WallTime) -> TaskReason.Detail {
-        .number(UInt64(clamping: now.advanced(by: max(.zero, wait)).microseconds))
+    private static func time(_ wait: Duration, after now: WallTime) -> Value {
+        .uint64(UInt64(clamping: now.advanced(by: max(.zero, wait)).microseconds))
     }
 
     /// With a decimal unit and one digit behind the point, rounded up: it is enough to free what

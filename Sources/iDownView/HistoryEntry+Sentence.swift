@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import DBus
 package import iDownBus
 
 extension HistoryEntry {
@@ -85,7 +86,7 @@ extension HistoryEntry {
             number == 0
             ? translated("Asks the link itself again")
             : translated("Asks mirror {number}", place)
-        return details["anew"] == .flag(true)
+        return details["anew"] == .boolean(true)
             ? translated("{source}, from the beginning", ["source": words]) : words
     }
 
@@ -97,12 +98,12 @@ extension HistoryEntry {
     }
 
     private func text(_ name: String) -> String? {
-        guard case .text(let text) = details[name] else { return nil }
+        guard case .string(let text) = details[name] else { return nil }
         return text
     }
 
     private func number(_ name: String) -> Int64? {
-        guard case .number(let number) = details[name] else { return nil }
+        guard case .int64(let number) = details[name] else { return nil }
         return number
     }
 

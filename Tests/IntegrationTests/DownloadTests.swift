@@ -97,7 +97,7 @@ struct DownloadTests {
             let id = try await service.add(server.url("/file.txt"))
             await server.waitForRequest(count: 2)
             let errors = try await service.client.history(of: id).compactMap { $0.details["error"] }
-            #expect(errors.contains(.text("Server.Truncated")), "\(errors)")
+            #expect(errors.contains(.string("Server.Truncated")), "\(errors)")
             #expect(TestFile.names(in: service.home.downloads) == ["file.txt.part"])
             isWell.open()
             try await service.waitForState("completed", of: id)

@@ -34,9 +34,12 @@ struct AttemptHistoryTests {
             }
             #expect(entries.first?.what == "started")
             #expect(entries.last?.what == "failed")
-            #expect(entries.last?.details["error"] == .text("Server.NotFound"))
+            #expect(entries.last?.details["error"] == .string("Server.NotFound"))
             let decisions = entries.compactMap { $0.details["decision"] }
-            #expect(decisions.starts(with: [.text("redirect"), .text("begin")]), "\(decisions)")
+            #expect(
+                decisions.starts(with: [.string("redirect"), .string("begin")]),
+                "\(decisions)"
+            )
             #expect(zip(entries, entries.dropFirst()).allSatisfy { $0.time <= $1.time })
             let shown = try await idown("explain", "--history", id, in: service)
             #expect(shown.succeeded)

@@ -214,15 +214,15 @@ final class FakeManager: ManagerHandling {
     func explainCodes(_ call: Call, _ id: String) -> [TaskReason] {
         note("explain codes \(id)", call)
         return [
-            TaskReason("queue", ["running": .count(3), "slots": .count(3)]),
-            TaskReason("space", ["missing": .number(1 << 40), "error": .text("File.NoSpace")]),
+            TaskReason("queue", ["running": .uint32(3), "slots": .uint32(3)]),
+            TaskReason("space", ["missing": .uint64(1 << 40), "error": .string("File.NoSpace")]),
         ]
     }
 
     func history(_ call: Call, of id: String) throws -> [HistoryEntry] {
         try verb("history", id, call)
-        let details: [String: HistoryEntry.Detail] = [
-            "host": .text("example.org"), "first": .number(0), "cut": .flag(true),
+        let details: [String: Value] = [
+            "host": .string("example.org"), "first": .int64(0), "cut": .boolean(true),
         ]
         return [HistoryEntry(time: 1_000_000, connection: 2, what: "asked", details: details)]
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Curl
+import DBus
 import Testing
 import iDownBus
 import iDownData
@@ -70,19 +71,19 @@ import iDownloader
             try await hub.announced.wait(for: second, hold: "retry")
             let own = try await hub.coordinator.reasons(for: first).map(\.data)
             #expect(own.map(\.code) == ["retry", "gives-up"])
-            #expect(own.first?.values["error"] == .text("Server.Busy"))
+            #expect(own.first?.values["error"] == .string("Server.Busy"))
             let held = try await hub.coordinator.reasons(for: second).map(\.data)
             #expect(held.map(\.code) == ["host-rests", "gives-up"])
             let deadline = try #require(try await hub.deadline(of: second))
             let told = try #require(held.first?.values["at"])
-            guard case .number(let end) = told else {
+            guard case .uint64(let end) = told else {
                 Issue.record("\(told) is no time")
                 return
             }
             let right = UInt64(deadline.microseconds)
             #expect((right - 2_000_000...right + 2_000_000).contains(end))
             // Its host has not answered it yet.
-            #expect(held.last?.values["tries"] == .count(8))
+            #expect(held.last?.values["tries"] == .uint32(8))
             // The pause counts as time without progress.
             let record = try #require(try await hub.record(second))
             #expect(record.waited > .seconds(590))

@@ -24,7 +24,7 @@ import iDownState
         (.battery, TaskReason("battery"), "low battery"),
         (
             .queue(running: 3, slots: 4),
-            TaskReason("queue", ["running": .count(3), "slots": .count(4)]),
+            TaskReason("queue", ["running": .uint32(3), "slots": .uint32(4)]),
             "queue: 3 of 4 running"
         ),
         (
@@ -32,39 +32,39 @@ import iDownState
             TaskReason(
                 "retry",
                 [
-                    "at": .number(13_000_000), "error": .text("Server.Busy"),
-                    "message": .text(busy.message),
+                    "at": .uint64(13_000_000), "error": .string("Server.Busy"),
+                    "message": .string(busy.message),
                 ]
             ),
             "retry in 12 s (HTTP 503)"
         ),
         (
             .retry(after: .seconds(-1), at: now, of: nil),
-            TaskReason("retry", ["at": .number(1_000_000)]), "retry in 0 s"
+            TaskReason("retry", ["at": .uint64(1_000_000)]), "retry in 0 s"
         ),
         (
             .hostRests(for: .seconds(180), at: now),
-            TaskReason("host-rests", ["at": .number(181_000_000)]),
+            TaskReason("host-rests", ["at": .uint64(181_000_000)]),
             "retry in 3 min (the server asked for a pause)"
         ),
         (
-            .givesUp(afterTries: 3), TaskReason("gives-up", ["tries": .count(3)]),
+            .givesUp(afterTries: 3), TaskReason("gives-up", ["tries": .uint32(3)]),
             "gives up after 3 more tries"
         ),
         (
             .givesUp(after: .seconds(7200), at: now),
-            TaskReason("gives-up", ["at": .number(7_201_000_000)]),
+            TaskReason("gives-up", ["at": .uint64(7_201_000_000)]),
             "gives up in 2 h if nothing comes by then"
         ),
         (
             .space(missing: 1_234_567_890),
-            TaskReason("space", ["missing": .number(1_234_567_890)]),
+            TaskReason("space", ["missing": .uint64(1_234_567_890)]),
             "disk full: 1.3 GB missing"
         ),
         (.space(missing: nil), TaskReason("space"), "disk full"),
         (
             .settings("line 3: a comma is missing"),
-            TaskReason("settings", ["message": .text("line 3: a comma is missing")]),
+            TaskReason("settings", ["message": .string("line 3: a comma is missing")]),
             "settings: line 3: a comma is missing"
         ),
     ])
@@ -86,7 +86,7 @@ import iDownState
             reason.data
                 == TaskReason(
                     "failed",
-                    ["error": .text("Server.Busy"), "message": .text(reason.text)]
+                    ["error": .string("Server.Busy"), "message": .string(reason.text)]
                 )
         )
     }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import DBus
 import Testing
 import iDownBus
 import iDownView
@@ -9,7 +10,7 @@ import iDownView
         time: 1_000_001,
         connection: 2,
         what: "asked",
-        details: ["why": .text("lead"), "first": .number(9), "cut": .flag(true)]
+        details: ["why": .string("lead"), "first": .int64(9), "cut": .boolean(true)]
     )
 
     @Test func `an entry is a line`() {
@@ -20,7 +21,7 @@ import iDownView
     }
 
     @Test func `a control character in a detail does not reach the terminal`() {
-        let details = ["message": HistoryEntry.Detail.text("a\u{1B}[31mb")]
+        let details = ["message": Value.string("a\u{1B}[31mb")]
         let entry = HistoryEntry(time: 5, connection: 0, what: "failed", details: details)
         #expect(!HistoryText(entry) { "\($0)" }.description.contains("\u{1B}"))
     }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import DBus
 import Testing
 import iDownBus
 import iDownSettings
@@ -75,12 +76,12 @@ struct WordingTests {
     }
 
     @Test func `every kind of history entry is a sentence`() {
-        let details: [String: HistoryEntry.Detail] = [
-            "host": .text("a.example"), "first": .number(3 << 19), "bytes": .number(1 << 20),
-            "attempt": .number(2), "status": .number(206), "source": .number(1),
-            "error": .text("Network.DNS"), "at": .number(5), "why": .text("offline"),
+        let details: [String: Value] = [
+            "host": .string("a.example"), "first": .int64(3 << 19), "bytes": .int64(1 << 20),
+            "attempt": .int64(2), "status": .int64(206), "source": .int64(1),
+            "error": .string("Network.DNS"), "at": .int64(5), "why": .string("offline"),
         ]
-        func sentence(_ what: String, _ more: [String: HistoryEntry.Detail] = [:]) -> String {
+        func sentence(_ what: String, _ more: [String: Value] = [:]) -> String {
             HistoryEntry(time: 1, connection: 0, what: what, details: details.merging(more) { $1 })
                 .sentence
         }
@@ -88,7 +89,7 @@ struct WordingTests {
         #expect(sentence("asked") == "Asks a.example for all after 1.5 MiB")
         #expect(sentence("failed") == "The server's name was not found")
         #expect(sentence("stopped") == "Stopped: Waits for a network")
-        #expect(sentence("source", ["anew": .flag(true)]) == "Asks mirror 1, from the beginning")
+        #expect(sentence("source", ["anew": .boolean(true)]) == "Asks mirror 1, from the beginning")
         #expect(sentence("of a later version") == "of a later version")
         let decisions = [
             "begin", "resume", "compare", "prove", "check", "complete", "ask-again", "redirect",
@@ -100,7 +101,7 @@ struct WordingTests {
         ]
         inOtherLanguage {
             for decision in decisions {
-                #expect(sentence("answered", ["decision": .text(decision)]).hasPrefix("<"))
+                #expect(sentence("answered", ["decision": .string(decision)]).hasPrefix("<"))
             }
             for kind in kinds { #expect(sentence(kind).hasPrefix("<")) }
         }
