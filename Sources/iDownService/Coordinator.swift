@@ -126,13 +126,28 @@ package actor Coordinator {
         }
     }
 
-    /// Commits one event of the world.
-    func recordEvent(_ event: Event, of id: TaskID) async throws {
-        let now = time.date
-        try await commit { transaction in
-            let change = try transaction.change(id) { $0.apply(event, at: now, jitter: 0) }
-            return ((), change.map { [$0] } ?? [])
+    /// Commits what `decide` makes of a task.
+    ///
+    /// - Returns: nil where it does nothing, or where there is no such task.
+    func commitChange(
+        of id: TaskID,
+        answering turn: Commits.Queue.Turn = .inOrder,
+        _ decide: @escaping @Sendable (inout TaskRecord) throws -> [Effect]
+    ) async throws -> Change? {
+        try await commit(answering: turn) { transaction in
+            guard let change = try transaction.change(id, decide), !change.effects.isEmpty
+            else { return (nil, []) }
+            return (change, [change])
         }
+    }
+
+    /// Commits one event of the world.
+    ///
+    /// - Returns: nil where it does nothing, or where there is no such task.
+    @discardableResult
+    func recordEvent(_ event: Event, of id: TaskID) async throws -> Change? {
+        let now = time.date
+        return try await commitChange(of: id) { $0.apply(event, at: now, jitter: 0) }
     }
 
     /// Looks whether a slot can be filled.

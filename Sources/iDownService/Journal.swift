@@ -175,19 +175,16 @@ final class Journal: TransferJournal {
         let tryTook = took
         let conditions = coordinator.holds.conditions
         let hasNetwork = conditions.isOnline && !conditions.isCaptive
-        return try await coordinator.commit(answering: .first) { transaction in
-            let change = try transaction.change(task) { record in
-                let seen = hasNetwork ? event : event.whileOffline(from: record.request.origin)
-                return record.apply(
-                    .transfer(seen, of: attempt),
-                    at: now,
-                    jitter: jitter,
-                    took: tryTook
-                )
-            }
-            guard let change, !change.effects.isEmpty else { return (false, []) }
-            return (true, [change])
+        let change = try await coordinator.commitChange(of: task, answering: .first) { record in
+            let seen = hasNetwork ? event : event.whileOffline(from: record.request.origin)
+            return record.apply(
+                .transfer(seen, of: attempt),
+                at: now,
+                jitter: jitter,
+                took: tryTook
+            )
         }
+        return change != nil
     }
 
     private func add(

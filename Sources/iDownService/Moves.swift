@@ -191,7 +191,9 @@ final class Moves {
             var told = event
             // Who asked for it hears of it, and the task has come to no harm.
             if case .failed = event, isTold { told = .failed(nil) }
-            guard try await note(told, of: id, to: place, in: coordinator) else { return false }
+            // The task may go elsewhere by now.
+            guard try await coordinator.recordEvent(.move(told, to: place), of: id) != nil
+            else { return false }
             switch event {
             case .arrived(_, let leavesCopy):
                 coordinator.log.info("task \(id): its file is in its new place")
@@ -241,36 +243,12 @@ final class Moves {
     ) async throws -> MoveEvent? {
         do {
             return try await coordinator.engine.move(record) { [coordinator] made in
-                try await Self.note(.making(made), of: record.id, to: place, in: coordinator)
+                // Whether the task still goes to that place.
+                try await coordinator.recordEvent(.move(.making(made), to: place), of: record.id)
+                    != nil
             }
         } catch is CancellationError {
             return underWay[record.id]?.isGivenUp == true ? .failed(nil) : nil
-        }
-    }
-
-    private func note(
-        _ event: MoveEvent,
-        of id: TaskID,
-        to place: Move.Place,
-        in coordinator: isolated Coordinator
-    ) async throws -> Bool {
-        try await Self.note(event, of: id, to: place, in: coordinator)
-    }
-
-    /// - Returns: whether the task still goes to that place.
-    private static func note(
-        _ event: MoveEvent,
-        of id: TaskID,
-        to place: Move.Place,
-        in coordinator: Coordinator
-    ) async throws -> Bool {
-        let now = coordinator.time.date
-        return try await coordinator.commit { transaction in
-            let change = try transaction.change(id) {
-                $0.apply(.move(event, to: place), at: now, jitter: 0)
-            }
-            guard let change, !change.effects.isEmpty else { return (false, []) }
-            return (true, [change])
         }
     }
 }

@@ -57,15 +57,12 @@ final class Publications {
             guard let found else { return false }
             guard let event = found else { continue }
             let now = coordinator.time.date
-            try? await coordinator.commit { transaction in
-                let change = try transaction.change(record.id) { current in
-                    // An attempt that began meanwhile has looked as well, and knows more.
-                    guard current.attempt == record.attempt, current.intent == record.intent else {
-                        return []
-                    }
-                    return current.apply(event, at: now, jitter: 0)
+            _ = try? await coordinator.commitChange(of: record.id) { current in
+                // An attempt that began meanwhile has looked as well, and knows more.
+                guard current.attempt == record.attempt, current.intent == record.intent else {
+                    return []
                 }
-                return ((), change.map { [$0] } ?? [])
+                return current.apply(event, at: now, jitter: 0)
             }
         }
         return true

@@ -57,7 +57,8 @@ final class Restart {
                 await engine.carryOutIntent(of: record)
             }
             if let event = look {
-                changed += try await commit(event, of: record, in: coordinator)
+                let change = try await coordinator.recordEvent(event, of: record.id)
+                if let restored = change.flatMap(Restored.init) { changed.append(restored) }
             } else if record.isDeleting {
                 log.warning("the file of task \(record.id) could not be deleted yet")
                 unsettled.append(record)
@@ -73,7 +74,8 @@ final class Restart {
                 await engine.measurePartial(of: record)
             }
             guard let event = look else { continue }
-            changed += try await commit(event, of: record, in: coordinator)
+            let change = try await coordinator.recordEvent(event, of: record.id)
+            if let restored = change.flatMap(Restored.init) { changed.append(restored) }
         }
         // Nobody could be told of these yet.
         completed = changed.compactMap(\.completed).prefix(Self.mostLines).map {
@@ -141,20 +143,5 @@ final class Restart {
             coordinator.log.warning("task \(id) cannot be read, and counts as failed")
         }
         return restored
-    }
-
-    private func commit(
-        _ event: Event,
-        of record: TaskRecord,
-        in coordinator: isolated Coordinator
-    ) async throws -> [Restored] {
-        let now = coordinator.time.date
-        return try await coordinator.commit { transaction in
-            let change = try transaction.change(record.id) {
-                $0.apply(event, at: now, jitter: 0)
-            }
-            guard let change, !change.effects.isEmpty else { return ([], []) }
-            return ([Restored(change)].compactMap(\.self), [change])
-        }
     }
 }
