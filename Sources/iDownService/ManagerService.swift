@@ -167,10 +167,11 @@ package actor ManagerService {
         }
     }
 
-    /// Returns when the changes under way can be answered; later ones are answered `Stopping`.
+    /// Returns when the changes of settings under way are durable; later ones are answered `Stopping`.
     ///
-    /// Called once, before the service refuses all calls, so that no change is refused that is made.
-    package func endChanges() async { await control.end(in: self) }
+    /// Called once, before the service waits for its last answers and refuses all other calls, so that no
+    /// change is refused that is made.
+    package func endChanges() async { await control.end() }
 
     /// Reads the settings file again, and does what it says as if a client had said so.
     ///

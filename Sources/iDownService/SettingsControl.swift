@@ -13,9 +13,6 @@ final class SettingsControl {
     private let changed: @Sendable (Settings) -> Void
     /// The settings as they were last taken into force.
     private var inForce: SettingsKeeper.InForce
-    /// How many changes of settings are under way, and who waits for the last one.
-    private var changes = 0
-    private var changesEnded: CheckedContinuation<Void, Never>?
 
     /// - Parameters:
     ///   - keeper: keeps the settings.
@@ -40,22 +37,13 @@ final class SettingsControl {
         if setting == .downloadDirectory, case .text(let path?) = content {
             content = .text(try await service.engine.prepareFolder(path, rules: service.rules))
         }
-        changes += 1
         let (now, failure) = await keeper.change(setting, to: content)
         await apply(now, in: service)
-        changes -= 1
-        if changes == 0 {
-            changesEnded?.resume()
-            changesEnded = nil
-        }
         if let failure { throw failure }
     }
 
-    /// Returns when the changes under way can be answered; later ones are answered `Stopping`.
-    func end(in service: isolated ManagerService) async {
-        await keeper.end()
-        if changes > 0 { await withCheckedContinuation { changesEnded = $0 } }
-    }
+    /// Returns when the changes under way are durable; later ones are answered `Stopping`.
+    func end() async { await keeper.end() }
 
     /// Reads the file again, and does what it says as if a client had said so.
     func read(in service: isolated ManagerService) async {
