@@ -25,17 +25,13 @@ struct Salvage {
         )
         for suffix in [""] + DatabaseFile.companions { try files.remove(new + suffix) }
         let target = try DatabaseFile(path: new, files: files).open()
-        let graft = SchemaGraft(path: path, files: files, closed: closed)
-        if let source = try source(graft, like: target) {
+        if let source = try source() {
             try closed.use(source) { source in
                 try source.inDatabase { source in
                     try target.write { try carry(from: source, to: $0, &recovery) }
                 }
-                guard recovery.lostTasks != 0 else { return }
-                try carryStrays(graft, source, to: target, &recovery)
             }
         }
-        try graft.remove()
         // The log must be written into the database file, because only that file is renamed.
         _ = try target.writeWithoutTransaction { try $0.checkpoint(.truncate) }
         try closed.close(target)
@@ -48,26 +44,16 @@ struct Salvage {
     /// The path of the new database until it is renamed.
     var new: String { path + ".new" }
 
-    /// Opens the damaged database, or a copy with a new schema if its own schema does not lead to
-    /// the tables; nil where nothing can be read.
-    ///
-    /// - Throws: errors of making the copy, such as a full disk, but not those of the damage.
-    private func source(
-        _ graft: SchemaGraft,
-        like target: DatabasePool
-    ) throws -> DatabaseQueue? {
+    /// Opens the damaged database; nil where its schema does not lead to the tables.
+    private func source() throws -> DatabaseQueue? {
         var configuration = Configuration()
         configuration.readonly = true
-        if let source = try? closed.open(path, configuration, isLenient: true) {
-            let sql = "SELECT 1 FROM task, pieceHashes, token, nextID, tally LIMIT 0"
-            if (try? source.inDatabase { try $0.execute(sql: sql) }) != nil { return source }
-            try closed.close(source)
-        }
-        do {
-            return try target.writeWithoutTransaction { try graft.open(like: $0) }
-        } catch  where StoreFailure(error).isCorruption {
-            return nil
-        }
+        guard let source = try? closed.open(path, configuration, isLenient: true)
+        else { return nil }
+        let sql = "SELECT 1 FROM task, pieceHashes, token, nextID, tally LIMIT 0"
+        if (try? source.inDatabase { try $0.execute(sql: sql) }) != nil { return source }
+        try closed.close(source)
+        return nil
     }
 
     private func carry(
@@ -87,8 +73,14 @@ struct Salvage {
             in: source
         )
         for row in tasks {
-            guard let record = try? TaskRow(row: row).record() else { continue }
-            try carry(record, from: old, to: transaction, belowBound: bound, hasFileSystemIDs)
+            guard var record = try? TaskRow(row: row).record() else { continue }
+            let pieces = try? old.pieceHashes(of: record.id)
+            record.request.hasPieceHashes = pieces != nil
+            if !hasFileSystemIDs { record.file?.fileSystem = 0 }
+            try transaction.insert(record)
+            if let pieces { try transaction.keep(pieces, of: record.id) }
+            // If no bound is known, the ids that are found tell which ones are taken.
+            if record.id.rawValue >= bound { try transaction.setNextID(record.id.rawValue &+ 1) }
             recovery.recoveredTasks += 1
         }
         // Both counts leave out the tasks that are being removed.
@@ -97,52 +89,6 @@ struct Salvage {
         }
         recovery.recoveredTokens = try carryTokens(from: source, to: target)
         try carryHandOvers(from: source, to: target)
-    }
-
-    /// Finds tasks on pages that the table no longer refers to.
-    private func carryStrays(
-        _ graft: SchemaGraft,
-        _ source: DatabaseQueue,
-        to target: DatabasePool,
-        _ recovery: inout OpeningReport.Recovery
-    ) throws {
-        let copy: DatabaseQueue
-        do {
-            copy = source.configuration.readonly ? try graft.openUnchanged() : source
-        } catch  where StoreFailure(error).isCorruption {
-            return
-        }
-        var found = 0
-        do {
-            try copy.inDatabase { copy in
-                let old = Snapshot(database: copy, ids: ids)
-                let hasFileSystemIDs = Self.hasFileSystemIDs(copy)
-                try target.write { database in
-                    let transaction = Transaction(database: database, ids: ids)
-                    let bound = max(ids.bound, (try? old.nextID()) ?? 0)
-                    try StrayTasks(copy: copy, select: Self.select(from: copy)).forEach { stray in
-                        guard bound == 0 || stray.id.rawValue < bound,
-                            try transaction.task(stray.id) == nil
-                        else { return }
-                        try carry(
-                            stray,
-                            from: old,
-                            to: transaction,
-                            belowBound: bound,
-                            hasFileSystemIDs
-                        )
-                        found += 1
-                    }
-                }
-            }
-        } catch  where StoreFailure(error).isCorruption {
-            // The copy's schema cannot be changed: the error undid all insertions of this
-            // transaction.
-            found = 0
-        }
-        if copy !== source { try closed.close(copy) }
-        recovery.recoveredTasks += found
-        recovery.lostTasks = recovery.lostTasks.map { max(0, $0 - found) }
     }
 
     /// Whether file systems are recorded by their IDs; older lists recorded device numbers instead.
@@ -156,23 +102,6 @@ struct Salvage {
         TaskColumn.select { column in
             (try? source.makeStatement(sql: "SELECT \(column.name) FROM task")) != nil
         }
-    }
-
-    private func carry(
-        _ record: TaskRecord,
-        from old: Snapshot,
-        to transaction: Transaction,
-        belowBound bound: Int64,
-        _ hasFileSystemIDs: Bool
-    ) throws {
-        let pieces = try? old.pieceHashes(of: record.id)
-        var record = record
-        record.request.hasPieceHashes = pieces != nil
-        if !hasFileSystemIDs { record.file?.fileSystem = 0 }
-        try transaction.insert(record)
-        if let pieces { try transaction.keep(pieces, of: record.id) }
-        // If no bound is known, the ids that are found tell which ones are taken.
-        if record.id.rawValue >= bound { try transaction.setNextID(record.id.rawValue &+ 1) }
     }
 
     /// Copies the readable tokens, and returns how many there were.

@@ -242,7 +242,7 @@ class Campaign:
         if len(paths) != len(tasks):
             self.complain("two tasks have one file")
         for entry in (self.service.home / ".local/state/idown").iterdir():
-            if any(word in entry.name for word in ("broken", ".new", ".graft")):
+            if any(word in entry.name for word in ("broken", ".new")):
                 self.complain(f"{entry} is left over")
         self.service.process.terminate()
         if status := self.service.reap():

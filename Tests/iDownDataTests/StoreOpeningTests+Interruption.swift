@@ -11,7 +11,7 @@ import iDownTesting
 extension StoreOpeningTests {
     private static let brokenName = "tasks.sqlite.broken-20260131-235959"
 
-    /// The files of a database without a header, whose newest commit is only in the log.
+    /// The files of a database with a torn index, whose newest commit is only in the log.
     private func damagedList(madeIn folder: String) async throws -> [String: [UInt8]] {
         try await fill(folder, tasks: 5)
         let store = try Store.open(folder: folder, now: .someTime).store
@@ -23,8 +23,9 @@ extension StoreOpeningTests {
         for name in ["tasks.sqlite", "tasks.sqlite-wal"] {
             list[name] = try files.read("\(folder)/\(name)", limit: 1 << 30)
         }
+        let root = try await rootPage(of: "taskByState", in: store)
         try store.close()
-        list["tasks.sqlite"]?.replaceSubrange(0..<16, with: repeatElement(0, count: 16))
+        list["tasks.sqlite"]?.replaceSubrange(root, with: repeatElement(0xa5, count: root.count))
         return list
     }
 
