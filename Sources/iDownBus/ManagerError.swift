@@ -123,10 +123,7 @@ extension ManagerError {
 
 extension ManagerError.Code {
     /// The name on the bus.
-    public var name: ErrorName {
-        // It never fails: a test checks that every name is valid.
-        (try? ErrorName(validating: rawValue)) ?? "org.freedesktop.DBus.Error.Failed"
-    }
+    public var name: ErrorName { ErrorName(checked: rawValue) }
 
     /// The code with a name; nil for a name that this version does not know.
     public init?(_ name: ErrorName) { self.init(rawValue: name.rawValue) }

@@ -9,10 +9,7 @@ extension Setting {
     private static let direct = "none"
 
     /// The name of the property.
-    var memberName: MemberName {
-        // It never fails: a test checks that every name is valid.
-        (try? MemberName(validating: rawValue)) ?? "Unknown"
-    }
+    var memberName: MemberName { MemberName(checked: rawValue) }
 
     /// The interface that has the property.
     var interface: InterfaceName { place.interface }

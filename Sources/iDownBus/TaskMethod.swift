@@ -18,8 +18,5 @@ public enum TaskMethod: String, CaseIterable, Hashable, Sendable {
     /// Removes a task from the list; a finished file stays.
     case remove = "Remove"
 
-    var memberName: MemberName {
-        // It never fails: a test checks that every name is valid.
-        (try? MemberName(validating: rawValue)) ?? "Unknown"
-    }
+    var memberName: MemberName { MemberName(checked: rawValue) }
 }

@@ -82,10 +82,7 @@ public enum TaskProperty: String, CaseIterable, Hashable, Sendable {
     case listedTasks = "ListedTasks"
 
     /// The name of the property in `org.idown.Task1`.
-    public var memberName: MemberName {
-        // It never fails: a test checks that every name is valid.
-        (try? MemberName(validating: rawValue)) ?? "Unknown"
-    }
+    public var memberName: MemberName { MemberName(checked: rawValue) }
 
     /// How a change is announced on the task's object.
     ///

@@ -10,7 +10,7 @@ package struct DesktopTask: Hashable, Sendable {
     }
 
     /// What happens on the desktop when the file is complete.
-    package enum WhenDone: Hashable, Sendable {
+    package enum WhenDone: String, Sendable {
         case open, reveal
     }
 

@@ -19,7 +19,7 @@ extension DesktopTask {
             path: record.path,
             failure: record.failure?.message ?? "",
             errorCode: record.failure?.code.rawValue ?? "",
-            whenDone: record.request.whenDone.map(WhenDone.init),
+            whenDone: record.request.whenDone.flatMap { WhenDone(rawValue: $0.rawValue) },
             bytes: live?.bytes ?? record.segments.byteCount,
             totalBytes: record.remote.total,
             bytesPerSecond: live?.bytesPerSecond ?? 0
@@ -50,16 +50,6 @@ extension DesktopTask.State {
             case .completed: .completed
             case .failed: .failed
             case .cancelled: .cancelled
-            }
-    }
-}
-
-extension DesktopTask.WhenDone {
-    fileprivate init(_ whenDone: iDownState.WhenDone) {
-        self =
-            switch whenDone {
-            case .open: .open
-            case .reveal: .reveal
             }
     }
 }

@@ -7,7 +7,8 @@ import Testing
 
 @Suite struct ManagerErrorTests {
     @Test(arguments: ManagerError.Code.allCases)
-    func `a code survives the wire`(code: ManagerError.Code) {
+    func `a code survives the wire`(code: ManagerError.Code) throws {
+        _ = try ErrorName(validating: code.rawValue)
         let error = ManagerError(ManagerError(code, "text").busError)
         #expect(error.code == code)
         #expect(error.message == "text")

@@ -28,8 +28,8 @@ public struct Name<Kind: NameKind>: Hashable, Comparable, Sendable, CustomString
     }
 
     /// Takes what libdbus has already checked in a message that it received, or checks when it is
-    /// sent.
-    init(checked text: String) {
+    /// sent; also a text of the program's own, like a literal.
+    package init(checked text: String) {
         rawValue = text
     }
 
