@@ -177,29 +177,19 @@ struct AnnouncementQueue {
         return replies
     }
 
-    /// Places, first in, first out.
+    /// Places, first in, first out; what is taken is not kept.
     private struct Lane {
-        private var places: [Place] = []
-        private var head = 0
-        /// So many taken places may stay in front.
-        private static let mostTaken = 256
+        /// The first places, the very first one at the end.
+        private var front: [Place] = []
+        private var back: [Place] = []
 
-        var isEmpty: Bool { head == places.count }
+        var isEmpty: Bool { front.isEmpty && back.isEmpty }
 
-        mutating func append(_ place: Place) { places.append(place) }
+        mutating func append(_ place: Place) { back.append(place) }
 
         mutating func takeFirst() -> Place? {
-            guard head < places.count else { return nil }
-            let place = places[head]
-            head += 1
-            if head == places.count {
-                self = Lane()
-            } else if head >= Self.mostTaken, head > places.count / 2 {
-                // A lane that never runs empty must not keep all that was ever in it.
-                places.removeFirst(head)
-                head = 0
-            }
-            return place
+            if front.isEmpty { (front, back) = (back.reversed(), []) }
+            return front.popLast()
         }
     }
 }
