@@ -248,7 +248,8 @@ extension TaskProperties {
         return task
     }
 
-    private static func withoutQuery(_ url: String) -> String {
+    /// Removes the query and the fragment.
+    package static func withoutQuery(_ url: String) -> String {
         // By bytes, because "?" and a combining mark after it are one Character.
         String(
             Substring(url.utf8.prefix { $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") })

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import iDownBus
 import iDownDesktop
 import iDownService
 import iDownState
@@ -14,7 +15,7 @@ extension DesktopTask {
             name: record.request.isPrivate ? nil : record.displayName,
             directory: record.request.directory,
             url: record.request.isPrivate
-                ? "" : Self.withoutQuery(record.request.urlWithoutLogin),
+                ? "" : TaskProperties.withoutQuery(record.request.urlWithoutLogin),
             site: record.request.isPrivate ? "" : Self.site(of: record.request),
             path: record.path,
             failure: record.failure?.message ?? "",
@@ -31,12 +32,6 @@ extension DesktopTask {
     /// The host of the page that had the link, else of the link itself.
     fileprivate static func site(of request: TaskRequest) -> String {
         (request.referrer.flatMap { Origin(url: $0) } ?? request.origin)?.host ?? ""
-    }
-
-    /// Removes the query and the fragment; compares scalars, because a combining mark after `?`
-    /// would make another character of it.
-    fileprivate static func withoutQuery(_ url: String) -> String {
-        String(url.unicodeScalars.prefix { $0 != "?" && $0 != "#" })
     }
 }
 
