@@ -386,11 +386,13 @@ package struct Fetch: Hashable, Sendable {
     /// - Parameters:
     ///   - outcome: what it has come to.
     ///   - before: what was on disk when it was asked.
+    ///   - isCrowded: whether other tasks have as many connections open as its host allows.
     ///   - now: any clock's reading that only goes forward.
     /// - Returns: what is to be done; bytes that are worth nothing are given up here.
     package mutating func next(
         after outcome: Sources.Outcome,
         before: Content,
+        isCrowded: Bool = false,
         at now: Duration
     ) -> Sources.Next {
         let position = sources.position
@@ -400,7 +402,7 @@ package struct Fetch: Hashable, Sendable {
             hasMore: content.stored.byteCount > before.stored.byteCount,
             hasTakenOver: content.owner != before.owner
         )
-        let next = sources.next(after: outcome, standing, at: now)
+        let next = sources.next(after: outcome, standing, isCrowded: isCrowded, at: now)
         if sources.position != position { content.forgetSamples() }
         switch next {
         case .ask(givingUp: true), .end(_, givingUp: true): content.giveUp()

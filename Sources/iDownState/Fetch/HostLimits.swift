@@ -44,6 +44,14 @@ package struct HostLimits: Sendable {
         return max(0, limit - known.open)
     }
 
+    /// Whether there are as many as the host was seen to allow: it may refuse one more.
+    package func isAtLimit(_ host: String, at now: Duration) -> Bool {
+        guard let known = hosts[host], isFresh(known, at: now), let limit = known.limit else {
+            return false
+        }
+        return known.open >= limit
+    }
+
     /// Whether there are as many as any host is ever given: even a first connection has to wait.
     package func isFull(_ host: String) -> Bool { open(host) >= Self.most }
 

@@ -4,8 +4,9 @@
 ///
 /// Hosts that allow a client few connections answer 403 to one more, and many count a connection
 /// for some seconds after its end. A source that has served the task within the last hour is
-/// therefore asked again, with nothing else open, before its 403 is believed. Times are readings of
-/// any clock that only goes forward.
+/// therefore asked again, with nothing else open, before its 403 is believed. So is one whose host
+/// has as many connections of other tasks open as it was seen to allow. Times are readings of any
+/// clock that only goes forward.
 package struct LimitEvidence: Hashable, Sendable {
     /// For how long it counts that the source has served the task.
     package static let memory: Duration = .seconds(3600)
@@ -33,21 +34,25 @@ package struct LimitEvidence: Hashable, Sendable {
     /// Somebody asked for a try: past refusals no longer count.
     package mutating func forgetRefusals() { refusals = 0 }
 
-    /// Judges how the source has ended a try in which nothing else was open.
+    /// Judges how the source has ended a try in which the task had nothing else open.
     ///
     /// - Parameters:
     ///   - failure: what the source has answered.
+    ///   - isCrowded: whether other tasks have as many connections open as its host allows.
     ///   - now: the present time.
     /// - Returns: the failure; a 403 that may pass is transient.
-    package mutating func judge(_ failure: Failure, at now: Duration) -> Failure {
-        guard failure == .status(403), let servedAt, now - servedAt < Self.memory else {
-            return failure
-        }
-        if refusals == 0 { refusedAt = now }
-        refusals += 1
-        guard refusals < Self.tries || now - refusedAt < Self.patience else { return failure }
+    package mutating func judge(
+        _ failure: Failure,
+        isCrowded: Bool = false,
+        at now: Duration
+    ) -> Failure {
+        guard failure == .status(403) else { return failure }
         var passing = failure
         passing.isTransient = true
-        return passing
+        if isCrowded { return passing }
+        guard let servedAt, now - servedAt < Self.memory else { return failure }
+        if refusals == 0 { refusedAt = now }
+        refusals += 1
+        return refusals < Self.tries || now - refusedAt < Self.patience ? passing : failure
     }
 }

@@ -273,11 +273,13 @@ package struct Sources: Hashable, Sendable {
     /// - Parameters:
     ///   - outcome: what it has come to.
     ///   - standing: how the bytes on disk stand to it.
+    ///   - isCrowded: whether other tasks have as many connections open as its host allows.
     ///   - now: any clock's reading that only goes forward.
     /// - Returns: what is to be done.
     package mutating func next(
         after outcome: Outcome,
         _ standing: Standing,
+        isCrowded: Bool = false,
         at now: Duration = .zero
     ) -> Next {
         switch outcome {
@@ -305,7 +307,8 @@ package struct Sources: Hashable, Sendable {
             if !isMixed { wrong.insert(current) }
             return goOn(after: failure, standing, givingUp: true)
         case .failed(let answer):
-            let failure = limits[current]?.judge(answer, at: now) ?? answer
+            let failure = limits[current, default: LimitEvidence()]
+                .judge(answer, isCrowded: isCrowded, at: now)
             if isAtHome, hasFailed, failure.code.isOfNetwork { homeIsGone = !standing.hasMore }
             if goesOnAlone(after: failure, standing) {
                 return .end(.failed(failure), givingUp: false)

@@ -102,6 +102,9 @@ final class Hosts: Sendable {
         return state.withLock { $0.waits[key] == nil ? $0.limits.room(key, at: now) : 0 }
     }
 
+    /// Whether as many are open as the host was seen to allow.
+    func isAtLimit(_ host: Origin) -> Bool { limits { $0.isAtLimit(host.text, at: $1) } }
+
     /// The number of connections to one file that was found to be of use; nil if none was.
     func useful(_ host: Origin) -> UsefulConnections? {
         limits { $0.useful(host.text, at: $1) }

@@ -20,6 +20,8 @@ actor Transfer {
     private var target: TargetFile { attempt.target }
     private var controls: Controls { attempt.controls }
     private var content: Content { attempt.fetch.content }
+    /// Who was asked last, redirects followed.
+    private var lastHost: Origin?
 
     /// Runs to the end, whatever that is, and reports it.
     func run() async {
@@ -137,7 +139,13 @@ actor Transfer {
             case .end(.held(.hostRests(let time))) where !controls.isStopped: outcome = .rests(time)
             case .end(let end): throw end
             }
-            switch attempt.fetch.next(after: outcome, before: before, at: engine.hosts.now) {
+            let next = attempt.fetch.next(
+                after: outcome,
+                before: before,
+                isCrowded: lastHost.map(engine.hosts.isAtLimit) ?? false,
+                at: engine.hosts.now
+            )
+            switch next {
             case .ask(let isAnew):
                 attempt.tell(
                     .source,
@@ -301,6 +309,7 @@ actor Transfer {
         let rest = engine.rests.remaining(of: hop.origin, for: attempt.job.task)
         if let rest { throw .held(.hostRests(for: rest)) }
         attempt.live.activity = .connecting
+        lastHost = hop.origin
         guard await engine.hosts.enter(hop.origin, controls) else { throw .stopped }
         return try await Conversation(attempt, storage).request(ask, at: hop)
     }

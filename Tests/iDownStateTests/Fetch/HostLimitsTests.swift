@@ -43,6 +43,16 @@ import iDownState
         #expect(limits.room(host, at: .seconds(1)) == 1)
     }
 
+    @Test func `a host is at its limit where it has refused more`() {
+        var limits = limits(open: 3)
+        #expect(!limits.isAtLimit(host, at: .zero))
+        limits.refused(host, retryAfter: nil, at: .zero)
+        limits.closed(host, wasRefused: true, at: .zero)
+        #expect(limits.isAtLimit(host, at: .zero))
+        limits.closed(host, at: .zero)
+        #expect(!limits.isAtLimit(host, at: .zero))
+    }
+
     @Test func `a connection that was closed a moment ago may still have counted`() {
         var limits = limits(open: 2)
         limits.closed(host, wasServed: true, at: .seconds(10))

@@ -8,6 +8,8 @@ import iDownState
     enum Step: Sendable {
         case serves(at: Int)
         case forbids(at: Int)
+        /// It has as many connections of other tasks as it allows.
+        case forbidsInCrowd(at: Int)
         case verb
     }
 
@@ -27,6 +29,16 @@ import iDownState
     @Test(arguments: [
         Row("never served", [.forbids(at: 9)], mayPass: false),
         Row("never served, a verb", [.forbids(at: 9), .verb, .forbids(at: 10)], mayPass: false),
+        Row("never served, in a crowd", [.forbidsInCrowd(at: 9)], mayPass: true),
+        Row(
+            "a crowd counts for no refusal",
+            [
+                .serves(at: 0), .forbids(at: 1), .forbidsInCrowd(at: 2), .forbidsInCrowd(at: 16),
+                .forbids(at: 17),
+            ],
+            mayPass: true
+        ),
+        Row("alone again", [.forbidsInCrowd(at: 9), .forbids(at: 10)], mayPass: false),
         Row("just served", [.serves(at: 0), .forbids(at: 0)], mayPass: true),
         Row("served an hour ago", [.serves(at: 0), .forbids(at: 3600)], mayPass: false),
         Row("served within the hour", [.serves(at: 0), .forbids(at: 3599)], mayPass: true),
@@ -72,6 +84,8 @@ import iDownState
             switch step {
             case .serves(let second): evidence.served(isRange: false, at: .seconds(second))
             case .forbids(let second): last = evidence.judge(.status(403), at: .seconds(second))
+            case .forbidsInCrowd(let second):
+                last = evidence.judge(.status(403), isCrowded: true, at: .seconds(second))
             case .verb: evidence.forgetRefusals()
             }
         }

@@ -402,6 +402,35 @@ extension Site {
         }
     }
 
+    @Test func `a host whose connections another task has refuses for as long as that has them`()
+        async throws
+    {
+        let hold = ServedFile.Hold(afterBytes: 64 << 10)
+        let held = Large.file.with { $0.hold = hold }
+        try await withServer({ request in
+            if request.number == 1 { return held.answer(to: request) }
+            guard hold.until.isOpen else { return [.head("403 No", [("Content-Length", "0")])] }
+            return Large.file.answer(to: request)
+        }) { server in
+            try await withSite { site in
+                let host = "http://127.0.0.1:\(server.port)"
+                site.engine.restore([
+                    HostKnowledge(host: host, limit: 1, useful: nil, age: .zero)
+                ])
+                let first = try site.task(server.url("/a.bin"))
+                let transfer = try site.start(first)
+                await first.waitUntil { $0.file != nil }
+                let second = try site.task(server.url("/b.bin"), id: 2)
+                try await site.run(second)
+                expectFailure(.serverForbidden, isTransient: true, site, second)
+                hold.until.open()
+                await transfer.ended()
+                try await site.run(second)
+                expectComplete(Large.content, as: "b.bin", site, second)
+            }
+        }
+    }
+
     @Test func `parts that are shorter than asked are asked for on`() async throws {
         try await withServer({ request in
             guard request.number > 1, let range = request.range(of: Large.content.count) else {
