@@ -23,7 +23,11 @@ struct Salvage {
             recoveredTokens: 0,
             lostTasks: nil
         )
-        for suffix in [""] + DatabaseFile.companions { try files.remove(new + suffix) }
+        for suffix in [""] + DatabaseFile.companions {
+            try files.remove(new + suffix)
+            // What a version of before may have left, with links in it.
+            try files.remove(path + ".graft" + suffix)
+        }
         let target = try DatabaseFile(path: new, files: files).open()
         if let source = try source() {
             try closed.use(source) { source in

@@ -178,8 +178,9 @@ extension Coordinator {
 
     /// What has happened in the attempts of a task that is not complete, the oldest first.
     package func history(of id: TaskID) async throws -> [History.Entry] {
-        _ = try await task(id)
-        return engine.history(of: id)
+        let record = try await task(id).record
+        // Its transfer may not have ended yet.
+        return record.state == .completed ? [] : engine.history(of: id)
     }
 
     /// The connections that a task has open, the oldest first.

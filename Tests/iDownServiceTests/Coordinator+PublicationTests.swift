@@ -14,37 +14,36 @@ import iDownloader
 @Suite struct CoordinatorPublicationTests {
     /// Runs `body` with a download that stands still between the intent and the rename.
     private func withPublication(
-        _ body: (Hub, TaskID, DiskHold) async throws -> Void
+        _ body: (Hub, TaskID, _ release: @escaping @Sendable () -> Void) async throws -> Void
     ) async throws {
-        for _ in 1...100 where try await isHeld(body) { return }
-        Issue.record("the rename was always done before it could be held")
-    }
-
-    /// False where the download did the rename in the step in which the disk was let go for
-    /// something before it; `body` was not run then.
-    private func isHeld(_ body: (Hub, TaskID, DiskHold) async throws -> Void) async throws -> Bool {
         let server = try FaultServer.serving(ServedFile(.small))
         defer { server.stop() }
-        return try await withHub { hub in
-            let id = try #require(TaskID(rawValue: 1))
-            var disk = await DiskHold(hub, of: id)
-            #expect(try await hub.add(server.url("/a.bin")) == id)
-            while try await hub.record(id)?.intent == nil, !hub.names.contains("a.bin") {
-                disk = await disk.step()
+        try await withHub { hub in
+            let ids = try [1, 2].map { try #require(TaskID(rawValue: $0)) }
+            // The names of the folder go by one of the two.
+            let other = await DiskHold(hub, of: ids[1])
+            var disk = await DiskHold(hub, of: ids[0])
+            #expect(try await hub.add(server.url("/a.bin")) == ids[0])
+            while let next = try await disk.step(
+                unless: { try await hub.record(ids[0])?.intent != nil }
+            ) { disk = next }
+            #expect(!hub.names.contains("a.bin"))
+            let held = disk
+            let release: @Sendable () -> Void = {
+                held.release()
+                other.release()
             }
-            let isHeld = !hub.names.contains("a.bin")
-            if isHeld { try await body(hub, id, disk) }
-            disk.release()
-            return isHeld
+            try await body(hub, ids[0], release)
+            release()
         }
     }
 
     @Test func `a pause waits for the end of it, and is refused then`() async throws {
-        try await withPublication { hub, id, disk in
+        try await withPublication { hub, id, release in
             let coordinator = hub.coordinator
             let call = Task.immediate { try await coordinator.carryOut(.pause, on: id) }
             _ = await coordinator.speed
-            disk.release()
+            release()
             await #expect(throws: Refusal.invalidState(.pause, .completed)) {
                 try await call.value
             }
@@ -53,11 +52,11 @@ import iDownloader
     }
 
     @Test func `a removal waits for the end of it, and the file stays`() async throws {
-        try await withPublication { hub, id, disk in
+        try await withPublication { hub, id, release in
             let coordinator = hub.coordinator
             let call = Task.immediate { try await coordinator.carryOut(.remove, on: id) }
             _ = await coordinator.speed
-            disk.release()
+            release()
             try await call.value
             #expect(hub.names == ["a.bin"])
             #expect(hub.announced.kinds(of: id).last == .completed)
@@ -66,23 +65,23 @@ import iDownloader
     }
 
     @Test func `an add of the same file means the task that is nearly there`() async throws {
-        try await withPublication { hub, id, disk in
+        try await withPublication { hub, id, release in
             let url = try #require(try await hub.record(id)).request.url
             #expect(try await hub.add(url) == id)
-            disk.release()
+            release()
             try await hub.announced.wait(for: id, .completed)
             #expect(hub.names == ["a.bin"])
         }
     }
 
     @Test func `a sweep waits for the end of it, and passes it over then`() async throws {
-        try await withPublication { hub, id, disk throws in
+        try await withPublication { hub, id, release throws in
             let coordinator = hub.coordinator
             let sweep = Task.immediate {
                 try await coordinator.carryOut(.pause, onAllIn: [.downloading])
             }
             await coordinator.setSlots(0)
-            disk.release()
+            release()
             #expect(try await sweep.value == 0)
             #expect(try await hub.record(id)?.state == .completed)
         }
@@ -209,7 +208,7 @@ import iDownloader
     }
 
     @Test func `whoever waits for it hears when the service ends`() async throws {
-        try await withPublication { hub, id, disk in
+        try await withPublication { hub, id, release in
             let coordinator = hub.coordinator
             let call = Task.immediate { try await coordinator.carryOut(.pause, on: id) }
             _ = await coordinator.speed

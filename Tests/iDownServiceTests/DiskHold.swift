@@ -37,8 +37,14 @@ final class DiskHold: Sendable {
     func release() { door.signal() }
 
     /// Lets through what waits for the disk at this moment, and nothing that comes later.
-    func step() async -> DiskHold {
+    ///
+    /// - Parameter isSo: looks at something that is there before what follows from it comes to the
+    ///   disk.
+    /// - Returns: what holds the disk now; nil where it is so by now, and nothing was let through.
+    func step(unless isSo: () async throws -> Bool) async rethrows -> DiskHold? {
         let next = DiskHold(hub, key: key)
+        // Looked at with the next hold in line: what follows later comes behind that.
+        if try await isSo() { return nil }
         release()
         await next.entered.waitUntilOpen()
         return next

@@ -43,7 +43,9 @@ import iDownTesting
             var disk = await DiskHold(hub, of: ids[0])
             let wishes = ["/a", "/next"].map { hub.wish(server.url($0)) }
             #expect(try await hub.coordinator.add(wishes, token: nil) == ids)
-            while try await hub.record(ids[0])?.intent == nil { disk = await disk.step() }
+            while let next = try await disk.step(
+                unless: { try await hub.record(ids[0])?.intent != nil }
+            ) { disk = next }
             try await within("the next request") { await gate.waitUntilOpen() }
             let held = disk
             try await body(hub, ids[0], ids[1]) {

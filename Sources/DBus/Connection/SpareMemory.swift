@@ -17,6 +17,8 @@ final class SpareMemory: Sendable {
     private struct State {
         /// Large calls under way.
         var calls = 0
+        /// One has ended since it was given back last.
+        var hasEnded = false
         var isWaiting = false
     }
 
@@ -33,7 +35,10 @@ final class SpareMemory: Sendable {
 
     func callEnded(size: Int) {
         guard size >= Self.largeSize else { return }
-        state.withLock { $0.calls -= 1 }
+        state.withLock { state in
+            state.calls -= 1
+            state.hasEnded = true
+        }
     }
 
     private func wait() {
@@ -44,11 +49,11 @@ final class SpareMemory: Sendable {
         guard !isWaiting else { return }
         // The timer keeps this object, and the loop keeps the timer.
         loop.addTimer(after: Self.pause, repeats: false) {
-            _ = malloc_trim(0)
             let isNeeded = self.state.withLock { state in
-                state.isWaiting = false
-                return state.calls > 0
+                defer { (state.isWaiting, state.hasEnded) = (false, false) }
+                return state.calls > 0 || state.hasEnded
             }
+            _ = malloc_trim(0)
             if isNeeded { self.wait() }
         }
     }
