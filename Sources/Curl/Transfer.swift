@@ -16,7 +16,10 @@ final class Transfer {
     private(set) var isPaused = false
     /// Bytes were kept, and the sink is to hear when nothing more comes at once.
     private(set) var isKept = false
-    /// Whether nothing but the last reply of an FTP server is still to come, beside the file.
+    /// Whether a server of files has said how many bytes come: else its last reply alone tells that
+    /// they were all.
+    private var knowsLength = false
+    /// Whether nothing but that reply is still to come, beside the file.
     private var awaitsLastReply = false
     /// So many seconds: servers give their last reply with their last byte, and where a network has
     /// forgotten the control connection meanwhile, it never comes.
@@ -172,7 +175,9 @@ final class Transfer {
     private func tellFile(isEmpty: Bool = false) -> Bool {
         guard !request.url.isHTTP, !hasToldFile else { return true }
         hasToldFile = true
-        switch sink.receive(remoteFile: remoteFile(isEmpty: isEmpty)) {
+        let file = remoteFile(isEmpty: isEmpty)
+        knowsLength = file.length != nil
+        switch sink.receive(remoteFile: file) {
         case .proceed: return true
         case .abort: return false
         }
@@ -229,7 +234,7 @@ final class Transfer {
         guard tellFile(), releaseHead() else { return refusal(of: bytes) }
         // The reply that is still to come ends the file, and libcurl stands still until it is there,
         // with all transfers of this thread (ftp_done in lib/ftp.c of 7.88).
-        if request.url.isFTP, !awaitsLastReply {
+        if request.url.isFTP, knowsLength, !awaitsLastReply {
             awaitsLastReply = true
             try? easy.set(CURLOPT_SERVER_RESPONSE_TIMEOUT, Self.patienceForLastReply)
         }

@@ -93,7 +93,12 @@ final class Restart {
                 guard let event = await coordinator.engine.carryOutIntent(of: record) else {
                     return false
                 }
-                return (try? await coordinator.recordEvent(event, of: record.id)) != nil
+                do {
+                    try await coordinator.recordEvent(event, of: record.id)
+                    return true
+                } catch {
+                    return false
+                }
             }
         }
         unsettled = []

@@ -159,22 +159,22 @@ struct EditCommand: AsyncParsableCommand {
             let tasks = try await selection.tasks(client)
             guard !change.dryRun else { return try change.preview(tasks, "changed") { _ in true } }
             let edit = try await client.editor(of: options)
-            var changed = 0
+            var refused = 0
             for task in tasks {
                 do throws(ManagerError) {
                     try await edit(task.id)
-                    changed += 1
                 } catch {
-                    guard
-                        selection.passesOver(error, of: task.id)
-                            || selection.passesOver(refusal: error, of: task.id)
-                    else { throw error }
+                    if selection.passesOver(refusal: error, of: task.id) {
+                        refused += 1
+                    } else if !selection.passesOver(error, of: task.id) {
+                        throw error
+                    }
                 }
             }
-            guard changed < tasks.count else { return }
+            guard refused > 0 else { return }
             Output.talk(
-                "\(changed) of \(tasks.count) downloads were changed. The state of the others does not"
-                    + " allow it."
+                "\(refused) of \(tasks.count) downloads were not changed: their state does not allow"
+                    + " it."
             )
         }
     }

@@ -307,8 +307,10 @@ package struct Sources: Hashable, Sendable {
             if !isMixed { wrong.insert(current) }
             return goOn(after: failure, standing, givingUp: true)
         case .failed(let answer):
-            let failure = limits[current, default: LimitEvidence()]
-                .judge(answer, isCrowded: isCrowded, at: now)
+            // What was never served has nothing that is worth keeping.
+            var evidence = limits[current] ?? LimitEvidence()
+            let failure = evidence.judge(answer, isCrowded: isCrowded, at: now)
+            if limits[current] != nil { limits[current] = evidence }
             if isAtHome, hasFailed, failure.code.isOfNetwork { homeIsGone = !standing.hasMore }
             if goesOnAlone(after: failure, standing) {
                 return .end(.failed(failure), givingUp: false)

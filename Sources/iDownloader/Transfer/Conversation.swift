@@ -293,8 +293,11 @@ final class Conversation {
     /// 10 kB/s for one of two downloads the other one stood still for 8 seconds. And what has come
     /// for a stream is copied at each pause: one disk of 20 MB/s took all of the transfer thread.
     private func leaveSharedConnection(_ lead: Connection) {
+        // For a link that may work only once a slow disk is the smaller harm.
+        let isServedAgain = (attempt.fetch.requests.joining?.served ?? 0) > 1
         guard lead.sink.isByHTTP2, let writer = lead.writer,
-            writer.isSlowerThanLine || engine.rates.limit(for: attempt.job.task) != nil,
+            (writer.isSlowerThanLine && isServedAgain)
+                || engine.rates.limit(for: attempt.job.task) != nil,
             let state = state(of: lead), !state.isComparing, !state.isCut,
             !attempt.fetch.requests.isByHTTP2(lead.hop.origin), content.known.isResumable
         else { return }

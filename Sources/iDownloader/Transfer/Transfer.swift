@@ -22,6 +22,8 @@ actor Transfer {
     private var content: Content { attempt.fetch.content }
     /// Who was asked last, redirects followed.
     private var lastHost: Origin?
+    /// Whether others have as many connections there as it was seen to allow.
+    private var isCrowded: Bool { lastHost.map(engine.hosts.isAtLimit) ?? false }
 
     /// Runs to the end, whatever that is, and reports it.
     func run() async {
@@ -142,7 +144,7 @@ actor Transfer {
             let next = attempt.fetch.next(
                 after: outcome,
                 before: before,
-                isCrowded: lastHost.map(engine.hosts.isAtLimit) ?? false,
+                isCrowded: isCrowded,
                 at: engine.hosts.now
             )
             switch next {
@@ -248,7 +250,9 @@ actor Transfer {
             do throws(TransferEnd) {
                 answer = try await exchange(ask)
             } catch {
-                guard attempt.fetch.mayForbidRanges(after: error, ask) else { throw error }
+                guard !isCrowded, attempt.fetch.mayForbidRanges(after: error, ask) else {
+                    throw error
+                }
                 answer = .again(.whole, content.known.withoutRanges)
             }
             let isOfCopy = ledger.copy != nil

@@ -2,6 +2,7 @@
 
 import Curl
 import Glibc
+import Synchronization
 import Testing
 import iDownState
 import iDownTesting
@@ -126,7 +127,7 @@ import iDownloader
     @Test func `nor does one whose disk is slower than the line`() async throws {
         try await withTemporaryFolder { root in
             putFile(root + "/slow.bin")
-            #expect(truncate(root + "/slow.bin", 128 << 20) == 0)
+            #expect(truncate(root + "/slow.bin", 64 << 20) == 0)
             let certificates = try await TestCertificates(in: root)
             let port = try FreePort.find()
             let tls = """
@@ -137,23 +138,37 @@ import iDownloader
             network.certificates.file = certificates.authority
             try await withNginx(
                 root: root,
+                locationDirectives: "limit_rate 16m;",
                 extraConfig: tls,
                 httpDirectives: "log_format short '$server_protocol $status $uri';"
             ) { _ in
                 try await withSite(
-                    // It takes 4 ms for each 256 KiB.
-                    faults: FaultPlan(of: "pwrite") { _ in usleep(4_000) },
+                    // It takes 15 ms for each 256 KiB.
+                    faults: FaultPlan(of: "pwrite") { _ in usleep(15_000) },
+                    connections: 4,
                     network: network,
                     checkpointInterval: .milliseconds(20)
                 ) { site in
-                    let journal = try await site.download("https://localhost:\(port)/slow.bin")
+                    let journal = try site.task("https://localhost:\(port)/slow.bin")
+                    let isCut = Mutex(false)
+                    journal.before { event, journal in
+                        guard case .completed = event else { return true }
+                        let ends = site.engine.history(of: journal.record.id).filter {
+                            $0.what == .ended && $0.connection == 1
+                        }
+                        isCut.withLock { $0 = ends.contains { $0.details["cut"] == .flag(true) } }
+                        return true
+                    }
+                    try await site.run(journal)
                     #expect(journal.record.state == .completed, "\(journal.record)")
                     #expect(journal.record.tries == 0)
+                    // The first one; those that joined have connections of their own.
+                    let wasCut = isCut.withLock(\.self)
+                    #expect(wasCut)
                 }
             }
             let log = try TestFile.text(of: root + "/access.log")
             #expect(log.contains("HTTP/2.0 200 /slow.bin"), "\(log)")
-            #expect(log.contains("HTTP/1.1 206 /slow.bin"), "\(log)")
         }
     }
 

@@ -426,7 +426,9 @@ extension Site {
                 hold.until.open()
                 await transfer.ended()
                 try await site.run(second)
-                expectComplete(Large.content, as: "b.bin", site, second)
+                #expect(second.record.state == .completed, "\(second.record)")
+                let isWhole = site.holds(Large.content, as: "b.bin")
+                #expect(isWhole)
             }
         }
     }
