@@ -4,9 +4,6 @@ package import DBus
 
 /// The tasks of an answer, encoded one by one and never longer than an answer may be.
 package struct TaskListing: Sendable {
-    /// The bytes that an object path and an interface name add per task in GetManagedObjects.
-    static let objectOverhead = 112
-
     private var ids: [String] = []
     /// All tasks one after the other, each without the length of its dictionary.
     private var entries: [UInt8] = []
