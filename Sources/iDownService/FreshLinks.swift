@@ -50,7 +50,7 @@ final class FreshLinks {
         let request = try await coordinator.task(new).record.request
         guard let page = request.referrer else { return nil }
         let records = try await coordinator.store.read { snapshot throws(StoreFailure) in
-            try snapshot.unfinishedHandOvers(like: token, from: page)
+            try snapshot.handOvers.unfinishedTasks(like: token, from: page)
         }
         let link = FreshLink(request, to: file)
         guard let record = records.first(where: { $0.id != new && link.mayContinue($0) }) else {

@@ -97,7 +97,7 @@ final class HandOvers {
         in coordinator: isolated Coordinator
     ) async throws -> (id: TaskID, isNew: Bool) {
         let known = try await coordinator.store.readNow { snapshot throws(StoreFailure) in
-            try snapshot.handOver(token)
+            try snapshot.handOvers.find(token)
         }
         if let known { return (try known.taskID, false) }
         try check(wish, in: coordinator)
@@ -116,14 +116,14 @@ final class HandOvers {
             held[id] = start
             try await coordinator.commit(answering: .first) { transaction in
                 // It may have been withdrawn meanwhile.
-                if let other = try transaction.handOver(token) { _ = try other.taskID }
+                if let other = try transaction.handOvers.find(token) { _ = try other.taskID }
                 guard try transaction.counts().total < Contract.maximumTasks else {
                     throw ServiceRefusal.limitExceeded(
                         "The list may hold at most \(Contract.maximumTasks) tasks. Remove some"
                             + " first."
                     )
                 }
-                try transaction.keepProvisional(record, token: token, confirmAt: confirmAt)
+                try transaction.handOvers.keep(record, token: token, confirmAt: confirmAt)
                 return ((), [])
             }
         } catch {
@@ -210,7 +210,7 @@ final class HandOvers {
         try coordinator.refuseWhileStopping()
         words.release(token, with: .failure(.withdrawn))
         let known = try await coordinator.store.readNow { snapshot throws(StoreFailure) in
-            try snapshot.handOver(token)
+            try snapshot.handOvers.find(token)
         }
         let before = try await coordinator.whenSettled(try? known?.taskID) {
             try await coordinator.commit(answering: .afterSignals) { transaction in
@@ -245,13 +245,13 @@ final class HandOvers {
             results.release(token, with: .failure(ServiceRefusal.disagreed(Self.overdue)))
         }
         let id: TaskID? = try await coordinator.commit(answering: .first) { transaction in
-            guard case .provisional(let id, _) = try transaction.handOver(token) else {
+            guard case .provisional(let id, _) = try transaction.handOvers.find(token) else {
                 return (nil, [])
             }
             if forEver {
-                try transaction.settleHandOver(token, as: .withdrawn)
+                try transaction.handOvers.settle(token, as: .withdrawn)
             } else {
-                try transaction.forgetHandOver(token)
+                try transaction.handOvers.forget(token)
             }
             return (id, [])
         }
@@ -303,7 +303,7 @@ final class HandOvers {
         var next = ""
         do {
             let open = try await coordinator.store.readNow { snapshot throws(StoreFailure) in
-                try snapshot.provisionalHandOvers(limit: 1)
+                try snapshot.handOvers.provisional(limit: 1)
             }
             guard let (token, time) = open.first else { return nil }
             next = token
@@ -370,21 +370,21 @@ extension Transaction {
         _ token: String
     ) throws -> ((id: TaskID, left: TaskID?), changes: [Change]) {
         let provisional: TaskID
-        switch try handOver(token) {
+        switch try handOvers.find(token) {
         case .provisional(let id, _): provisional = id
         case .confirmed(let id), .joined(let id): return ((id, nil), [])
         case .withdrawn, nil: throw ServiceRefusal.noSuchHandOver
         }
-        guard var record = try provisionalTask(token) else {
+        guard var record = try handOvers.task(token) else {
             throw StoreFailure.corruptRecord(id: provisional.rawValue, column: "record")
         }
         if let id = try downloadingTask(like: record.request) {
-            try settleHandOver(token, as: .joined(id))
+            try handOvers.settle(token, as: .joined(id))
             return ((id, provisional), [])
         }
         record.serial = try makeSerial()
         try insert(record)
-        try settleHandOver(token, as: .confirmed(provisional))
+        try handOvers.settle(token, as: .confirmed(provisional))
         let effects: [Effect] = [.persist, .announce, .fillSlots]
         return ((provisional, nil), [Change(before: nil, after: record, effects: effects)])
     }
@@ -409,9 +409,9 @@ extension Transaction {
 
     /// - Returns: what the hand-over was before; nil for a token that nobody knew.
     fileprivate func withdraw(_ token: String) throws -> (HandOver?, changes: [Change]) {
-        let before = try handOver(token)
+        let before = try handOvers.find(token)
         guard before != .withdrawn else { return (before, []) }
-        try settleHandOver(token, as: .withdrawn)
+        try handOvers.settle(token, as: .withdrawn)
         guard case .confirmed(let id) = before else { return (before, []) }
         do {
             let change = try change(id, for: .remove) { try $0.apply(.remove) }

@@ -23,12 +23,12 @@ import iDownState
                 let future = record
                 let time = WallTime(microseconds: Int64(number))
                 try await store.commit {
-                    try $0.keepProvisional(future, token: "t\(number)", confirmAt: time)
+                    try $0.handOvers.keep(future, token: "t\(number)", confirmAt: time)
                 }
                 let (kept, state, listed, counts) = try await store.commit { transaction in
                     (
-                        try transaction.provisionalTask("t\(number)"),
-                        try transaction.handOver("t\(number)"), try transaction.task(id),
+                        try transaction.handOvers.task("t\(number)"),
+                        try transaction.handOvers.find("t\(number)"), try transaction.task(id),
                         try transaction.counts().total
                     )
                 }
@@ -36,7 +36,7 @@ import iDownState
                 #expect(state == .provisional(id, confirmAt: time))
                 #expect(listed == nil && counts == 0)
             }
-            let first = try await store.commit { try $0.provisionalHandOvers(limit: 2) }
+            let first = try await store.commit { try $0.handOvers.provisional(limit: 2) }
             #expect(first.map(\.token) == ["t0", "t1"])
         }
     }
@@ -59,7 +59,7 @@ import iDownState
                         record.state = state
                         record.request.referrer = page
                     }
-                    try transaction.settleHandOver(token, as: settle(record.id))
+                    try transaction.handOvers.settle(token, as: settle(record.id))
                     return record.id
                 }
                 let first = try add("\(profile)-1")
@@ -72,7 +72,7 @@ import iDownState
                 _ = try add("\(profile)")
                 _ = try add("someone-1")
                 func ids(_ token: String) throws -> [TaskID] {
-                    try transaction.unfinishedHandOvers(like: token, from: page).map(\.id)
+                    try transaction.handOvers.unfinishedTasks(like: token, from: page).map(\.id)
                 }
                 #expect(try ids("\(profile)-7") == [second, first])
                 return try [profile, "someone-2", "", "\(profile)x-1"].flatMap(ids)
@@ -88,24 +88,24 @@ import iDownState
                 let request = TaskRequest(url: "http://a/geheim", directory: "/d")
                 let record = TaskRecord(id: id, request: request, createdAt: .init(microseconds: 1))
                 for token in ["c", "j", "w", "f"] {
-                    try transaction.keepProvisional(
+                    try transaction.handOvers.keep(
                         record,
                         token: token,
                         confirmAt: .init(microseconds: 5)
                     )
                 }
-                try transaction.settleHandOver("c", as: .confirmed(id))
-                try transaction.settleHandOver("j", as: .joined(id))
-                try transaction.settleHandOver("w", as: .withdrawn)
-                try transaction.settleHandOver("unknown", as: .withdrawn)
-                try transaction.forgetHandOver("f")
-                #expect(try transaction.handOver("c") == .confirmed(id))
-                #expect(try transaction.handOver("j") == .joined(id))
-                #expect(try transaction.handOver("w") == .withdrawn)
-                #expect(try transaction.handOver("unknown") == .withdrawn)
-                #expect(try transaction.handOver("f") == nil)
-                #expect(try transaction.provisionalTask("c") == nil)
-                #expect(try transaction.provisionalHandOvers(limit: 5).isEmpty)
+                try transaction.handOvers.settle("c", as: .confirmed(id))
+                try transaction.handOvers.settle("j", as: .joined(id))
+                try transaction.handOvers.settle("w", as: .withdrawn)
+                try transaction.handOvers.settle("unknown", as: .withdrawn)
+                try transaction.handOvers.forget("f")
+                #expect(try transaction.handOvers.find("c") == .confirmed(id))
+                #expect(try transaction.handOvers.find("j") == .joined(id))
+                #expect(try transaction.handOvers.find("w") == .withdrawn)
+                #expect(try transaction.handOvers.find("unknown") == .withdrawn)
+                #expect(try transaction.handOvers.find("f") == nil)
+                #expect(try transaction.handOvers.task("c") == nil)
+                #expect(try transaction.handOvers.provisional(limit: 5).isEmpty)
                 let texts = try transaction.texts("SELECT * FROM handOver").flatMap(\.self)
                 #expect(!texts.contains { $0.contains("geheim") })
             }

@@ -124,11 +124,11 @@ extension StoreOpeningTests {
                     request: TaskRequest(url: "http://a/later", directory: "/d"),
                     createdAt: .someTime
                 )
-                try transaction.keepProvisional(record, token: "p", confirmAt: confirmAt)
-                try transaction.settleHandOver("c", as: .confirmed(seven))
-                try transaction.settleHandOver("j", as: .joined(other))
+                try transaction.handOvers.keep(record, token: "p", confirmAt: confirmAt)
+                try transaction.handOvers.settle("c", as: .confirmed(seven))
+                try transaction.handOvers.settle("j", as: .joined(other))
                 for number in 1...50 {
-                    try transaction.settleHandOver("w\(number)", as: .withdrawn)
+                    try transaction.handOvers.settle("w\(number)", as: .withdrawn)
                 }
                 return record
             }
@@ -139,9 +139,9 @@ extension StoreOpeningTests {
             let (kept, next, known) = try await saved.commit { transaction in
                 let tokens = ["p", "c", "j"] + (1...50).map { "w\($0)" }
                 return (
-                    try transaction.provisionalTask("p"),
-                    try transaction.provisionalHandOvers(limit: 9),
-                    try tokens.map { try transaction.handOver($0) }
+                    try transaction.handOvers.task("p"),
+                    try transaction.handOvers.provisional(limit: 9),
+                    try tokens.map { try transaction.handOvers.find($0) }
                 )
             }
             #expect(kept == future && next.map(\.token) == ["p"])

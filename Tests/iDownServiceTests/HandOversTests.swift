@@ -44,7 +44,9 @@ import iDownloader
     }
 
     private func state(_ token: String, in hub: Hub) async throws -> HandOver? {
-        try await hub.store.read { snapshot throws(StoreFailure) in try snapshot.handOver(token) }
+        try await hub.store.read { snapshot throws(StoreFailure) in
+            try snapshot.handOvers.find(token)
+        }
     }
 
     @Test func `who says nothing for a minute has confirmed`() async throws {

@@ -16,15 +16,24 @@ package enum HandOver: Hashable, Sendable {
     case withdrawn
 }
 
-// Hand-overs. A provisional one has the row of its future task as JSON text.
 extension StoreAccess {
+    /// What browsers have handed over.
+    package var handOvers: HandOverTable<Right> { HandOverTable(store: self) }
+}
+
+/// The hand-overs of a store. A provisional one has the row of its future task as JSON text.
+///
+/// Like the access that it belongs to, it is valid only inside of a body.
+package struct HandOverTable<Right> {
+    fileprivate let store: StoreAccess<Right>
+
     /// Returns what has become of a hand-over; nil for a token that no hand-over has.
-    package func handOver(_ token: String) throws(StoreFailure) -> HandOver? {
-        guard let row = try first(.handOver, [token]) else { return nil }
-        let id = TaskID(rawValue: integer(row, 1))
-        return switch (text(row, 0), id) {
+    package func find(_ token: String) throws(StoreFailure) -> HandOver? {
+        guard let row = try store.first(.handOver, [token]) else { return nil }
+        let id = TaskID(rawValue: store.integer(row, 1))
+        return switch (store.text(row, 0), id) {
         case ("provisional", let id?):
-            .provisional(id, confirmAt: WallTime(microseconds: integer(row, 2)))
+            .provisional(id, confirmAt: WallTime(microseconds: store.integer(row, 2)))
         case ("confirmed", let id?): .confirmed(id)
         case ("joined", let id?): .joined(id)
         // A token that cannot be read is not to add anything.
@@ -33,9 +42,9 @@ extension StoreAccess {
     }
 
     /// Returns the task that a provisional hand-over is to become; nil where there is none.
-    package func provisionalTask(_ token: String) throws(StoreFailure) -> TaskRecord? {
+    package func task(_ token: String) throws(StoreFailure) -> TaskRecord? {
         try translatingErrors {
-            let statement = try database.cachedStatement(sql: TaskColumn.selectProvisional)
+            let statement = try store.database.cachedStatement(sql: TaskColumn.selectProvisional)
             let ids = try Int64.fetchCursor(statement, arguments: [token])
             return try withExtendedLifetime(ids) {
                 try ids.next().map { _ in try TaskRow(of: statement).record() }
@@ -51,7 +60,7 @@ extension StoreAccess {
     ///   - page: the referrer of the tasks.
     /// - Returns: the tasks.
     /// - Throws: `StoreFailure`.
-    package func unfinishedHandOvers(
+    package func unfinishedTasks(
         like token: String,
         from page: String
     ) throws(StoreFailure) -> [TaskRecord] {
@@ -59,28 +68,28 @@ extension StoreAccess {
         guard UUID(uuidString: profile) != nil, token.dropFirst(36).first == "-" else { return [] }
         let words: StatementArguments = ["\(profile)-", "\(profile).", page]
         var records: [TaskRecord] = []
-        for id in try ids(.unfinishedHandOvers, words) {
-            if let record = try task(id) { records.append(record) }
+        for id in try store.ids(.unfinishedHandOvers, words) {
+            if let record = try store.task(id) { records.append(record) }
         }
         return records
     }
 
     /// Returns the provisional hand-overs that are confirmed next, with the times of that.
-    package func provisionalHandOvers(
+    package func provisional(
         limit: Int
     ) throws(StoreFailure) -> [(token: String, confirmAt: WallTime)] {
         try translatingErrors {
             var found: [(token: String, confirmAt: WallTime)] = []
-            let rows = try rows(.provisionalHandOvers, [limit])
+            let rows = try store.rows(.provisionalHandOvers, [limit])
             while let row = try rows.next() {
-                found.append((text(row, 0), WallTime(microseconds: integer(row, 1))))
+                found.append((store.text(row, 0), WallTime(microseconds: store.integer(row, 1))))
             }
             return found
         }
     }
 }
 
-extension StoreAccess where Right == ReadWrite {
+extension HandOverTable where Right == ReadWrite {
     /// Stores a provisional hand-over.
     ///
     /// - Parameters:
@@ -88,20 +97,20 @@ extension StoreAccess where Right == ReadWrite {
     ///   - token: one that no hand-over has.
     ///   - time: when it is confirmed if nobody says anything.
     /// - Throws: `StoreFailure`.
-    package func keepProvisional(
+    package func keep(
         _ record: TaskRecord,
         token: String,
         confirmAt time: WallTime
     ) throws(StoreFailure) {
         let text = try translatingErrors { try TaskColumn.text(of: record) }
-        try execute(
+        try store.execute(
             Query.insertHandOver.rawValue,
             [token, "provisional", record.id.rawValue, time.microseconds, text]
         )
     }
 
     /// Stores that a hand-over is not provisional any more; what its task was to be is forgotten.
-    package func settleHandOver(_ token: String, as handOver: HandOver) throws(StoreFailure) {
+    package func settle(_ token: String, as handOver: HandOver) throws(StoreFailure) {
         let (state, id): (String, TaskID?) =
             switch handOver {
             case .provisional(let id, _): ("provisional", id)
@@ -109,12 +118,12 @@ extension StoreAccess where Right == ReadWrite {
             case .joined(let id): ("joined", id)
             case .withdrawn: ("withdrawn", nil)
             }
-        try execute(Query.insertHandOver.rawValue, [token, state, id?.rawValue, nil, nil])
+        try store.execute(Query.insertHandOver.rawValue, [token, state, id?.rawValue, nil, nil])
     }
 
     /// Forgets a hand-over, so that its token is free again.
-    package func forgetHandOver(_ token: String) throws(StoreFailure) {
-        try execute(Query.deleteHandOver.rawValue, [token])
+    package func forget(_ token: String) throws(StoreFailure) {
+        try store.execute(Query.deleteHandOver.rawValue, [token])
     }
 }
 
