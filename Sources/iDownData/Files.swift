@@ -103,6 +103,19 @@ struct Files: Sendable {
         }
     }
 
+    /// Whether the way to a file that is not there ends in a symbolic link that leads nowhere.
+    func endsInLink(_ path: String) -> Bool {
+        var path = path
+        while path.count > 1 {
+            var entry = stat()
+            if lstat(path, &entry) == 0 {
+                return entry.st_mode & S_IFMT == S_IFLNK && stat(path, &entry) != 0
+            }
+            path = Self.parent(of: path)
+        }
+        return false
+    }
+
     /// Follows symbolic links, and returns the last path, whether or not it exists; a path that is
     /// not a link is returned as it is: readlink(2).
     func target(of path: String) throws(FileFailure) -> String {

@@ -52,6 +52,8 @@ package struct SettingsReading: Sendable {
     package let unknownProxy: SettingsFailure?
     /// Keys in the file that have no effect, a sentence each.
     package let notes: [String]
+    /// Whether there is no file, whose settings are the defaults.
+    package let isAbsent: Bool
     /// The content of a file without a mistake, or what stands for no file.
     fileprivate let content: [UInt8]?
 }
@@ -64,7 +66,8 @@ package struct SettingsReading: Sendable {
 ///
 /// A file with a mistake is not used, because a part of what the user wrote could mean something
 /// other than the whole. A copy of the last good file, `settings.last`, holds in its place. No file is
-/// as good as an empty object: the defaults are the last good settings then.
+/// as good as an empty object: the defaults are the last good settings then. A link that leads nowhere
+/// is no such case: its target may lie in a folder that is mounted later.
 package struct SettingsFile: Sendable {
     private static let largest = 1_048_576
 
@@ -97,14 +100,18 @@ package struct SettingsFile: Sendable {
     /// - Returns: what was read.
     package func read(lastGood: Settings? = nil) -> SettingsReading {
         var object: [String: JSONValue]?
-        do {
+        do throws(SettingsFailure) {
             let bytes = try bytes()
+            if bytes == nil, files.endsInLink(path) {
+                throw .file(FileFailure(operation: "stat", path: path, code: ENOENT))
+            }
             object = try bytes.map { bytes throws(SettingsFailure) in try self.object(in: bytes) }
             return SettingsReading(
                 settings: try settings(in: object ?? [:]),
                 failure: nil,
                 unknownProxy: nil,
                 notes: Self.notes(on: object ?? [:], besides: nil),
+                isAbsent: bytes == nil,
                 content: bytes ?? Array("{}".utf8)
             )
         } catch {
@@ -118,6 +125,7 @@ package struct SettingsFile: Sendable {
                 failure: error,
                 unknownProxy: isKnown ? nil : error,
                 notes: Self.notes(on: object ?? [:], besides: error),
+                isAbsent: false,
                 content: nil
             )
         }

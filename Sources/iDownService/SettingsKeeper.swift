@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Dispatch
+import Glibc
 package import Logging
 import Synchronization
 import iDownBus
@@ -21,12 +22,18 @@ package final class SettingsKeeper: Sendable {
         package fileprivate(set) var unknownProxy: SettingsFailure?
         /// What the file said when nothing in it was wrong; nil where that was before this run.
         fileprivate var lastGood: Settings?
+        /// Whether there was a file.
+        fileprivate var hadFile = false
         /// What was told of the file.
         fileprivate var told: [String] = []
         fileprivate var hasEnded = false
         /// Higher than that of every earlier reading or change.
         fileprivate(set) var version = 0
     }
+
+    /// A file that is gone counts as gone after so long, in milliseconds: editors and dotfile managers
+    /// take the old one away before they put the new one in its place.
+    private static let longestAbsence = 1_000
 
     private let file: SettingsFile
     private let log: Logger
@@ -109,7 +116,11 @@ package final class SettingsKeeper: Sendable {
     }
 
     private func refresh(_ now: inout InForce) {
-        let reading = file.read(lastGood: now.lastGood)
+        var reading = file.read(lastGood: now.lastGood)
+        for _ in 0..<Self.longestAbsence / 50 where reading.isAbsent && now.hadFile {
+            usleep(50_000)
+            reading = file.read(lastGood: now.lastGood)
+        }
         settle(reading, &now)
         if now.unknownProxy != nil, reading.failure == nil {
             log.notice("the settings file is mended, and downloads go on")
@@ -121,6 +132,7 @@ package final class SettingsKeeper: Sendable {
     /// Logs what is wrong in the file, once, and keeps good settings as the last good ones.
     private func settle(_ reading: SettingsReading, _ now: inout InForce) {
         if reading.failure == nil { now.lastGood = reading.settings }
+        now.hadFile = !reading.isAbsent
         let failures = [reading.unknownProxy, reading.failure].map { $0?.description ?? "" }
         if now.told != failures + reading.notes {
             for note in reading.notes { log.warning("\(file.path): \(note); it has no effect") }

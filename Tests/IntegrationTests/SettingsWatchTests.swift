@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import DBus
 import Glibc
 import Testing
 import iDownBus
@@ -37,6 +38,28 @@ import iDownTesting
             try TestFile.write(settings(7), to: own + "/new")
             #expect(rename(own + "/new", own + "/a.json") == 0)
             try await expect(7, service)
+        }
+    }
+
+    @Test func `a file that is away for a moment leaves everything as it is`() async throws {
+        try await withService { service in
+            let folder = service.home.config + "/idown"
+            let (path, away) = (folder + "/settings.json", folder + "/settings.json~")
+            try TestFile.write(settings(4), to: path)
+            try await expect(4, service)
+            let mark = service.signals.count
+            // As editors do that keep the old file.
+            #expect(rename(path, away) == 0)
+            // An answer to this comes after the file was looked at.
+            async let change: Void = service.client.set(.speedLimit, to: .number(1 << 30))
+            #expect(rename(away, path) == 0)
+            try await change
+            #expect(
+                !service.signals.signals.dropFirst(mark).contains { signal in
+                    signal.arguments.contains { "\($0)".contains("MaxConcurrentDownloads") }
+                }
+            )
+            try await expect(4, service)
         }
     }
 

@@ -399,6 +399,27 @@ import iDownTesting
         }
     }
 
+    @Test(arguments: ["settings.json", ""])
+    func `a link that leads nowhere is a mistake, and the last good settings hold`(
+        link: String
+    ) async throws {
+        try await withTemporaryFolder { folder in
+            let file = SettingsFile(folder: folder + "/idown", copyFolder: folder)
+            try file.write(Self.settings { $0.proxy = "http://127.0.0.1:9" }, now: .someTime)
+            // As of a folder that is mounted after login.
+            let path = folder + "/idown" + (link.isEmpty ? "" : "/" + link)
+            #expect(rename(path, folder + "/away") == 0)
+            #expect(symlink(folder + "/later", path) == 0)
+            let reading = file.read()
+            #expect(reading.unknownProxy != nil && reading.failure != nil && !reading.isAbsent)
+            #expect(reading.settings.proxy == "http://127.0.0.1:9")
+            try file.keep(reading)
+            #expect(file.read().settings.proxy == "http://127.0.0.1:9")
+            #expect(rename(folder + "/away", folder + "/later") == 0)
+            #expect(file.read().failure == nil)
+        }
+    }
+
     @Test func `settings are written even if their copy cannot be`() async throws {
         try await withTemporaryFolder { folder in
             #expect(mkdir(folder + "/settings.last", 0o700) == 0)
