@@ -7,6 +7,8 @@ public struct ProxyServer: Hashable, Sendable {
 
     /// Scheme, host and port, without the login.
     public let address: String
+    /// Host and port, the port told or not.
+    public let authority: String
     /// Nil where it takes anybody.
     public let credentials: TransferRequest.Credentials?
 
@@ -24,6 +26,7 @@ public struct ProxyServer: Hashable, Sendable {
             return nil
         }
         address = "\(scheme)://\(url.host)\(url.port.map { ":\($0)" } ?? "")"
+        authority = "\(url.host):\(url.port ?? (scheme == "https" ? 443 : 1080))"
         credentials = url.user.map { .init(user: $0, password: url.password) }
     }
 }

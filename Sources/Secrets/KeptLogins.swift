@@ -54,6 +54,11 @@ package struct KeptLogins: Sendable {
         return Login(user: user, password: text)
     }
 
+    /// Whether there is a login for a server that cannot be read without asking the user.
+    package func isLocked(for server: Server) async throws(BusError) -> Bool {
+        try await keyring.hasLockedItems(with: Self.attributes(server))
+    }
+
     /// Whether a login can be stored without asking the user.
     package var isOpen: Bool {
         get async throws(BusError) { try await keyring.isOpen }
@@ -61,7 +66,7 @@ package struct KeptLogins: Sendable {
 
     /// Stores a login for a server and replaces any other login for it.
     ///
-    /// - Returns: Whether it was stored; false if the keyring is locked.
+    /// - Returns: Whether it was stored; false if the keyring is locked, or asks the user first.
     package func keep(_ login: Login, for server: Server) async throws(BusError) -> Bool {
         var attributes = Self.attributes(server)
         let old = try await keyring.unlockedItems(with: attributes)
@@ -81,12 +86,13 @@ package struct KeptLogins: Sendable {
 
     /// Deletes the logins for a server.
     ///
-    /// - Returns: How many were deleted, and how many stay because they are locked.
+    /// - Returns: How many were deleted, how many stay because they are locked, and how many because
+    ///   the keyring asks the user before it deletes one.
     package func forget(
         _ server: Server
-    ) async throws(BusError) -> (forgotten: Int, locked: Int) {
-        let (deleted, locked) = try await keyring.delete(with: Self.attributes(server))
-        return (deleted, locked)
+    ) async throws(BusError) -> (forgotten: Int, locked: Int, guarded: Int) {
+        let (deleted, locked, guarded) = try await keyring.delete(with: Self.attributes(server))
+        return (deleted, locked, guarded)
     }
 
     private static func attributes(_ server: Server) -> [String: String] {

@@ -53,6 +53,11 @@ package struct SecretService: Sendable {
         try await search(attributes).unlocked
     }
 
+    /// Whether there are items with these attributes that cannot be read without asking the user.
+    package func hasLockedItems(with attributes: [String: String]) async throws(BusError) -> Bool {
+        try await !search(attributes).locked.isEmpty
+    }
+
     /// Returns the secret of an item.
     package func secret(of item: ObjectPath) async throws(BusError) -> [UInt8] {
         let answer = try await withSession { (session) async throws(BusError) in
@@ -101,21 +106,25 @@ package struct SecretService: Sendable {
         return answer.last == .objectPath(.root)
     }
 
-    /// Deletes all items that have these attributes and are not locked.
+    /// Deletes all items that have these attributes, where the user need not be asked.
     ///
-    /// - Returns: How many were deleted, and how many stay because they are locked.
+    /// - Returns: How many were deleted, how many stay because they are locked, and how many because
+    ///   the keyring asks before it deletes one, which nobody shows here.
     package func delete(
         with attributes: [String: String]
-    ) async throws(BusError) -> (deleted: Int, locked: Int) {
+    ) async throws(BusError) -> (deleted: Int, locked: Int, guarded: Int) {
         let (unlocked, locked) = try await search(attributes)
-        for item in unlocked { try await delete(item) }
-        return (unlocked.count, locked.count)
+        var deleted = 0
+        for item in unlocked where try await delete(item) { deleted += 1 }
+        return (deleted, locked.count, unlocked.count - deleted)
     }
 
     /// Deletes an item.
-    package func delete(_ item: ObjectPath) async throws(BusError) {
-        // It may return a prompt, which nobody shows.
-        try await service.at(item, Self.item).call("Delete", values: [])
+    ///
+    /// - Returns: whether it is gone; false where the keyring would ask the user first.
+    @discardableResult
+    package func delete(_ item: ObjectPath) async throws(BusError) -> Bool {
+        try await service.at(item, Self.item).call("Delete", values: []).first == .objectPath(.root)
     }
 
     // MARK: Calls

@@ -81,7 +81,7 @@ enum Query: String, CaseIterable {
     /// with a login key.
     case unreadableLogins = """
         SELECT id FROM task
-        WHERE loginKey IS NOT NULL AND failureCode = 'Server.AuthRequired'
+        WHERE failureCode = 'Server.AuthRequired'
         AND failureIsTransient = 1 AND (hold = 'retry' OR state = 'failed')
         ORDER BY id
         """

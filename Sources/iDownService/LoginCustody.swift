@@ -24,6 +24,11 @@ final class LoginCustody {
     /// What is kept, by where.
     private var known: [String: URLLogins] = [:]
     private var ids: [URLLogins: String] = [:]
+    /// Begins the ids of what this list puts into the vault.
+    ///
+    /// A list that was made anew, or comes from a
+    /// copy, has another one: it takes nothing away that it does not know.
+    private var origin = ""
     /// No task has these any more, or so it seems.
     private var released: Set<String> = []
 
@@ -141,7 +146,7 @@ final class LoginCustody {
         guard let logins = URLLogins(of: request, over: old) else { return nil }
         if let id = ids[logins] { return LoginKey(id: id, isForURL: logins.isForURL) }
         let id =
-            String(UInt64.random(in: .min ... .max), radix: 36)
+            origin + String(UInt64.random(in: .min ... .max), radix: 36)
             + String(UInt64.random(in: .min ... .max), radix: 36)
         guard await vault.keep(logins, at: id) else { return nil }
         note(logins, at: id)
@@ -198,7 +203,10 @@ final class LoginCustody {
         for coordinator: isolated Coordinator
     ) async throws {
         hasCompared = true
-        for id in await vault.ids { try await forget(id, by: vault, for: coordinator) }
+        origin = try await coordinator.position().list + "-"
+        for id in await vault.ids where id.hasPrefix(origin) {
+            try await forget(id, by: vault, for: coordinator)
+        }
         let keys = try await coordinator.store.read { snapshot throws(StoreFailure) in
             try snapshot.loginKeys(limit: Self.mostKnown)
         }

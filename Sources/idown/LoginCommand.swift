@@ -48,7 +48,12 @@ struct LoginCommand: AsyncParsableCommand {
         let isStored = try await Keyring.use { logins throws(BusError) in
             try await logins.keep(Login(user: user, password: password), for: place.server)
         }
-        guard isStored else { throw Self.locked() }
+        guard isStored else {
+            Output.complain(
+                "the keyring did not store it: it was locked meanwhile, or asks before it stores"
+            )
+            throw ExitStatus.failed.exit
+        }
         if let doubt { Output.talk("Stored, but not tried: \(doubt).") }
     }
 

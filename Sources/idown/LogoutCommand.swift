@@ -23,12 +23,18 @@ struct LogoutCommand: AsyncParsableCommand {
 
     func run() async throws {
         let place = try ServerArgument(url)
-        let (forgotten, locked) = try await Keyring.use { logins throws(BusError) in
+        let (forgotten, locked, guarded) = try await Keyring.use { logins throws(BusError) in
             try await logins.forget(place.server)
         }
         if locked > 0 {
             Output.complain(
                 "the keyring is locked and still has \(locked) of them; unlock it and try again"
+            )
+            throw ExitStatus.failed.exit
+        }
+        if guarded > 0 {
+            Output.complain(
+                "the keyring asks before it deletes a password: delete “idown: \(place.server)” there"
             )
             throw ExitStatus.failed.exit
         }

@@ -93,12 +93,18 @@ actor Keyring: StoredLogins, LoginVault {
     // MARK: Logins of servers
 
     func login(for origin: URLReference.Origin) async -> TransferRequest.Credentials? {
-        guard let port = origin.port, let link = reachableLink else { return nil }
-        let server = KeptLogins.Server(scheme: origin.scheme, host: origin.host, port: port)
+        guard let server = KeptLogins.Server(origin), let link = reachableLink else { return nil }
         let login = await attempt { () throws(BusError) in
             try await link.logins.login(for: server)
         }
         return login?.map { .init(user: $0.user, password: $0.password) }
+    }
+
+    func isLoginLocked(for origin: URLReference.Origin) async -> Bool {
+        guard let server = KeptLogins.Server(origin), let link = reachableLink else { return false }
+        return await attempt { () throws(BusError) in
+            try await link.logins.isLocked(for: server)
+        } ?? false
     }
 
     // MARK: Logins of URLs
@@ -176,5 +182,13 @@ actor Keyring: StoredLogins, LoginVault {
         let isOpen = await isOpen
         defer { wasOpen = isOpen }
         if isOpen, !wasOpen { unlock.yield() }
+    }
+}
+
+extension KeptLogins.Server {
+    /// Nil for what has no port.
+    fileprivate init?(_ origin: URLReference.Origin) {
+        guard let port = origin.port else { return nil }
+        self.init(scheme: origin.scheme, host: origin.host, port: port)
     }
 }

@@ -117,7 +117,12 @@ struct LoginTests {
                     try await idown(service, "login", "-u", "me", url, input: "geheim").succeeded
                 )
                 try await keyring.lock()
-                try await expectAuthRequired(service, try await service.add(server.url("/a.bin")))
+                let id = try await service.add(server.url("/a.bin"))
+                // It is tried again, and says what for.
+                try await soon("the task to wait for the keyring") {
+                    let task = try await service.client.getTask(id)
+                    return task.state == .waiting && task.errorMessage.contains("Unlock it")
+                }
                 for verb in ["login", "logout"] {
                     let refused = try await idown(service, verb, url, input: "me\nx\n")
                     #expect(refused.status == .exited(1), "\(refused)")

@@ -71,8 +71,10 @@ struct KeptLoginsTests {
             try await keyring.lock()
             #expect(try await logins.login(for: here) == nil)
             #expect(try await !logins.keep(Login(user: "me", password: "2"), for: there))
-            let (forgotten, locked) = try await logins.forget(here)
-            #expect(forgotten == 0 && locked == 1)
+            #expect(try await logins.isLocked(for: here))
+            #expect(try await !logins.isLocked(for: there))
+            let (forgotten, locked, guarded) = try await logins.forget(here)
+            #expect((forgotten, locked, guarded) == (0, 1, 0))
         }
     }
 

@@ -53,13 +53,28 @@ struct SecretServiceTests {
                         .method("GetSecret", in: ["session"], out: ["secret"]) {
                             (_: Call, _: ObjectPath) async throws -> String in
                             throw BusError("org.freedesktop.Secret.Error.IsLocked", "locked")
-                        }
+                        },
+                        .method("Delete", out: ["prompt"]) { (_: Call) -> ObjectPath in
+                            "/org/freedesktop/secrets/prompt/1"
+                        },
                     ]
                 )
             ],
             at: Self.item
         )
         _ = try await connection.requestName(SecretService.name)
+    }
+
+    @Test func `an item whose deletion the keyring asks about first is not deleted`() async throws {
+        try await withPrivateBus { bus in
+            let keyring = try await Connection.open(.address(bus.address))
+            try await serve(keyring, closed: FaultServer.Gate())
+            let connection = try await Connection.open(.address(bus.address))
+            let service = SecretService(connection, startsService: false, patience: .seconds(25))
+            #expect(try await service.delete(Self.item) == false)
+            await connection.close()
+            await keyring.close()
+        }
     }
 
     @Test func `a session is closed although the call in it was refused`() async throws {

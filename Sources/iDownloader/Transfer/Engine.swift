@@ -98,6 +98,14 @@ package final class Engine: Sendable {
         set { storedNetwork.withLock { $0 = newValue } }
     }
 
+    /// Whether a URL is fetched through the proxy of this host and port.
+    package func goesThrough(_ proxy: String, to url: String) -> Bool {
+        guard let url = try? URLReference(url),
+            case .through(let own) = network.proxies.choice(for: url)
+        else { return false }
+        return own.authority.lowercased() == proxy.lowercased()
+    }
+
     /// Starts an attempt.
     ///
     /// It runs until it is over or stopped, and the journal hears of it.
@@ -252,12 +260,7 @@ package final class Engine: Sendable {
         guard let key = job.request.keptLogins else { return job }
         if let kept = await logins?.urlLogins(keptAt: key.id) { return job.with(kept) }
         guard key.isForURL else { return job }
-        throw Failure(
-            .serverAuthRequired,
-            "The keyring that holds this download's login is locked or does not answer."
-                + " Unlock it: idown then tries again.",
-            isTransient: true
-        )
+        throw .loginIsLocked
     }
 
     /// The login that the user keeps for a task's server; the URL's own goes first.
@@ -267,6 +270,30 @@ package final class Engine: Sendable {
     ) async -> TransferRequest.Credentials? {
         guard request.usesStoredLogins, home.user == nil else { return nil }
         return await logins?.login(for: home.origin)
+    }
+
+    /// What a refusal for lack of a login becomes where the user keeps one that is locked.
+    func judged(
+        _ failure: Failure,
+        of request: TaskRequest,
+        at home: URLReference
+    ) async -> Failure {
+        guard failure.code == .serverAuthRequired, request.usesStoredLogins, home.user == nil,
+            await logins?.isLoginLocked(for: home.origin) == true
+        else { return failure }
+        return .loginIsLocked
+    }
+}
+
+extension Failure {
+    /// The login is in a keyring that cannot be read now.
+    fileprivate static var loginIsLocked: Failure {
+        Failure(
+            .serverAuthRequired,
+            "The keyring that holds this download's login is locked or does not answer."
+                + " Unlock it: idown then tries again.",
+            isTransient: true
+        )
     }
 }
 
