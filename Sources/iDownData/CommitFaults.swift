@@ -36,6 +36,9 @@ package final class CommitFaults: Sendable {
             return plan.failing.contains(plan.commits)
         }
         guard isChosen || fails() else { return }
-        throw .database(code: ResultCode.SQLITE_FULL.rawValue, message: "injected: disk is full")
+        throw .database(
+            code: ResultCode.SQLITE_IOERR_FSYNC.rawValue,
+            message: "injected: disk error"
+        )
     }
 }

@@ -18,8 +18,37 @@ extension Store {
         fileFaults: FileFaults? = nil,
         blocks: Bool = false
     ) throws(StoreFailure) -> (store: Store, report: OpeningReport) {
+        let reserve = SpaceReserve(folder: folder)
+        let open = { () throws(StoreFailure) in
+            try Self.open(
+                folder,
+                now: now,
+                commitFaults,
+                Files(faults: fileFaults),
+                reserve,
+                blocks
+            )
+        }
+        let opened: (store: Store, report: OpeningReport)
+        do {
+            opened = try open()
+        } catch {
+            guard error.isFullDisk, reserve.release() else { throw error }
+            opened = try open()
+        }
+        reserve.keep()
+        return opened
+    }
+
+    private static func open(
+        _ folder: String,
+        now: WallTime,
+        _ commitFaults: CommitFaults?,
+        _ files: Files,
+        _ reserve: SpaceReserve,
+        _ blocks: Bool
+    ) throws(StoreFailure) -> (store: Store, report: OpeningReport) {
         try translatingErrors {
-            let files = Files(faults: fileFaults)
             let path = folder + "/tasks.sqlite"
             try files.makePrivateFolder(folder)
             let ids = try IDReservation(folder: folder, files: files)
@@ -45,6 +74,7 @@ extension Store {
                 quickReader: quickReader,
                 closed: file.closed,
                 ids: ids,
+                reserve: reserve,
                 faults: commitFaults,
                 blocks: blocks
             )

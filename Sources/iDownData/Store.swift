@@ -20,7 +20,11 @@ package final class Store: Sendable {
     /// whole list.
     let quickReader: DatabaseQueue
     let ids: IDReservation
+    private let reserve: SpaceReserve
     private let faults: CommitFaults?
+    /// After so many commits it is seen to that there is a reserve.
+    private static let commitsToReserve = 64
+
     /// The number of commits so far, including failed ones.
     private let commits = Atomic(0)
     /// The closed connections that were used when the store was opened.
@@ -35,6 +39,7 @@ package final class Store: Sendable {
         quickReader: DatabaseQueue,
         closed: ClosedConnections,
         ids: IDReservation,
+        reserve: SpaceReserve,
         faults: CommitFaults?,
         blocks: Bool
     ) {
@@ -42,6 +47,7 @@ package final class Store: Sendable {
         self.quickReader = quickReader
         self.closed = closed
         self.ids = ids
+        self.reserve = reserve
         self.blocks = blocks
         self.faults = faults
     }
@@ -64,6 +70,7 @@ package final class Store: Sendable {
                 let (results, count) = commit(changes, in: database)
                 continuation.resume(returning: results)
                 if count > Self.cacheReleaseThreshold { database.releaseMemory() }
+                if lastCommit.isMultiple(of: Self.commitsToReserve) { reserve.keep() }
             }
             if blocks {
                 pool.writeWithoutTransaction(write)
@@ -99,6 +106,11 @@ package final class Store: Sendable {
             return (changes.map { _ in .failure(failure) }, 0)
         }
     }
+
+    /// Gives up the room that is kept for a full disk, so that a commit which failed for it may do.
+    ///
+    /// - Returns: whether there was any.
+    package func releaseReserve() -> Bool { reserve.release() }
 
     /// Runs one body in a transaction; an error that it throws undoes its changes.
     package func commit<T: Sendable>(

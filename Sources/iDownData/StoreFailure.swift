@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import GRDB
+import Glibc
 
 /// Why the store did not carry out a call; nothing has changed then.
 package enum StoreFailure: Error, Hashable, Sendable {
@@ -52,6 +53,18 @@ package enum StoreFailure: Error, Hashable, Sendable {
             .SQLITE_READONLY_ROLLBACK, .SQLITE_READONLY_RECOVERY, .SQLITE_READONLY_CANTINIT,
         ]
         return codes.contains { $0.rawValue == code }
+    }
+
+    /// Whether the disk has no room left.
+    package var isFullDisk: Bool {
+        switch self {
+        case .database(let code, _):
+            // The index of the log is a file as well.
+            code == ResultCode.SQLITE_IOERR_SHMSIZE.rawValue
+                || ResultCode(rawValue: code & 0xff) == .SQLITE_FULL
+        case .file(let failure): failure.code == ENOSPC || failure.code == EDQUOT
+        case .newerSchema, .corruptRecord, .closed, .idsExhausted: false
+        }
     }
 
     /// Whether another connection holds a lock on the database at this moment.

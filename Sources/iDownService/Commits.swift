@@ -94,16 +94,13 @@ final class Commits {
     /// Commits what waits, of which nothing but its news is kept: what clients sent may be large.
     private func commitWaiting(in coordinator: isolated Coordinator) async -> [News] {
         let entries = queue.take()
-        let pass = coordinator.slots.pass(in: coordinator)
-        var bodies = entries.map { entry in
-            { @Sendable (transaction: Transaction) in
-                let outcome = try entry.run(transaction)
-                pass.note(outcome.changes)
-                return outcome
-            }
+        var (results, pass) = await commit(entries, in: coordinator)
+        if case .failure(let failure as StoreFailure) = results.last, failure.isFullDisk,
+            coordinator.store.releaseReserve()
+        {
+            coordinator.log.notice("the list's disk is full: its reserve is used")
+            (results, pass) = await commit(entries, in: coordinator)
         }
-        bodies.append { Queue.Outcome(changes: try pass.run($0)) {} }
-        let results = await coordinator.store.commit(bodies)
         coordinator.slots.take(pass, try? results.last?.get().changes, in: coordinator)
         var committed: [News] = []
         for (index, result) in results.enumerated() {
@@ -122,6 +119,22 @@ final class Commits {
             }
         }
         return committed
+    }
+
+    private func commit(
+        _ entries: [Queue.Entry],
+        in coordinator: isolated Coordinator
+    ) async -> ([Result<Queue.Outcome, any Error>], SchedulingPass) {
+        let pass = coordinator.slots.pass(in: coordinator)
+        var bodies = entries.map { entry in
+            { @Sendable (transaction: Transaction) in
+                let outcome = try entry.run(transaction)
+                pass.note(outcome.changes)
+                return outcome
+            }
+        }
+        bodies.append { Queue.Outcome(changes: try pass.run($0)) {} }
+        return (await coordinator.store.commit(bodies), pass)
     }
 
     /// Looks again after the store has failed; a full disk may have room by then.
