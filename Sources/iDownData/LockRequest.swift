@@ -32,7 +32,8 @@ package final class LockRequest: Sendable {
     ///
     /// It is false if the file cannot be opened.
     package static func exists(folder: String) -> Bool {
-        let descriptor = open(path(in: folder), O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
+        // NFS takes an exclusive lock only where the file is open for writing: flock(2).
+        let descriptor = open(path(in: folder), O_RDWR | O_CLOEXEC | O_NOFOLLOW)
         guard descriptor >= 0 else { return false }
         // Closing the descriptor releases its lock.
         defer { close(descriptor) }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
+import Glibc
 import iDownBus
 
 /// `idown start-all`: puts all paused and failed downloads back into the queue.
@@ -11,7 +12,8 @@ struct StartAllCommand: AsyncParsableCommand {
         discussion: """
             Cancelled and completed downloads stay as they are. With --if-pending it only starts \
             the service, which then resumes unfinished downloads and leaves paused ones paused; \
-            nothing is printed. The autostart entry does this after login.
+            nothing is printed, and without a list nothing is started. The autostart entry does \
+            this after login.
 
             Examples:
               idown start-all
@@ -24,6 +26,9 @@ struct StartAllCommand: AsyncParsableCommand {
     @OptionGroup var output: CountOutput
 
     func run() async throws {
+        // Every user of the computer logs in, and most of them have never used idown.
+        let list = DesktopFolders().stateHome + "/idown/tasks.sqlite"
+        if ifPending, access(list, F_OK) != 0, errno == ENOENT { return }
         try await Service.use { client in
             if ifPending {
                 _ = try await client.version()

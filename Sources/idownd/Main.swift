@@ -42,6 +42,14 @@ enum Main {
         return await Wording.$current.withValue(Catalogue().wording) { await serve() }
     }
 
+    /// The end of the terminal that the service was started in, unless nohup(1) ignores it.
+    private static var hangup: [UnixSignal] {
+        var action = sigaction()
+        sigaction(SIGHUP, nil, &action)
+        let isIgnored = unsafeBitCast(action.__sigaction_handler.sa_handler, to: Int.self) == 1
+        return isIgnored ? [] : [.sighup]
+    }
+
     private static func serve() async -> Int32 {
         let threshold = LogThreshold()
         let log = Logger(label: "idownd") { _ in StandardErrorLog(threshold: threshold) }
@@ -54,7 +62,7 @@ enum Main {
                         successTerminationBehavior: .gracefullyShutdownGroup
                     )
                 ],
-                gracefulShutdownSignals: [.sigterm, .sigint],
+                gracefulShutdownSignals: [.sigterm, .sigint] + hangup,
                 logger: Logger(label: "lifecycle") { _ in SwiftLogNoOpLogHandler() }
             )
         )

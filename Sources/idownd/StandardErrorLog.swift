@@ -96,7 +96,15 @@ struct StandardErrorLog: LogHandler {
     static let writer = StandardErrorWriter { count in
         line(.warning, "\(count) lines of the log were lost, because nobody read it")
     }
-    private static let goesToJournal = getenv("JOURNAL_STREAM") != nil
+    /// Whether standard error is the journal's stream, whose device and inode the variable names: what
+    /// is started in a terminal may inherit the variable of another stream.
+    private static let goesToJournal = {
+        var status = stat()
+        guard let stream = getenv("JOURNAL_STREAM"), fstat(STDERR_FILENO, &status) == 0 else {
+            return false
+        }
+        return String(cString: stream) == "\(status.st_dev):\(status.st_ino)"
+    }()
 
     /// The level of all copies, because the settings may change it while the service runs.
     var logLevel: Logger.Level {
