@@ -15,6 +15,9 @@ package struct Browser: Hashable, Sendable {
     /// The folder of its profiles; below the home for Mozilla's family, and below the folder for
     /// settings for Chromium's.
     package let profiles: String
+    /// The folder below the one for settings in which newer versions keep the profiles of those who had
+    /// none; nil where that is the same.
+    package var newProfiles: String?
     /// The folder for the user's manifests of native hosts, below the same folder.
     package let userHosts: String
     /// The folder for all users' manifests of native hosts.
@@ -67,6 +70,7 @@ package struct Browser: Hashable, Sendable {
             family: .mozilla,
             programs: ["firefox", "firefox-esr"],
             profiles: ".mozilla/firefox",
+            newProfiles: "mozilla/firefox",
             userHosts: ".mozilla/native-messaging-hosts",
             systemHosts: "/usr/lib/mozilla/native-messaging-hosts",
             flatpak: "org.mozilla.firefox",

@@ -99,6 +99,7 @@ package struct BrowserRequest: Hashable, Sendable {
         options.lastModified = try fields.filled("last-modified")
         options.mimeType = try fields.filled("mime")
         options.suggestedName = try fields.filled("name")
+        options.proxy = try fields.filled("proxy")
         options.isPrivate = try fields.flag("private") ?? false
         options.download.referrer = try fields.filled("referrer")
         options.download.userAgent = try fields.filled("user-agent")

@@ -20,6 +20,9 @@ public struct HandOverOptions: Hashable, Sendable {
     public var mimeType: String?
     /// The name that the browser would give the file; the service makes it safe.
     public var suggestedName: String?
+    /// Host and port of the proxy that the browser goes through for the URL; nil where it goes
+    /// through none, or does not know.
+    public var proxy: String?
     /// Whether the download comes from a private window.
     public var isPrivate: Bool
 
@@ -37,6 +40,7 @@ extension HandOverOptions {
         case lastModified = "last-modified"
         case mime
         case suggestedName = "suggested-name"
+        case proxy
         case isPrivate = "private"
     }
 
@@ -72,6 +76,7 @@ extension HandOverOptions {
         case .lastModified: lastModified = Self.given(try key.read(value))
         case .mime: mimeType = Self.given(try key.read(value))
         case .suggestedName: suggestedName = Self.given(try key.read(value))
+        case .proxy: proxy = Self.given(try key.read(value))
         case .isPrivate: isPrivate = try key.read(value)
         }
     }
@@ -94,6 +99,7 @@ extension HandOverOptions {
         case .lastModified: lastModified?.busValue
         case .mime: mimeType?.busValue
         case .suggestedName: suggestedName?.busValue
+        case .proxy: proxy?.busValue
         case .isPrivate: isPrivate ? true.busValue : nil
         }
     }

@@ -21,9 +21,9 @@ extension StoreAccess {
     package var handOvers: HandOverTable<Right> { HandOverTable(store: self) }
 }
 
-/// The hand-overs of a store. A provisional one has the row of its future task as JSON text.
+/// The hand-overs of a store.
 ///
-/// Like the access that it belongs to, it is valid only inside of a body.
+/// A provisional one has the row of its future task as JSON text. Like the access that it belongs to, it is valid only inside of a body.
 package struct HandOverTable<Right> {
     fileprivate let store: StoreAccess<Right>
 

@@ -14,8 +14,6 @@ final class FreshLinks {
     private struct Question {
         let task: TaskID
         let new: TaskID
-        /// Whether a digest or the same strong validator ties the bytes on disk to the new link.
-        let isProven: Bool
     }
 
     /// A server has this long to answer the task's request for the new link.
@@ -26,7 +24,7 @@ final class FreshLinks {
     private static let most = 64
 
     /// The answers to downloads that were handed over lately.
-    private var offers: [TaskID: OfferedFile] = [:]
+    private(set) var offers: [TaskID: OfferedFile] = [:]
     private var question: Question?
 
     /// Keeps the answer that a hand-over got.
@@ -56,16 +54,14 @@ final class FreshLinks {
         guard let record = records.first(where: { $0.id != new && link.mayContinue($0) }) else {
             return nil
         }
-        let isProven =
-            record.request.hasDigest(of: record.remote) || record.remote.isSame(as: file.version)
-        question = Question(task: record.id, new: new, isProven: isProven)
+        question = Question(task: record.id, new: new)
         return coordinator.snapshot(of: Shared(record))
     }
 
     /// Continues a task with the link of a new download, as the user has answered.
     ///
-    /// Where nothing proves that both links bring the same file, the task would begin from zero, as
-    /// the new download has done already: so that one stays, and the task goes.
+    /// Where the bytes on disk turn out to be of another file, the task would begin from zero, as the
+    /// new download has done already: so that one stays, and the task goes.
     ///
     /// - Throws: `StoreFailure`; `ServiceRefusal`; `Refusal`.
     func carryOn(
@@ -79,7 +75,9 @@ final class FreshLinks {
         let fresh = try await coordinator.task(new).record
         // What is finished needs no link.
         guard before.state.isUnfinished, fresh.state.isUnfinished else { return }
-        guard question.isProven else { return try await coordinator.carryOut(.remove, on: task) }
+        guard !before.segments.isEmpty else {
+            return try await coordinator.carryOut(.remove, on: task)
+        }
         var edit = TaskEdit()
         edit.url = fresh.request.url
         edit.headers = fresh.request.headers
@@ -87,27 +85,32 @@ final class FreshLinks {
         edit.cookies = .some(fresh.request.cookies)
         try await coordinator.edit(task, edit)
         try await coordinator.carryOut(.resume, on: task)
-        try await settle(task, after: before.attempt, new, in: coordinator)
+        try await settle(before, new, in: coordinator)
     }
 
-    /// Removes the new download once the task has bytes by its link, which may work only once: else
-    /// the new download stays.
+    /// Removes the new download once the task has got further by its link, which may work only once.
+    ///
+    /// Where the task has lost its bytes it goes instead; otherwise both stay.
     private func settle(
-        _ task: TaskID,
-        after attempt: AttemptNumber,
+        _ before: TaskRecord,
         _ new: TaskID,
         in coordinator: isolated Coordinator
     ) async throws {
+        let (task, kept) = (before.id, before.segments.byteCount)
         var isHeld = false
         let end = coordinator.time.now + Self.patience
         while coordinator.time.now < end {
             try await coordinator.time.sleep(for: Self.pause)
             guard let now = try? await coordinator.task(task) else { break }
-            let isNew = now.record.attempt != attempt
+            let isNew = now.record.attempt != before.attempt
+            let bytes = now.live?.bytes ?? 0
             switch now.record.state {
-            case .downloading where isNew && now.live?.activity == "transferring", .completed:
+            case .downloading where isNew && bytes > kept, .completed:
                 guard try await coordinator.task(new).record.state.isUnfinished else { return }
                 return try await coordinator.carryOut(.remove, on: new)
+            case .downloading where isNew && now.record.segments.byteCount < kept:
+                try await coordinator.carryOut(.remove, on: task)
+                return isHeld ? try await coordinator.carryOut(.resume, on: new) : ()
             case .waiting(.queue) where !isHeld:
                 // The new download may have the slot that the task needs.
                 try await coordinator.carryOut(.pause, on: new)

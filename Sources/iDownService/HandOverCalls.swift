@@ -58,6 +58,9 @@ final class HandOverCalls {
         do {
             try await service.permit(call)
             let wish = try await wish(url, options, within: rest, in: service)
+            if let proxy = options.proxy, !service.engine.goesThrough(proxy, to: url) {
+                throw ServiceRefusal.disagreed("idown would go past the browser's proxy.")
+            }
             let seen = SeenAnswer(options)
             let work = Task {
                 try await coordinator.handOver(wish, token: token, seen: seen, until: deadline)

@@ -31,14 +31,19 @@ final class HandOvers {
     private var asking: Set<String> = []
     private let results = Waiters<String, Result<TaskID, any Error>>()
     /// Transfers of provisional tasks, which wait with their answers.
-    private var held: [TaskID: HeadStart] = [:]
+    private var held: [TaskID: (start: HeadStart, isSeen: Bool)] = [:]
     /// Confirms what nobody has confirmed in time; nil while nothing is provisional.
     private var clock: Task<Void, Never>?
     /// Something has become provisional since the clock was last looked at.
     private var isClockStale = false
 
+    /// Whether nothing is asked for, and no answer is held.
+    var holdsNothing: Bool { asking.isEmpty && held.isEmpty }
+
     /// Whether nothing is asked for and nothing provisional.
-    var isIdle: Bool { asking.isEmpty && held.isEmpty && clock == nil }
+    ///
+    /// That the last one has gone is seen when its minute is over.
+    var isIdle: Bool { holdsNothing && clock == nil }
 
     /// Whether a transfer waits for a task to be put into the list.
     func holdsTransfer(of id: TaskID) -> Bool { held[id] != nil }
@@ -113,7 +118,7 @@ final class HandOvers {
             let record = TaskRecord(wish, id: id, at: coordinator.time.date)
             let confirmAt = coordinator.time.date.advanced(by: Self.term)
             // A Confirm that shares the commit takes it from there.
-            held[id] = start
+            held[id] = (start, seen.status != nil)
             try await coordinator.commit(answering: .first) { transaction in
                 // It may have been withdrawn meanwhile.
                 if let other = try transaction.handOvers.find(token) { _ = try other.taskID }
@@ -196,8 +201,9 @@ final class HandOvers {
     /// - Throws: `ServiceRefusal.noSuchHandOver` for a token that is unknown or withdrawn.
     func confirm(_ token: String, in coordinator: isolated Coordinator) async throws -> TaskID {
         try coordinator.refuseWhileStopping()
+        let offers = coordinator.freshLinks.offers
         let (id, left) = try await coordinator.commit(answering: .afterSignals) { transaction in
-            try transaction.confirm(token)
+            try transaction.confirm(token, offers: offers)
         }
         // The task that was there has its own transfer.
         if let left { leave(left, in: coordinator) }
@@ -267,16 +273,15 @@ final class HandOvers {
     }
 
     private func drop(_ id: TaskID) {
-        guard var start = held.removeValue(forKey: id) else { return }
+        guard var start = held.removeValue(forKey: id)?.start else { return }
         start.drop()
     }
 
     /// Has the transfer of a task that is now in the list go on in its slot, or wait for one.
     func note(_ change: Change, in coordinator: isolated Coordinator) {
-        guard change.before == nil, let start = held.removeValue(forKey: change.after.id) else {
-            return
-        }
-        coordinator.slots.keep(start, for: change.after.id, in: coordinator)
+        guard change.before == nil, let (start, isSeen) = held.removeValue(forKey: change.after.id)
+        else { return }
+        coordinator.slots.keep(start, for: change.after.id, isSeen: isSeen, in: coordinator)
     }
 
     // MARK: The minute
@@ -367,7 +372,8 @@ extension HandOver {
 extension Transaction {
     /// - Returns: the id of the task, and that of a future task which is not needed.
     fileprivate func confirm(
-        _ token: String
+        _ token: String,
+        offers: [TaskID: OfferedFile]
     ) throws -> ((id: TaskID, left: TaskID?), changes: [Change]) {
         let provisional: TaskID
         switch try handOvers.find(token) {
@@ -378,7 +384,7 @@ extension Transaction {
         guard var record = try handOvers.task(token) else {
             throw StoreFailure.corruptRecord(id: provisional.rawValue, column: "record")
         }
-        if let id = try downloadingTask(like: record.request) {
+        if let id = try downloadingTask(like: record.request, bringing: offers[provisional]) {
             try handOvers.settle(token, as: .joined(id))
             return ((id, provisional), [])
         }
@@ -389,12 +395,18 @@ extension Transaction {
         return ((provisional, nil), [Change(before: nil, after: record, effects: effects)])
     }
 
-    /// Returns the task of the user's own that brings the same URL now.
+    /// Returns the task of the user's own that brings the same file from the same URL now.
+    ///
+    /// Another login, or a newer version, makes another file of one URL.
     ///
     /// Any other task is left alone: one that waits, is paused or has failed would have to ask the
     /// server again, while the answer to the hand-over is there and its cookies are the browser's;
     /// and a sandboxed application could have prepared its own.
-    private func downloadingTask(like request: TaskRequest) throws -> TaskID? {
+    private func downloadingTask(
+        like request: TaskRequest,
+        bringing offer: OfferedFile?
+    ) throws -> TaskID? {
+        guard let version = offer?.version else { return nil }
         let ids = try unfinishedTasks(
             url: request.url,
             directory: request.directory,
@@ -404,6 +416,9 @@ extension Transaction {
             guard let record = try? task(id) else { return false }
             return record.state == .downloading && record.request.owner == nil
                 && record.request.isPrivate == request.isPrivate
+                && (record.remote.isSame(as: version)
+                    || record.request.cookies == request.cookies
+                        && record.remote.likeness(of: version, otherTag: .anotherFile) == .unproven)
         }
     }
 

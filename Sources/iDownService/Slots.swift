@@ -11,6 +11,11 @@ final class Slots {
     /// Most servers wait no longer, and it takes the place of another connection to its host.
     private static let longestWait: Duration = .seconds(60)
 
+    /// So many answers to links that no browser has asked for wait with those that one has.
+    ///
+    /// The others are asked for again in their turn: a page of links would take all connections of its host.
+    private static let mostUnseen = 4
+
     /// Progress is told at most this often (contract, TaskChanged).
     private static let progressInterval: Duration = .milliseconds(500)
 
@@ -113,8 +118,20 @@ final class Slots {
     // MARK: Transfers
 
     /// Takes over the transfer of a task that a browser has handed over, until the task has its slot.
-    func keep(_ start: HeadStart, for id: TaskID, in coordinator: isolated Coordinator) {
+    ///
+    /// - Parameters:
+    ///   - start: the transfer, which holds its answer open.
+    ///   - id: the task.
+    ///   - isSeen: whether the browser had an answer of its own, so that this one may be the last.
+    ///   - coordinator: the owner.
+    func keep(
+        _ start: HeadStart,
+        for id: TaskID,
+        isSeen: Bool,
+        in coordinator: isolated Coordinator
+    ) {
         ahead[id] = start
+        guard isSeen || patience.count < Self.mostUnseen else { return drop(id) }
         patience[id] = Task {
             guard (try? await coordinator.time.sleep(for: Self.longestWait)) != nil else { return }
             drop(id)

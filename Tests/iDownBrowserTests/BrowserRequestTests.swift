@@ -38,7 +38,7 @@ struct BrowserRequestTests {
             #"""
             {"version":1,"id":1,"do":"hand-over","url":"http://a/b","token":"t","status":200,
             "size":5,"etag":"\"v\"","last-modified":"then","mime":"a/b","name":"n","referrer":"r",
-            "user-agent":"u","accept-language":"de","cookies":"c=d","private":true}
+            "user-agent":"u","accept-language":"de","cookies":"c=d","proxy":"p:1","private":true}
             """#
         )
         var options = HandOverOptions(token: "t")
@@ -48,6 +48,7 @@ struct BrowserRequestTests {
         options.lastModified = "then"
         options.mimeType = "a/b"
         options.suggestedName = "n"
+        options.proxy = "p:1"
         options.isPrivate = true
         options.download.referrer = "r"
         options.download.userAgent = "u"

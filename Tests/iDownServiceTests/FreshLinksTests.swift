@@ -39,6 +39,7 @@ import iDownloader
     /// - Parameters:
     ///   - slots: how many tasks run at once.
     ///   - tag: the ETag of the file behind the new link.
+    ///   - content: that file.
     ///   - isOnce: whether the new link works only once.
     ///   - profile: the profile that clicks again.
     ///   - body: gets both tasks, and the gate that lets the new download go on.
@@ -46,16 +47,17 @@ import iDownloader
     private func withNewDownload(
         slots: Int = 3,
         tag: String = "\"v1\"",
+        content: TestContent = .large,
         isOnce: Bool = false,
         profile: String = FreshLinksTests.profile,
         _ body: (Hub, FaultServer, _ old: TaskID, _ new: TaskID, FaultServer.Gate) async throws ->
             Void
     ) async throws {
         let (file, hold) = ServedFile.held()
-        let (newFile, newHold) = ServedFile.held()
+        let (newFile, newHold) = ServedFile.held(content)
         var held = newFile
         held.entityTag = tag
-        let (first, whole) = (held, ServedFile(.large, entityTag: tag))
+        let (first, whole) = (held, ServedFile(content, entityTag: tag))
         let reached = newHold.reached
         let server = try FaultServer(
             script: .init { request in
@@ -151,15 +153,31 @@ import iDownloader
         }
     }
 
-    @Test func `where nothing proves the same file the new download stays in the task's place`()
-        async throws
-    {
-        try await withNewDownload(tag: "\"v2\"") { hub, _, old, new, gate in
+    @Test func `the bytes themselves prove the same file, and the task goes on`() async throws {
+        try await withNewDownload(tag: "\"v2\"") { hub, server, old, new, _ in
             #expect(try await asked(new, Self.profile, in: hub) == old)
             try await hub.coordinator.carryOn(old, with: new)
-            #expect(try await hub.record(old) == nil)
+            try await hub.announced.wait(for: old, .completed)
+            try await waitUntil("the new download to be gone") { try await hub.record(new) == nil }
+            #expect(hub.holds(.large, as: "a.bin"))
+            #expect(hub.names == ["a.bin"])
+        }
+    }
+
+    @Test func `where the link brings another file the new download stays in the task's place`()
+        async throws
+    {
+        let other = TestContent(seed: 9, count: 3 << 20)
+        try await withNewDownload(tag: "\"v2\"", content: other) { hub, _, old, new, gate in
+            #expect(try await asked(new, Self.profile, in: hub) == old)
+            try await hub.coordinator.carryOn(old, with: new)
             gate.open()
-            try await hub.announced.wait(for: new, .completed)
+            try await waitUntil("one of both to be complete") {
+                let records = try await hub.records
+                return records.count == 1 && records.first?.state == .completed
+            }
+            #expect(hub.names.count == 1)
+            #expect(hub.names.allSatisfy { hub.holds(other, as: $0) })
         }
     }
 

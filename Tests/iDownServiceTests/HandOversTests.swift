@@ -142,6 +142,69 @@ import iDownloader
         }
     }
 
+    @Test(arguments: ["user=alice", "user=bob"])
+    func `without a validator a task of the same login alone is joined`(
+        cookies: String
+    ) async throws {
+        var (file, hold) = ServedFile.held()
+        (file.entityTag, file.lastModified) = (nil, nil)
+        let server = try FaultServer.serving(file)
+        defer {
+            hold.until.open()
+            server.stop()
+        }
+        try await withHub { hub in
+            let url = server.url("/a.bin")
+            let first = try await handOver(url, "t", to: hub) { $0.cookies = "user=alice" }
+            #expect(try await hub.coordinator.confirmHandOver("t") == first)
+            try await hub.arrival(of: 1 << 20, for: first)
+            let second = try await handOver(url, "u", to: hub) { $0.cookies = cookies }
+            let joined = try await hub.coordinator.confirmHandOver("u")
+            #expect(joined == (cookies == "user=alice" ? first : second))
+        }
+    }
+
+    @Test func `a newer file of the same URL is a task of its own`() async throws {
+        let (old, hold) = ServedFile.held()
+        let new = ServedFile(.large, entityTag: "\"v2\"")
+        let isNew = FaultServer.Gate()
+        let server = try FaultServer(
+            script: .init { (isNew.isOpen ? new : old).answer(to: $0) }
+        )
+        defer {
+            hold.until.open()
+            server.stop()
+        }
+        try await withHub { hub in
+            let first = try await handOver(server.url("/a.bin"), "t", to: hub)
+            _ = try await hub.coordinator.confirmHandOver("t")
+            try await hub.arrival(of: 1 << 20, for: first)
+            isNew.open()
+            let second = try await handOver(server.url("/a.bin"), "u", to: hub)
+            #expect(try await hub.coordinator.confirmHandOver("u") == second)
+        }
+    }
+
+    @Test func `a page of links leaves its host connections, and all of them come`() async throws {
+        let (file, hold) = ServedFile.held()
+        let server = try FaultServer.serving(file)
+        defer {
+            hold.until.open()
+            server.stop()
+        }
+        try await withHub(slots: 1) { hub in
+            var tasks: [TaskID] = []
+            for number in 0..<20 {
+                let token = "t\(number)"
+                tasks.append(try await handOver(server.url("/\(number).bin"), token, to: hub))
+                _ = try await hub.coordinator.confirmHandOver(token)
+            }
+            #expect(await hub.coordinator.look { $0.slots.openAnswers } == 4)
+            hold.until.open()
+            for task in tasks { try await hub.announced.wait(for: task, .completed) }
+        }
+    }
+
     @Test func `a hand-over is answered while others still hear of an earlier change`()
         async throws
     {
@@ -221,7 +284,7 @@ import iDownloader
             _ = await answer.result
             // Without the hand-over the token is free again.
             try await waitUntil("the hand-over to be taken back") {
-                await scene.coordinator.look { $0.handOvers.isIdle && $0.commits.isIdle }
+                await scene.coordinator.look { $0.handOvers.holdsNothing && $0.commits.isIdle }
             }
             #expect(await code { _ = try await scene.client.confirm("t") } == .noSuchTask)
         }

@@ -4,7 +4,7 @@
 // Chromium has an event for downloads; Firefox's comes too late, so that its responses are held.
 
 import { api, ask, sleep } from './host.js';
-import { hostOf, isDownload, wants } from './rules.js';
+import { hostOf, isDownload, nameIn, wants } from './rules.js';
 
 // Times are in milliseconds.
 const PATIENCE = 3000; // The longest that a download is held.
@@ -14,6 +14,7 @@ const [REMEMBERED, MOST_REQUESTS] = [60_000, 500];
 const [MOST_UNASKED, MINUTE] = [10, 60_000]; // Downloads taken without a click of the user.
 const PAGE = 1000; // A page answers within this time, or is too busy.
 const MOST_LINKS = 4; // Links handed over at once.
+const WATCHING = 10_000; // Between two looks at how many downloads run.
 
 const isChromium = api.downloads.onDeterminingFilename !== undefined;
 const isWeb = (url) => /^https?:/i.test(url ?? '');
@@ -54,7 +55,7 @@ async function mayTake(tab) {
 const tell = async (tab, message, options = {}) =>
   tab >= 0 ? Promise.race([api.tabs.sendMessage(tab, message, options).catch(() => {}), sleep(PAGE)]) : undefined;
 
-/** Requests by their ids: `hops` (URLs and request headers, one a redirect), and the response. */
+/** Requests by their ids: `hops` (methods, URLs and request headers, one a redirect), and the response. */
 const requests = new Map();
 function remember(details) {
   let request = requests.get(details.requestId);
@@ -70,18 +71,24 @@ function remember(details) {
 }
 
 const noteRequest = (details) =>
-  remember(details).hops.push({ url: details.url, headers: details.requestHeaders });
+  remember(details).hops.push({ method: details.method, url: details.url, headers: details.requestHeaders });
+
+/** The hops that can be asked for again: those after the last form that was sent. */
+const gotten = (hops) => hops.slice(hops.findLastIndex(({ method }) => method !== 'GET') + 1);
 
 function noteResponse(details) {
   const request = remember(details);
   if (isRedirect(details.statusCode)) return request;
   // A request from before this script began was not seen being sent.
-  if (request.hops.at(-1)?.url !== details.url) request.hops.push({ url: details.url });
+  if (request.hops.at(-1)?.url !== details.url) request.hops.push({ method: details.method, url: details.url });
   const told = (name) => header(details.responseHeaders, name);
   // A length and an ETag of compressed bytes are not those of the file.
   const isCoded = !/^(identity)?$/i.test(told('content-encoding') ?? '');
   const length = isCoded ? '' : told('content-length') ?? '';
   request.disposition = told('content-disposition');
+  // Only Firefox tells it.
+  const { type, host, port } = details.proxyInfo ?? {};
+  request.proxy = type && type !== 'direct' ? `${host}:${port}` : undefined;
   request.seen = {
     status: details.statusCode,
     size: /^\d+$/.test(length) ? Number(length) : undefined,
@@ -121,13 +128,17 @@ async function cookies(url, { page, tab, frame, store }) {
   return sent.map(({ name, value }) => (name ? `${name}=${value}` : value)).join('; ');
 }
 
-/** The referrer that browsers send by default: the page for its own origin, else the origin. */
-function referrer(url, page) {
-  if (!isWeb(page)) return undefined;
+/**
+ * The referrer that browsers send: without a policy of the page or the link (Referrer Policy, 3) the
+ * page for its own origin, else the origin.
+ */
+function referrer(url, page, policy) {
+  if (!isWeb(page) || policy === 'no-referrer') return undefined;
   const [to, from] = [new URL(url), new URL(page)];
   if (from.protocol === 'https:' && to.protocol === 'http:') return undefined;
   from.username = from.password = from.hash = '';
-  return to.origin === from.origin ? from.href : `${from.origin}/`;
+  if (to.origin !== from.origin) return policy === 'same-origin' ? undefined : `${from.origin}/`;
+  return /^(strict-)?origin$/.test(policy) ? `${from.origin}/` : from.href;
 }
 
 /** The headers of a request, or those that it must have had. */
@@ -137,7 +148,7 @@ async function facts({ url, headers }, source) {
   const isTold = headers?.length > 0;
   return {
     cookies: isTold ? told('cookie') : (await cookies(url, source)) || undefined,
-    referrer: isTold ? told('referer') : source.referrer || referrer(url, source.page),
+    referrer: isTold ? told('referer') : source.referrer || referrer(url, source.page, source.policy),
     'user-agent': told('user-agent') ?? navigator.userAgent,
     'accept-language':
       told('accept-language') ?? navigator.languages.map((word, index) => word + rank(index)).join(','),
@@ -149,14 +160,15 @@ async function facts({ url, headers }, source) {
  *
  * The first URL comes before the one where redirects led to, which may work only once.
  */
-async function offer({ hops, seen }, { token, isPrivate, name, source }) {
+async function offer({ hops, seen, proxy, disposition }, { token, isPrivate, name, source }) {
   const deadline = Date.now() + PATIENCE;
   const { rules } = await ask({ do: 'hello' }, deadline);
   const urls = hops.map((hop) => hop.url);
-  if (!wants(rules, { urls, page: source.page, name, isPrivate, ...seen })) return false;
+  if (!wants(rules, { urls, page: source.page, name: name || nameIn(disposition), isPrivate, ...seen })) return false;
   if (!(await mayTake(source.tab))) return false;
-  for (const hop of new Set([hops[0], hops.at(-1)])) {
-    const message = { do: 'hand-over', url: hop.url, token, name, ...seen, ...(await facts(hop, source)) };
+  const gets = gotten(hops);
+  for (const hop of new Set([gets[0], gets.at(-1)])) {
+    const message = { do: 'hand-over', url: hop.url, token, name, proxy, ...seen, ...(await facts(hop, source)) };
     try {
       await ask(isPrivate ? { ...message, private: true } : message, deadline);
       return true;
@@ -173,20 +185,28 @@ async function offer({ hops, seen }, { token, isPrivate, name, source }) {
 const withdraw = (token) => ask({ do: 'withdraw', token }, Date.now() + CONFIRMING).catch(() => {});
 
 /** Tells idown that the browser has given its own download up. */
-async function confirm(token, url, isPrivate) {
+async function confirm(token, url, source) {
   try {
     await ask({ do: 'confirm', token }, Date.now() + CONFIRMING);
     watch();
   } catch (error) {
     // The service has taken it back: nobody else has the file.
-    if (error.code === 'NoSuchTask') save(url, isPrivate);
+    if (error.code === 'NoSuchTask') save(url, source);
   }
 }
 
-/** Has the browser download a link by itself. */
-async function save(url, isPrivate) {
-  // Chromium would put a private one among the others.
-  const id = isPrivate ? undefined : await api.downloads.download({ url }).catch(() => undefined);
+/** Has the browser download a link by itself, as the page that it stands in would. */
+async function save(url, { isPrivate, store, page, policy }) {
+  const from = referrer(url, page, policy);
+  const likeThePage = {
+    incognito: isPrivate,
+    cookieStoreId: store,
+    headers: from ? [{ name: 'Referer', value: from }] : [],
+  };
+  // Chromium takes none of these: it would put a private one among the others.
+  const options = isChromium ? { url } : { url, ...likeThePage };
+  const isPossible = !(isChromium && isPrivate);
+  const id = isPossible ? await api.downloads.download(options).catch(() => undefined) : undefined;
   if (id === undefined) api.action.setBadgeText({ text: '!' });
 }
 
@@ -213,10 +233,10 @@ async function hold(item) {
     const request = await requestOf(item);
     if (request?.seen.status !== 200) return;
     const { tab, frame } = request;
-    const source = { page: referrer || request.page, referrer, tab, frame, store: isPrivate ? '1' : '0' };
+    const source = { page: referrer || request.page, referrer, tab, frame, isPrivate, store: isPrivate ? '1' : '0' };
     if (!(await offer(request, { token, isPrivate, name, source }))) return;
     isTaken = await giveUp(item);
-    if (isTaken) confirm(token, item.url, isPrivate);
+    if (isTaken) confirm(token, gotten(request.hops)[0].url, source);
     else withdraw(token);
   } catch {
     // Without an answer it is the browser's.
@@ -275,11 +295,17 @@ async function holdResponse(details) {
   return { cancel: isTaken };
 }
 
+/** The name that the clicked link gives its file, which may have opened a tab of its own. */
+const linkName = async (tab, url) =>
+  (await tell(tab, { do: 'name', url })) ?? (await tell(openers.get(tab), { do: 'name', url }));
+
 async function hand({ requestId, incognito: isPrivate }, request) {
   const token = `${await profile}-${requestId}-${request.start}`;
-  const isTaken = await offer(request, { token, isPrivate, source: request }).catch(() => false);
+  const url = gotten(request.hops)[0].url;
+  const name = nameIn(request.disposition) ? undefined : await linkName(request.tab, url);
+  const isTaken = await offer(request, { token, isPrivate, name, source: request }).catch(() => false);
   // The response is cancelled once this function has returned.
-  if (isTaken) setTimeout(() => confirm(token, request.hops[0].url, isPrivate), 0);
+  if (isTaken) setTimeout(() => confirm(token, url, { ...request, isPrivate }), 0);
   return isTaken;
 }
 
@@ -287,7 +313,9 @@ async function hand({ requestId, incognito: isPrivate }, request) {
 async function closeEmpty(id) {
   const tabs = await api.tabs.query({});
   const isEmpty = tabs.find((tab) => tab.id === id)?.url === 'about:blank';
-  if (isEmpty && tabs.length > 1) api.tabs.remove(id).catch(() => {});
+  // A page may have written into it.
+  const isFilled = isEmpty && (await tell(id, { do: 'is-filled' }));
+  if (isEmpty && !isFilled && tabs.length > 1) api.tabs.remove(id).catch(() => {});
 }
 
 const filter = { urls: ['http://*/*', 'https://*/*'], types: ['main_frame', 'sub_frame'] };
@@ -300,21 +328,25 @@ api.webRequest.onHeadersReceived.addListener(answer, filter, ['responseHeaders',
 // MARK: Links that the user gives to idown
 
 /** Hands links over that the browser has not asked for; what idown refuses the browser saves. */
-async function take(urls, page, tab, frame) {
-  const links = [...new Set(urls.filter(isWeb).map(withoutFragment))];
+async function take(found, page, tab, frame) {
+  const links = found.filter(({ url }) => isWeb(url)).map((link) => [withoutFragment(link.url), link.policy]);
+  // Nothing to take, as on a video that has no address of its own.
+  if (links.length === 0) api.action.setBadgeText({ text: '!' });
+  const left = [...new Map(links)];
   const isPrivate = tab?.incognito ?? false;
   const store = tab?.cookieStoreId ?? (isPrivate ? '1' : '0');
-  const source = { page, tab: tab?.id, frame, store };
   const next = async () => {
-    for (let url = links.shift(); url; url = links.shift()) {
+    for (let link = left.shift(); link; link = left.shift()) {
+      const [url, policy] = link;
+      const source = { page, policy, tab: tab?.id, frame, store, isPrivate };
       const token = `${await profile}-${crypto.randomUUID()}`;
       const message = { do: 'hand-over', url, token, ...(await facts({ url }, source)) };
       try {
         await ask(isPrivate ? { ...message, private: true } : message, Date.now() + PATIENCE);
-        await confirm(token, url, isPrivate);
+        await confirm(token, url, source);
       } catch (error) {
         if (error.code !== 'Disagreed') withdraw(token);
-        await save(url, isPrivate);
+        await save(url, source);
       }
     }
   };
@@ -329,13 +361,13 @@ api.runtime.onInstalled.addListener(async () => {
 
 api.contextMenus.onClicked.addListener(async (info, tab) => {
   const frame = info.frameId ?? 0;
-  const link = info.linkUrl ?? info.srcUrl;
-  const links = link ? [link] : await tell(tab?.id, { do: 'links' }, { frameId: frame });
-  take(links ?? [], info.frameUrl ?? info.pageUrl, tab, frame);
+  const url = info.linkUrl ?? info.srcUrl;
+  const links = await tell(tab?.id, { do: 'links', url }, { frameId: frame });
+  take(links ?? (url ? [{ url }] : []), info.frameUrl ?? info.pageUrl, tab, frame);
 });
 
 api.runtime.onMessage.addListener((message, sender) => {
-  if (message.do === 'take') take(message.urls, sender.url, sender.tab, sender.frameId);
+  if (message.do === 'take') take(message.links, sender.url, sender.tab, sender.frameId);
 });
 
 let isWatching = false;
@@ -343,7 +375,7 @@ let isWatching = false;
 async function watch() {
   if (isWatching) return;
   isWatching = true;
-  for (let running = 1; running > 0; running > 0 && (await sleep(2000))) {
+  for (let running = 1; running > 0; running > 0 && (await sleep(WATCHING))) {
     running = await ask({ do: 'hello' }).then((answer) => answer.running, () => 0);
     api.action.setBadgeText({ text: running > 0 ? String(running) : '' });
   }

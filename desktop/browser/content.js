@@ -4,20 +4,32 @@
   const api = globalThis.browser ?? chrome;
   const TERM = 5000; // So long after a click a download may be its consequence, in milliseconds.
   let clicked = -Infinity;
+  let named; // The link that was clicked last, and the name that it gives its file.
   const isWeb = (url) => /^https?:/i.test(url ?? '');
+  const bare = (url) => url.replace(/#.*/, '');
+  /** What a link, or else the page, says of the referrer; headers of the page cannot be seen here. */
+  const policy = (link) =>
+    link?.relList.contains('noreferrer')
+      ? 'no-referrer'
+      : link?.referrerPolicy || document.querySelector('meta[name=referrer i]')?.content.trim().toLowerCase();
+  const told = (link) => ({ url: link.href, policy: policy(link) });
 
   addEventListener(
     'click',
     (event) => {
-      // A page can make up events, but not this mark.
-      if (!event.isTrusted) return;
+      // A page can make up events, but not this mark. In a page that was there before an update of
+      // the extension, nobody would hear of the click.
+      if (!event.isTrusted || !api.runtime?.id) return;
       clicked = performance.now();
-      if (!event.altKey || event.ctrlKey || event.metaKey || event.shiftKey) return;
       const link = event.composedPath().find((node) => node.matches?.('a[href], area[href]'));
+      named = link && { url: link.href, name: link.download };
+      if (!event.altKey || event.ctrlKey || event.metaKey || event.shiftKey) return;
       if (event.button !== 0 || !isWeb(link?.href)) return;
+      // A place in the page itself is no file.
+      if (bare(link.href) === bare(location.href)) return;
       event.preventDefault();
       event.stopImmediatePropagation();
-      api.runtime.sendMessage({ do: 'take', urls: [link.href] });
+      api.runtime.sendMessage({ do: 'take', links: [told(link)] });
     },
     true,
   );
@@ -29,10 +41,16 @@
       clicked = -Infinity;
       answer(true);
     }
+    if (message.do === 'is-filled' && document.body?.childElementCount > 0) answer(true);
+    // As in the page itself, a link names files of its own origin alone.
+    if (message.do === 'name' && named?.name && bare(named.url) === bare(message.url)) {
+      if (new URL(named.url).origin === location.origin) answer(named.name);
+    }
     if (message.do === 'links') {
+      const links = [...document.links];
       const selection = getSelection();
-      const links = [...document.links].filter((link) => selection.containsNode(link, true));
-      answer(links.map((link) => link.href).filter(isWeb));
+      if (!message.url) answer(links.filter((link) => selection.containsNode(link, true)).map(told));
+      else answer([{ url: message.url, policy: policy(links.find((link) => link.href === message.url)) }]);
     }
   });
 }

@@ -61,7 +61,12 @@ async function once(request, deadline) {
         // A host that says nothing at all may hang: the next request starts another one.
         if (own.heard < start) end(own);
       }, Math.max(0, deadline - start));
-      own.postMessage(message);
+      try {
+        own.postMessage(message);
+      } catch (error) {
+        // The host has ended, and this script has not heard of it yet.
+        drop(own, 'Lost', error.message);
+      }
     });
   } finally {
     clearTimeout(timer);

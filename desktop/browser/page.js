@@ -14,10 +14,13 @@ document.documentElement.lang = api.i18n.getUILanguage();
 async function show(request) {
   try {
     const { rules, running } = await ask(request, Date.now() + 5000);
-    if (running !== undefined) element('state').textContent = text('works', String(running));
+    element('state').textContent = running === undefined ? '' : text('works', String(running));
     if (rules) showRules(rules);
   } catch (error) {
     element('state').textContent = text(`error${error.code}`) || `${error.code}: ${error.message}`;
+    // What was not changed is shown as it is.
+    const answer = request.do === 'hello' ? {} : await ask({ do: 'hello' }).catch(() => ({}));
+    if (answer.rules) showRules(answer.rules);
   }
 }
 

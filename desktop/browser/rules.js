@@ -21,10 +21,23 @@ export function isDownload(mime, disposition) {
   return bare(mime) !== '' && !SHOWN.test(bare(mime));
 }
 
+/** The file's name in a Content-Disposition header (RFC 6266); empty where there is none. */
+export function nameIn(disposition) {
+  const text = disposition ?? '';
+  const coded = /;\s*filename\*\s*=\s*utf-8'[^']*'([^;\s]+)/i.exec(text)?.[1];
+  try {
+    if (coded) return decodeURIComponent(coded);
+  } catch {
+    // The plain name has to do.
+  }
+  const [, quoted, bare] = /;\s*filename\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^;\s"]+))/i.exec(text) ?? [];
+  return quoted?.replace(/\\(.)/g, '$1') ?? bare ?? '';
+}
+
 /** Whether a rule for types (`application/zip`, `video/*`, `.iso`) fits. */
-function fits(rule, mime, path) {
+function fits(rule, mime, paths) {
   const text = rule.toLowerCase();
-  if (text.startsWith('.')) return path.toLowerCase().endsWith(text);
+  if (text.startsWith('.')) return paths.some((path) => path.toLowerCase().endsWith(text));
   if (text.endsWith('/*')) return mime.startsWith(text.slice(0, -1));
   return mime === text;
 }
@@ -44,8 +57,8 @@ export function wants(rules, { urls, page, mime, name, size, isPrivate }) {
   if (hosts.some((host) => isLeft(rules, host))) return false;
   const isNamed = rules.hosts.some((rule) => hosts.some((host) => isBelow(host, rule)));
   if (rules.hosts.length > 0 && !isNamed) return false;
-  const path = name || new URL(urls.at(-1)).pathname;
-  const isOneOf = (types) => types.some((rule) => fits(rule, bare(mime), path));
+  const paths = name ? [name] : urls.map((url) => new URL(url).pathname);
+  const isOneOf = (types) => types.some((rule) => fits(rule, bare(mime), paths));
   if (isOneOf(rules['leave-types'])) return false;
   if (rules.types.length > 0 && !isOneOf(rules.types)) return false;
   if (size !== undefined) return size >= rules['least-size'];

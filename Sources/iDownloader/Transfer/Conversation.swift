@@ -584,11 +584,17 @@ extension Conversation {
             case .refused(let wasClosed, let retryAfter):
                 guard let connection else { continue }
                 let origin = connection.hop.origin
-                engine.hosts.refused(origin, wasClosed: wasClosed, retryAfter: retryAfter)
+                engine.hosts.refused(
+                    origin,
+                    wasClosed: wasClosed,
+                    retryAfter: retryAfter,
+                    by: attempt.job.request
+                )
                 let host = connection.hop.url.host
                 attempt.tell(.refused, of: connection.number, ["host": .text(host)])
             case .learned(let useful, let source):
-                engine.hosts.learned(attempt.hop(to: source).origin, useful: useful)
+                let origin = attempt.hop(to: source).origin
+                engine.hosts.learned(origin, useful: useful, by: attempt.job.request)
             }
         }
     }

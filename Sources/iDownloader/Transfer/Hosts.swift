@@ -22,6 +22,8 @@ final class Hosts: Sendable {
         var waits: [String: [Wait]] = [:]
         /// Whether something was learned that nobody has asked for yet.
         var hasNews = false
+        /// The hosts that may be named outside of this process: a private download tells of none.
+        var open: Set<String> = []
 
         /// Takes the wait out of its queue that `isMeant`; nil where it is not there any more.
         mutating func take(_ key: String, where isMeant: (Wait) -> Bool) -> Wait? {
@@ -112,14 +114,16 @@ final class Hosts: Sendable {
 
     /// The host refused a connection that was to join others; `wasClosed` where that does not
     /// count as open any more.
-    func refused(_ host: Origin, wasClosed: Bool, retryAfter: Duration?) {
-        limits(isNews: true) {
+    func refused(_ host: Origin, wasClosed: Bool, retryAfter: Duration?, by request: TaskRequest) {
+        limits(learning: request.isPrivate ? nil : host) {
             $0.refused(host.text, wasClosed: wasClosed, retryAfter: retryAfter, at: $1)
         }
     }
 
-    func learned(_ host: Origin, useful: UsefulConnections) {
-        limits(isNews: true) { $0.learned(host.text, useful: useful, at: $1) }
+    func learned(_ host: Origin, useful: UsefulConnections, by request: TaskRequest) {
+        limits(learning: request.isPrivate ? nil : host) {
+            $0.learned(host.text, useful: useful, at: $1)
+        }
     }
 
     /// Whether the host is known to give one unchanged file several ETags.
@@ -128,18 +132,24 @@ final class Hosts: Sendable {
     }
 
     /// The host was seen to give one unchanged file several ETags.
-    func givesSeveralTags(_ host: Origin) {
-        limits(isNews: true) { $0.givesSeveralTags(host.text, at: $1) }
+    func givesSeveralTags(_ host: Origin, by request: TaskRequest) {
+        limits(learning: request.isPrivate ? nil : host) {
+            $0.givesSeveralTags(host.text, at: $1)
+        }
     }
 
-    /// Looks at what is known of hosts, or changes it; `isNews` where something is learned.
+    /// Looks at what is known of hosts, or changes it; `host` where something is learned that is kept
+    /// for the next run of the service.
     private func limits<Value>(
-        isNews: Bool = false,
+        learning host: Origin? = nil,
         _ body: (inout HostLimits, Duration) -> sending Value
     ) -> sending Value {
         let now = now
         return state.withLock { state in
-            if isNews { state.hasNews = true }
+            if let host {
+                state.hasNews = true
+                state.open.insert(host.text)
+            }
             return body(&state.limits, now)
         }
     }
@@ -152,9 +162,15 @@ final class Hosts: Sendable {
         return state.withLock { state in
             guard state.hasNews else { return nil }
             state.hasNews = false
-            return state.limits.knowledge(at: now)
+            return state.limits.knowledge(at: now).filter { state.open.contains($0.host) }
         }
     }
 
-    func restore(_ knowledge: [HostKnowledge]) { limits { $0.restore(knowledge, at: $1) } }
+    func restore(_ knowledge: [HostKnowledge]) {
+        let now = now
+        state.withLock { state in
+            state.limits.restore(knowledge, at: now)
+            state.open.formUnion(knowledge.map(\.host))
+        }
+    }
 }

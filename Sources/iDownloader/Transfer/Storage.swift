@@ -118,7 +118,10 @@ final class Storage {
     func adopt(_ connection: Connection) async throws(TransferEnd) {
         guard let showsTags = attempt.fetch.proven(connection.number) else { return }
         try await record(content.known)
-        if showsTags { attempt.engine.hosts.givesSeveralTags(connection.hop.origin) }
+        if showsTags {
+            let origin = connection.hop.origin
+            attempt.engine.hosts.givesSeveralTags(origin, by: attempt.job.request)
+        }
         connection.writer?.release()
     }
 

@@ -21,8 +21,7 @@ struct BrowserSetup {
                     BrowserReport(
                         browser: browser.name,
                         kind: .system,
-                        host: [userManifest(browser), systemManifest(browser)]
-                            .first(where: works) ?? "",
+                        host: works(manifest(browser)) ? manifest(browser) : "",
                         extension: ownExtension(browser) ?? ""
                     )
                 )
@@ -49,7 +48,8 @@ struct BrowserSetup {
         for browser in Browser.all where isInstalled(browser) {
             let path = userManifest(browser)
             let text = browser.family.manifest(of: program)
-            guard try TextFile.read(path) != text, !works(systemManifest(browser)) else { continue }
+            guard try TextFile.read(path) != text else { continue }
+            if works(systemManifest(browser)), works(manifest(browser)) { continue }
             try TextFile.replace(path, with: text)
             written.append(path)
         }
@@ -84,6 +84,12 @@ struct BrowserSetup {
         "\(base(browser))/\(browser.userHosts)/\(BrowserExtension.manifestName)"
     }
 
+    /// The one that the browser reads: the user's own, also where its program is gone.
+    private func manifest(_ browser: Browser) -> String {
+        let own = userManifest(browser)
+        return access(own, F_OK) == 0 ? own : systemManifest(browser)
+    }
+
     private func systemManifest(_ browser: Browser) -> String {
         "\(browser.systemHosts)/\(BrowserExtension.manifestName)"
     }
@@ -92,7 +98,12 @@ struct BrowserSetup {
         // Ubuntu's programs of these names only start the Snap.
         browser.programs.contains { name in
             ProgramPath.find(name).map { !$0.hasPrefix("/snap/") } ?? false
-        } || access("\(base(browser))/\(browser.profiles)", F_OK) == 0
+        } || profiles(browser).contains { access($0, F_OK) == 0 }
+    }
+
+    private func profiles(_ browser: Browser) -> [String] {
+        ["\(base(browser))/\(browser.profiles)"]
+            + [browser.newProfiles].compactMap(\.self).map { "\(folders.configHome)/\($0)" }
     }
 
     private func isFlatpak(_ browser: Browser) -> Bool {
@@ -117,14 +128,15 @@ struct BrowserSetup {
     /// The extension that the browser finds: a package's, or one in a profile.
     private func ownExtension(_ browser: Browser) -> String? {
         if let path = browser.systemExtension, access(path, F_OK) == 0 { return path }
-        let profiles = "\(base(browser))/\(browser.profiles)"
         let places =
             switch browser.family {
             case .chromium: ["Extensions/\(BrowserExtension.chromiumID)"]
             case .mozilla: ["", ".xpi"].map { "extensions/\(BrowserExtension.mozillaID)\($0)" }
             }
-        return Self.names(in: profiles).flatMap { profile in
-            places.map { "\(profiles)/\(profile)/\($0)" }
+        return profiles(browser).flatMap { profiles in
+            Self.names(in: profiles).flatMap { profile in
+                places.map { "\(profiles)/\(profile)/\($0)" }
+            }
         }.first { access($0, F_OK) == 0 }
     }
 
