@@ -21,7 +21,13 @@ struct HTTPSignIn {
         case release
         /// The request is to be sent anew, in the way that is asked for.
         case beginAnew
+        /// It ends a head that is the sink's, and the transfer: nothing else would follow for ever.
+        case last
     }
+
+    /// So often a login may be asked for again after one was given: nonces of Digest become old, and
+    /// libcurl answers each of them.
+    private static let mostAgain = 3
 
     private struct Side {
         let party: SignInMethods.Party
@@ -30,6 +36,7 @@ struct HTTPSignIn {
         let option: CURLoption
         let offers: CURLINFO
         var hasAsked = false
+        var timesAgain = 0
     }
 
     /// By the status that asks for a login.
@@ -37,6 +44,8 @@ struct HTTPSignIn {
     /// The status of the head that is being kept.
     private var asking: Int?
     private var held: [[UInt8]] = []
+    /// The head that is being read is the last one.
+    private var isLast = false
 
     /// - Parameters:
     ///   - request: what is asked for, of whom, through whom.
@@ -86,9 +95,10 @@ struct HTTPSignIn {
     ) -> Reading {
         guard !sides.isEmpty else { return .pass }
         if line.starts(with: "HTTP/".utf8) { begin(line, of: easy, known) }
-        guard let asking, let side = sides[asking] else { return .pass }
+        let isEnd = line.allSatisfy { $0 == 0x0D || $0 == 0x0A }
+        guard let asking, let side = sides[asking] else { return isLast && isEnd ? .last : .pass }
         held.append(Array(line))
-        guard line.allSatisfy({ $0 == 0x0D || $0 == 0x0A }) else { return .held }
+        guard isEnd else { return .held }
         let offered = offers(to: side, of: easy)
         // Basic has been sent already, and nothing else has been tried yet.
         let untried = side.methods == .basic ? offered.subtracting(.basic) : offered
@@ -112,10 +122,15 @@ struct HTTPSignIn {
         _ known: KnownSignIns
     ) {
         _ = release()
+        isLast = false
         let status = line.split(separator: 0x20, maxSplits: 2).dropFirst().first
             .flatMap { Int(String(decoding: $0.prefix(3), as: UTF8.self)) }
         if let status, let side = sides[status] {
-            guard !side.hasAsked else { return }
+            guard !side.hasAsked else {
+                sides[status]?.timesAgain += 1
+                isLast = side.timesAgain + 1 >= Self.mostAgain
+                return
+            }
             sides[status]?.hasAsked = true
             asking = status
         } else {

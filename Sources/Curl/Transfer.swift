@@ -219,6 +219,9 @@ final class Transfer {
             case .proceed: return bytes.count
             case .abort: return refusal(of: bytes)
             }
+        case .last:
+            _ = sink.receive(headerLine: bytes)
+            return refusal(of: bytes)
         case .held:
             return bytes.count
         case .release:

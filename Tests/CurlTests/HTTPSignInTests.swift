@@ -120,6 +120,36 @@ struct HTTPSignInTests {
         )
     }
 
+    @Test(arguments: [FaultServer.Guard.host, .proxy])
+    func `nonces that are always old end after a few requests`(
+        party: FaultServer.Guard
+    ) async throws {
+        let (status, field) =
+            party == .host
+            ? ("401 Unauthorized", "WWW-Authenticate")
+            : ("407 Proxy Authentication Required", "Proxy-Authenticate")
+        let server = try FaultServer(
+            script: .init { request in
+                let challenge = "Digest realm=\"here\", nonce=\"\(request.number)\", stale=true"
+                return [.head(status, [(field, challenge), ("Content-Length", "0")])]
+            }
+        )
+        defer { server.stop() }
+        try await withPool { pool in
+            var request = try request(server.url("/f"))
+            if party == .proxy {
+                request.credentials = nil
+                let proxy = ProxyServer(server.url("").replacing("//", with: "//me:secret@"))
+                request.proxy = .through(try #require(proxy))
+            }
+            let sink = RecordingSink()
+            let outcome = await pool.run(request, sink: sink)
+            #expect(outcome.result != .ok)
+            #expect(sink.lines.last { $0.hasPrefix("HTTP/") }?.contains(status.prefix(3)) == true)
+            #expect(server.requests.count <= 5)
+        }
+    }
+
     @Test(arguments: [[], ["Bearer realm=\"here\""], ["Digest"]])
     func `who asks for what nobody has gets no password`(challenges: [String]) async throws {
         try await withHost(by: challenges) { server, pool in
