@@ -139,6 +139,8 @@ extension Fetch {
         // The content changed: it is fetched from zero, and nothing is mixed.
         case .failed: .again(.whole, RemoteVersion())
         case .succeeded: .equal
+        // The whole file came, and ended before what is there does.
+        case .rest(_, from: 0, to: _): isWhole ? .stored : nil
         // Less came than the proof needs.
         case .sample, .rest: isWhole ? .again(.whole, content.known) : nil
         case nil: isWhole ? .stored : nil

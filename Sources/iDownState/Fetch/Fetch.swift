@@ -184,6 +184,8 @@ package struct Fetch: Hashable, Sendable {
             known: content.known,
             onDisk: content.stored,
             otherTag: meaningOfAnotherTag(in: answer),
+            // Digests of the whole or of pieces tell in the end.
+            isOfSameHost: hasDigest || request.hasPieceHashes || isFromValidatorHost(answer),
             keepsEncoding: answer.keepsEncoding,
             digestTells: hasDigest && !answer.isLead
         )
@@ -270,7 +272,10 @@ package struct Fetch: Hashable, Sendable {
         guard let itsTotal, itsTotal != total else { return nil }
         let who = source == 0 ? "server" : "mirror"
         let text = "The file on the \(who) has \(itsTotal) bytes instead of \(total)."
-        if source != 0 { sources.noteOtherFile(Failure(.serverContentChanged, text)) }
+        // A page that a mirror shows in place of the file says nothing of the file.
+        if source != 0, !facts.standsInForFile(of: content.known, onDisk: content.stored) {
+            sources.noteOtherFile(Failure(.serverContentChanged, text))
+        }
         return Failure(.serverBadResponse, text)
     }
 
@@ -283,6 +288,16 @@ package struct Fetch: Hashable, Sendable {
     private func isFromValidatorOrigin(_ answer: Answer) -> Bool {
         guard !content.known.needsProof else { return false }
         guard let validators else { return answer.source == 0 && request.mirrors.isEmpty }
+        return validators == origin(of: answer)
+    }
+
+    /// Whether the host that gave the validators on record gives these.
+    ///
+    /// A restarted service does not know it: there the host of the client's URL counts as that.
+    private func isFromValidatorHost(_ answer: Answer) -> Bool {
+        guard let validators else {
+            return answer.source == 0 && request.mirrors.isEmpty && answer.host == request.origin
+        }
         return validators == origin(of: answer)
     }
 

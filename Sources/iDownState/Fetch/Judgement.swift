@@ -56,6 +56,7 @@ extension ResponseFacts {
     ///   - known: the version that the bytes on disk belong to.
     ///   - onDisk: the bytes on disk.
     ///   - otherTag: what a tag means that differs from that version's.
+    ///   - isOfSameHost: whether that version's validators are of the host that answers.
     ///   - keepsEncoding: the file is itself a compressed one, so that a Content-Encoding is its
     ///     own and the bytes are stored as they come.
     ///   - digestTells: the whole file is held against a digest in the end, so that a part needs no
@@ -66,11 +67,18 @@ extension ResponseFacts {
         known: RemoteVersion,
         onDisk: SegmentMap,
         otherTag: TagMeaning = .anotherFile,
+        isOfSameHost: Bool = true,
         keepsEncoding: Bool = false,
         digestTells: Bool = false
     ) -> Judgement {
         // Ranges count the encoded bytes (RFC 9110 section 14.1.2), which are the file's own here.
         if contentEncoding != nil, codings(keepsEncoding: keepsEncoding).isEmpty {
+            // A slice that somebody compresses on the way is none of the file's.
+            if status == 206, contentLength.bytes == nil,
+                !codings(keepsEncoding: false).isEmpty
+            {
+                return refuseRange(ask, "is a range with a Content-Encoding, and no length", known)
+            }
             var plain = self
             plain.contentEncoding = nil
             return plain.judge(
@@ -78,6 +86,7 @@ extension ResponseFacts {
                 known: known,
                 onDisk: onDisk,
                 otherTag: otherTag,
+                isOfSameHost: isOfSameHost,
                 digestTells: digestTells
             )
         }
@@ -89,14 +98,17 @@ extension ResponseFacts {
         if hasTransferCoding {
             return refuseRange(ask, "has a Transfer-Encoding that was not requested", known)
         }
+        let likeness = { (version: RemoteVersion) in
+            known.likeness(of: version, otherTag: otherTag, isOfSameHost: isOfSameHost)
+        }
         switch status {
         case 200, 203:
             if isPartInDisguise(ask, of: known) {
                 return refuseRange(ask, "holds a part of the file but has not status 206", known)
             }
-            return judgeWhole(ask, known, onDisk, otherTag, total: contentLength.bytes)
+            return judgeWhole(ask, known, onDisk, likeness, total: contentLength.bytes)
         case 206:
-            return judgePartial(ask, known, onDisk, otherTag, digestTells)
+            return judgePartial(ask, known, onDisk, likeness, digestTells)
         case 301, 302, 303, 307, 308:
             if hasSeveralLocations {
                 return .fail(.badResponse("redirects to several URLs at once"))
@@ -106,7 +118,7 @@ extension ResponseFacts {
             }
             return .redirect(to: location)
         case 416:
-            return judgeUnsatisfied(ask, known, onDisk, otherTag)
+            return judgeUnsatisfied(ask, known, onDisk, likeness)
         case _ where ask.isPartial && Self.objectsToRange(status):
             return .askAgain(.whole, known.withoutRanges)
         case 100..<400:
@@ -160,16 +172,18 @@ extension ResponseFacts {
         _ ask: Ask,
         _ known: RemoteVersion,
         _ onDisk: SegmentMap,
-        _ otherTag: TagMeaning,
+        _ likeness: (RemoteVersion) -> Likeness,
         total: Int64?
     ) -> Judgement {
         let version = version(total: total, known)
-        let likeness = known.likeness(of: version, otherTag: otherTag)
+        let likeness = likeness(version)
         if likeness != .same, standsInForFile(of: known, onDisk: onDisk) {
             return .fail(.linkExpired)
         }
-        if total == 0, !onDisk.isEmpty, entityTag == nil, lastModified == nil {
-            // What scripts say that fail; a file that is empty now has a date or a tag.
+        if total == 0, !onDisk.isEmpty, entityTag == nil || entityTag == known.entityTag,
+            lastModified == nil || lastModified == known.lastModified
+        {
+            // What scripts say that fail; a file that is empty now has a date or a tag of its own.
             let text = "The server sent nothing in place of the file. A later try may succeed."
             return .fail(Failure(.serverTruncated, text, isTransient: true))
         }
@@ -237,7 +251,7 @@ extension ResponseFacts {
         _ ask: Ask,
         _ known: RemoteVersion,
         _ onDisk: SegmentMap,
-        _ otherTag: TagMeaning,
+        _ likeness: (RemoteVersion) -> Likeness,
         _ digestTells: Bool
     ) -> Judgement {
         if mimeType == "multipart/byteranges" {
@@ -259,11 +273,11 @@ extension ResponseFacts {
             guard let total, range.length == total else {
                 return .fail(.badResponse("is a range, but the whole file was requested"))
             }
-            return judgeWhole(ask, known, onDisk, otherTag, total: total)
+            return judgeWhole(ask, known, onDisk, likeness, total: total)
         }
         guard total == nil || total == known.total else { return .askAgain(.whole, known) }
         let version = version(total: known.total, known)
-        let likeness = known.likeness(of: version, otherTag: otherTag)
+        let likeness = likeness(version)
         if likeness != .same, standsInForFile(of: known, onDisk: onDisk) {
             return .fail(.linkExpired)
         }
@@ -304,11 +318,11 @@ extension ResponseFacts {
         _ ask: Ask,
         _ known: RemoteVersion,
         _ onDisk: SegmentMap,
-        _ otherTag: TagMeaning
+        _ likeness: (RemoteVersion) -> Likeness
     ) -> Judgement {
         guard ask.isPartial else { return .fail(.status(416)) }
         if case .unsatisfied(let total) = contentRange, total == ask.offset, onDisk.covers(total),
-            known.likeness(of: version(total: total, known), otherTag: otherTag) == .same
+            likeness(version(total: total, known)) == .same
         {
             return .complete(known)
         }

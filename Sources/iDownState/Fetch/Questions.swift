@@ -27,6 +27,8 @@ package struct Questions: Hashable, Sendable {
     private var fruitless = 0
     /// What was on disk before the last question.
     private var before: Int64 = 0
+    /// Whether the last answer ended before anything came that was not there.
+    package private(set) var endedEarly = false
     /// Whether nothing is left to be asked.
     package private(set) var areAnswered = false
 
@@ -98,6 +100,7 @@ package struct Questions: Hashable, Sendable {
         _ fetch: inout Fetch,
         isOfCopy: Bool = false
     ) -> Bool {
+        endedEarly = false
         switch answer {
         case .complete:
             areAnswered = true
@@ -114,6 +117,7 @@ package struct Questions: Hashable, Sendable {
             goal = Self.goal(in: fetch, isOfCopy: isOfCopy)
             // Who brings something with each answer may take as many as it likes.
             guard content.stored.byteCount > before else {
+                endedEarly = true
                 fruitless += 1
                 break
             }

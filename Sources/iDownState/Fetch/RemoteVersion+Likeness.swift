@@ -14,22 +14,31 @@ extension RemoteVersion {
     /// Judges whether `other` may be this version.
     ///
     /// A date that differs makes it another version, unless it comes from another URL. What another
-    /// tag makes of it depends on who gave both (``TagEvidence``). A body of unknown length
-    /// is only recognised by a strong validator: nobody could tell where a proof would end.
+    /// tag makes of it depends on who gave both (``TagEvidence``), and equal validators are of one
+    /// version only where one host gave both (RFC 9110 section 8.8.3): many a host makes its tags of
+    /// size and time. A file of unknown length is only recognised by a strong validator: nobody
+    /// could tell where a proof would end.
     ///
     /// - Parameters:
     ///   - other: the version that an answer carries.
     ///   - otherTag: what a tag means that differs from this version's.
+    ///   - isOfSameHost: whether both have their validators from one host.
     /// - Returns: how `other` stands to this version.
-    package func likeness(of other: RemoteVersion, otherTag: TagMeaning) -> Likeness {
+    package func likeness(
+        of other: RemoteVersion,
+        otherTag: TagMeaning,
+        isOfSameHost: Bool = true
+    ) -> Likeness {
         guard total == other.total || (other.total == nil && total != nil) else { return .changed }
         if isContradicted(by: other.checksum) { return .changed }
         if !needsProof {
-            if isSame(as: other) { return .same }
+            if isSame(as: other) {
+                return isOfSameHost ? .same : total == nil ? .changed : .unproven
+            }
             if isContradicted(by: other.lastModified) { return .changed }
             if otherTag == .anotherFile, hasAnotherTag(than: other) { return .changed }
         }
-        return total == nil || other.total == nil ? .changed : .unproven
+        return total == nil ? .changed : .unproven
     }
 
     /// Whether a head of another time may be of the same file; a date alone makes no other one, since

@@ -37,8 +37,8 @@ extension Failure {
             let code: FailureCode = hadBody ? .networkStalled : .networkTimeout
             let what = hadBody ? "stopped sending" : "did not answer in time"
             self.init(code, "The server \(what) (\(words)).\(Self.later)", isTransient: true)
-        // libcurl 7.88 has no code of its own for it (lib/transfer.c).
-        case .receiveError where outcome.message.hasSuffix("in chunked-encoding"):
+        // libcurl 7.88 has no code of its own for it (lib/transfer.c, lib/http_chunks.c).
+        case _ where outcome.message.contains("chunked-encod"):
             self.init(
                 .serverBadResponse,
                 "The server's answer is damaged (\(words)).\(Self.later)",
@@ -51,6 +51,19 @@ extension Failure {
             self.init(
                 .serverTruncated,
                 "The server's answer ended too early (\(words)).\(Self.later)",
+                isTransient: true
+            )
+        case .tlsConnect where Self.speaksNoTLS.contains(where: outcome.message.contains):
+            self.init(
+                .networkTLS,
+                "The server does not speak TLS at this port. Check whether the URL begins with http://"
+                    + " or has another port."
+            )
+        case .tlsConnect where outcome.message.hasPrefix("OpenSSL/"):
+            let reason = words.split(separator: ":").last.map(String.init) ?? words
+            self.init(
+                .networkTLS,
+                "No safe connection to the server can be made (\(reason)).\(Self.later)",
                 isTransient: true
             )
         case .tlsConnect:
@@ -104,12 +117,24 @@ extension Failure {
         isTransient: true
     )
 
+    /// Each answer has ended before its part of the file did.
+    static let endedEarly = Failure(
+        .serverTruncated,
+        "The server's answers ended too early." + later,
+        isTransient: true
+    )
+
     /// The connection has ended where a compressed body should have begun.
     static let withoutStream = Failure(
         .serverTruncated,
         "The server's answer ended too early (the compressed body has not begun)." + later,
         isTransient: true
     )
+
+    /// What OpenSSL says where something else than TLS comes.
+    private static let speaksNoTLS = [
+        "wrong version number", "http request", "packet length too long",
+    ]
 
     private static let later = " A later try may succeed."
 
@@ -121,6 +146,8 @@ extension Failure {
 }
 
 extension Failure {
+    private static let tellOfCrowds = ["too many", "maximum", "limit", "busy", "try again later"]
+
     /// What the way to the host, or the host as a whole, refuses; nil where it is not that.
     private static func refusalOnTheWay(_ outcome: TransferOutcome) -> Failure? {
         if outcome.wasRefusedAddress {
@@ -166,7 +193,13 @@ extension Failure {
         switch outcome.result {
         case .loginDenied, .remoteAccessDenied, .remoteFileNotFound, .couldNotRetrieve,
             .commandRefused:
-            isReply = (400..<500).contains(outcome.status)
+            // Public servers refuse with 530 as well while they are full.
+            isReply =
+                (400..<500).contains(outcome.status)
+                || outcome.status == 530
+                    && Self.tellOfCrowds.contains { word in
+                        outcome.message.lowercased().contains(word)
+                    }
         // To libcurl the same reply, instead of a greeting, is a timeout.
         case .weirdServerReply, .timedOut: isReply = outcome.status == 421
         default: isReply = false

@@ -261,7 +261,10 @@ actor Transfer {
             }
         }
         guard questions.areAnswered else {
-            throw .failed(.badResponse("never contains the rest of the file"))
+            throw .failed(
+                questions.endedEarly
+                    ? .endedEarly : .badResponse("never contains the rest of the file")
+            )
         }
     }
 

@@ -88,7 +88,7 @@ import iDownState
             compared: [range(0, 3)],
             isProof: true,
             keptAfterDifference: 1,
-            answer: .again(.whole, tagged)
+            answer: .stored
         ),
         Row(
             what: "the end of what is there proves what it is, or that it is nothing",
@@ -110,7 +110,7 @@ import iDownState
             compared: [range(0, 3)],
             isProof: true,
             keptAfterDifference: 1,
-            answer: .again(.whole, tagged)
+            answer: .stored
         ),
         Row(
             what: "a sample is compared, and nothing else",

@@ -32,21 +32,33 @@ import iDownState
         Row(
             "an encoded part of a compressed file",
             Heads.rest,
-            Heads.part(encoding: "gzip"),
+            Heads.part(length: .bytes(5), encoding: "gzip"),
             keepsEncoding: true,
             .resume
         ),
         Row(
+            "the same, without a length",
+            Heads.rest,
+            Heads.part(encoding: "gzip"),
+            keepsEncoding: true,
+            .askWhole
+        ),
+        Row(
             "the same, of another total",
             Heads.rest,
-            Heads.part(Heads.range(3, 8, of: 9), encoding: "gzip"),
+            Heads.part(Heads.range(3, 8, of: 9), length: .bytes(5), encoding: "gzip"),
             keepsEncoding: true,
             .askWhole
         ),
         Row(
             "the same, with another tag",
             Heads.rest,
-            Heads.part(Heads.range(3, 8, of: 8), Heads.otherTag, encoding: "gzip"),
+            Heads.part(
+                Heads.range(3, 8, of: 8),
+                Heads.otherTag,
+                length: .bytes(5),
+                encoding: "gzip"
+            ),
             keepsEncoding: true,
             .askWhole
         ),

@@ -81,6 +81,31 @@ import iDownState
             .prove
         ),
         Row("bytes on disk, the validator is gone", .whole, Heads.whole(nil), .prove),
+        Row(
+            "bytes on disk, no validator and no length",
+            .whole,
+            Heads.whole(nil, length: .unknown),
+            .prove
+        ),
+        Row(
+            "bytes on disk, nothing under the same tag",
+            .whole,
+            Heads.whole(length: .bytes(0)),
+            .fail
+        ),
+        Row(
+            "bytes on disk, nothing under another tag",
+            .whole,
+            Heads.whole(Heads.otherTag, length: .bytes(0)),
+            .begin
+        ),
+        Row(
+            "bytes on disk, the same tag of another host",
+            .whole,
+            Heads.whole(),
+            isOfSameHost: false,
+            .prove
+        ),
     ])
     func `a plain GET begins, or compares with the same version`(row: Row) {
         #expect(Verdict(row.judgement) == row.verdict)

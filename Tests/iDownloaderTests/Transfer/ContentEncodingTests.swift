@@ -120,6 +120,35 @@ import iDownloader
         }
     }
 
+    @Test func `a slice that somebody compresses on the way is none of the file's`() async throws {
+        let file = ServedFile(Self.packed)
+        try await withServer({ request in
+            if request.number == 1 { return file.cutOff() }
+            guard let range = request.range(of: Self.packed.count) else {
+                return file.answer(to: request)
+            }
+            let slice = Array(gzip(Array(Self.packed.bytes[Int(range.lowerBound)...])))
+            let span = "\(range.lowerBound)-\(range.upperBound - 1)/\(Self.packed.count)"
+            return [
+                .head(
+                    "206 Partial Content",
+                    [
+                        ("ETag", "\"v1\""), ("Content-Encoding", "gzip"),
+                        ("Content-Range", "bytes \(span)"), ("Transfer-Encoding", "chunked"),
+                    ]
+                ), .text(String(slice.count, radix: 16) + "\r\n"), .send(slice),
+                .text("\r\n0\r\n\r\n"),
+            ]
+        }) { server in
+            try await withSite { site in
+                let journal = try await site.download(server.url("/pack.tar.gz"))
+                expectFailure(.serverTruncated, isTransient: true, site, journal)
+                try await site.run(journal)
+                expectComplete(Self.packed, as: "pack.tar.gz", site, journal)
+            }
+        }
+    }
+
     @Test func `a compressed file that was replaced is fetched anew`() async throws {
         let other = TestContent(gzip(Sample.replaced.bytes))
         let replaced = ServedFile(other, entityTag: "\"v2\"").with {

@@ -73,19 +73,24 @@ import iDownloader
         }
     }
 
-    @Test func `without a digest only the same strong tag goes on`() async throws {
+    @Test func `without a digest a mirror goes on where its bytes prove the same file`()
+        async throws
+    {
         try await download(
             from: { _ in Sample.file.cutOff() },
             mirror: { Sample.file.answer(to: $0) }
         ) { site, journal, _, mirror in
             expectComplete(Sample.content, site, journal)
-            #expect(journal.record.integrity == .validators)
-            #expect(mirror.requests.map { $0["Range"] } == ["bytes=\(Sample.cut)-"])
+            #expect(journal.record.integrity == .length)
+            #expect(mirror.requests.first?["Range"] == "bytes=\(Sample.cut)-")
+            #expect(mirror.requests.allSatisfy { $0["Range"] != nil })
         }
     }
 
-    @Test func `without a digest two files are never mixed`() async throws {
-        let other = ServedFile(Sample.replaced, entityTag: "\"another\"")
+    /// A tag holds for its own host: nginx makes it of size and time, which copies share.
+    @Test(arguments: ["\"another\"", "\"v1\""])
+    func `without a digest two files are never mixed`(tag: String) async throws {
+        let other = ServedFile(Sample.replaced, entityTag: tag)
         try await download(
             from: { _ in Sample.file.cutOff() },
             mirror: { other.answer(to: $0) }
@@ -307,7 +312,7 @@ import iDownloader
                 try await withSite { site in
                     let journal = try await site.download(home.url("/file.bin"))
                     expectComplete(Sample.content, site, journal)
-                    #expect(mirror.requests.map { $0["Range"] } == ["bytes=\(Sample.cut)-"])
+                    #expect(mirror.requests.first?["Range"] == "bytes=\(Sample.cut)-")
                 }
             }
         }

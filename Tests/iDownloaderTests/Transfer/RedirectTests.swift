@@ -39,6 +39,29 @@ import iDownloader
         }
     }
 
+    @Test func `another place with the same tag goes on only where its bytes are the same`()
+        async throws
+    {
+        for content in [Sample.content, Sample.replaced] {
+            let other = ServedFile(content)
+            try await withServer({ _ in Sample.file.cutOff() }) { first in
+                try await withServer({ other.answer(to: $0) }) { second in
+                    try await withServer({ request in
+                        let place = request.number == 1 ? first : second
+                        return Self.redirect(to: place.url("/file.bin"))
+                    }) { home in
+                        try await withSite { site in
+                            let journal = try await site.download(home.url("/start"))
+                            expectFailure(.serverTruncated, isTransient: true, site, journal)
+                            try await site.run(journal)
+                            expectComplete(content, site, journal)
+                        }
+                    }
+                }
+            }
+        }
+    }
+
     @Test(arguments: [
         "301 Moved Permanently", "302 Found", "303 See Other", "307 Temporary Redirect",
         "308 Permanent Redirect",

@@ -146,6 +146,37 @@ import iDownloader
         }
     }
 
+    @Test(arguments: [0, 200_000, 600_000] as [Int64])
+    func `an answer that tells nothing of the file is compared, and its end is not the file's`(
+        end: Int64
+    ) async throws {
+        let isWell = Gate()
+        try await interrupting(then: { request in
+            guard !isWell.isOpen else { return Sample.file.answer(to: request) }
+            let head = Step.head("200 OK", [("Content-Type", "application/octet-stream")])
+            return [head, .sendPattern(Sample.content, 0..<end), .close]
+        }) { site, journal, _ in
+            try await site.run(journal)
+            expectFailure(.serverTruncated, isTransient: true, site, journal)
+            #expect(journal.record.segments.prefixLength >= Sample.cut)
+            isWell.open()
+            try await site.run(journal)
+            expectComplete(Sample.content, site, journal)
+        }
+    }
+
+    @Test func `nothing under the tag of the file is no empty file`() async throws {
+        try await interrupting(then: { request in
+            guard request.number == 2 else { return Sample.file.answer(to: request) }
+            return [.head("200 OK", [("Content-Length", "0"), ("ETag", "\"v1\"")])]
+        }) { site, journal, _ in
+            try await site.run(journal)
+            expectFailure(.serverTruncated, isTransient: true, site, journal)
+            try await site.run(journal)
+            expectComplete(Sample.content, site, journal)
+        }
+    }
+
     @Test func `a partial file that has gone is begun anew`() async throws {
         try await resumingAfter { site in
             #expect(remove(site.path("file.bin.part")) == 0)
