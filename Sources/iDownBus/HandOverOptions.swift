@@ -70,7 +70,7 @@ extension HandOverOptions {
         case .status: status = try key.read(value)
         case .size:
             // -1 is how browsers say that they do not know it.
-            let number: Int64 = try key.read(value)
+            let number: Int64 = try key.number(value, within: -1...Int64.max)
             size = UInt64(exactly: number)
         case .etag: entityTag = Self.given(try key.read(value))
         case .lastModified: lastModified = Self.given(try key.read(value))

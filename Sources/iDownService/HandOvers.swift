@@ -24,6 +24,8 @@ final class HandOvers {
     static let term: Duration = .seconds(60)
     /// More downloads at once are left to the browser.
     private static let most = 64
+    /// And more of one host: a few of its connections are for the downloads that run.
+    private static let mostOfHost = 12
 
     /// Calls that wait for the first answer, or for why they are refused.
     private let words = Waiters<String, Result<Journal.FirstWord, ServiceRefusal>>()
@@ -81,6 +83,11 @@ final class HandOvers {
                 "At most \(Self.most) downloads that were handed over wait at once. Try again in a"
                     + " moment."
             )
+        }
+        let origin = wish.request.origin
+        let ofHost = held.values.count { $0.start.origin == origin }
+        guard ofHost + coordinator.slots.openAnswers(of: origin) < Self.mostOfHost else {
+            throw ServiceRefusal.disagreed("As many downloads of this host wait as it may have.")
         }
         asking.insert(token)
         let result: Result<(id: TaskID, isNew: Bool), any Error>

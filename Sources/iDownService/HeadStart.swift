@@ -13,6 +13,8 @@ import iDownloader
 struct HeadStart {
     let transfer: RunningTransfer
     let journal: Journal
+    /// Where its first request goes.
+    let origin: Origin?
     /// Whether a browser has handed the task over: its answer may not be had a second time.
     let isHandedOver: Bool
     /// It does not get the slot, and ends.
@@ -34,6 +36,7 @@ struct HeadStart {
         listener: (@Sendable (Journal.FirstWord) -> Void)? = nil
     ) {
         isHandedOver = listener != nil
+        origin = record.request.origin
         var granted = record
         granted.attempt = record.attempt.next
         let job = TransferJob(granted, holdsFirstAnswer: isHandedOver)

@@ -34,6 +34,10 @@ final class SettingsControl {
         in service: isolated ManagerService
     ) async throws {
         var content = content
+        // In the file such a proxy stays as it is written, and nothing goes past it.
+        if setting == .proxy, case .text(let url?) = content, !url.isEmpty, !Engine.isProxy(url) {
+            throw ManagerError(.invalidArguments, "\(setting.rawValue) must be \(setting.form).")
+        }
         if setting == .downloadDirectory, case .text(let path?) = content {
             content = .text(try await service.engine.prepareFolder(path, rules: service.rules))
         }

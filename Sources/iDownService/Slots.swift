@@ -141,6 +141,11 @@ final class Slots {
     /// How many tasks that a browser has handed over wait for their slots with their answers open.
     var openAnswers: Int { patience.count }
 
+    /// Those of a host.
+    func openAnswers(of host: Origin?) -> Int {
+        patience.keys.count { ahead[$0]?.origin == host }
+    }
+
     /// Starts the transfer of a task once its last one is over, or goes on with the one that began
     /// ahead.
     func start(_ record: TaskRecord, in coordinator: isolated Coordinator) {

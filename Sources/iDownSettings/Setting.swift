@@ -173,7 +173,8 @@ extension Setting {
         case (.folder, .text(let path?)): path.utf8.first == UInt8(ascii: "/") && Self.isText(path)
         case (.file, .text(let path)):
             path.map { $0.utf8.first == UInt8(ascii: "/") && Self.isText($0) } ?? true
-        case (.proxy, .text(let text)), (.hosts, .text(let text)): text.map(Self.isText) ?? true
+        case (.proxy, .text(let text)), (.hosts, .text(let text)):
+            text.map { Self.isText($0) && $0.utf8.count <= Self.longestText } ?? true
         case (.choice(let words), .text(let word?)): words.contains(word)
         case (.command, .words(let words)):
             (1...256).contains(words.count) && words.first != "" && words.allSatisfy(Self.isText)
@@ -183,6 +184,9 @@ extension Setting {
         default: false
         }
     }
+
+    /// The most bytes of a proxy, and of the hosts without one: the file may have 1 MiB.
+    private static let longestText = 64 << 10
 
     /// Returns whether a text has no NUL, with which the system's calls would end it.
     private static func isText(_ text: String) -> Bool { !text.utf8.contains(0) }

@@ -142,7 +142,7 @@ extension TaskRecord {
             integrity = Integrity.none
         } else if request.hasDigest(of: remote) {
             integrity = .checksum
-        } else if failure != nil, integrity == Integrity.none {
+        } else if integrity == .checksum || failure != nil && integrity == Integrity.none {
             integrity = remote.provenIntegrity
         }
         failure = mismatch

@@ -98,6 +98,9 @@ package final class Engine: Sendable {
         set { storedNetwork.withLock { $0 = newValue } }
     }
 
+    /// Whether a text names a proxy that can be asked.
+    package static func isProxy(_ text: String) -> Bool { ProxyServer(text) != nil }
+
     /// Whether a URL is fetched through the proxy of this host and port.
     package func goesThrough(_ proxy: String, to url: String) -> Bool {
         guard let url = try? URLReference(url),
