@@ -134,6 +134,20 @@ class Cases(Steps):
         self.click_file("<a id=a href={} download=other.txt>the file</a>")
         self.expect_idown(file)
 
+    def test_a_name_that_the_link_gives(self):
+        file = self.serve()
+        file.name = None
+        self.click_file("<a id=a href={} download=other.txt>the file</a>")
+        self.assertEqual(self.expect_idown(file)["FileName"], "other.txt")
+
+    def test_a_form_that_leads_to_a_file(self):
+        end = self.name + "-end"
+        file = self.serve(end)
+        self.site.redirects[self.name] = lambda request: end
+        self.click_file("<form method=post action={}><input name=a><button id=a>go</button></form>")
+        self.expect_idown(file, end)
+        self.assertEqual([r.method for r in self.site.asked(self.name)], ["POST"])
+
     def test_an_attachment_in_a_frame(self):
         file = self.serve()
         frame = self.site.page(f"/frame{self.name[1:]}", f"<a id=a href={self.name}>the file</a>")

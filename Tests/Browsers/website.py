@@ -133,7 +133,8 @@ class Site:
         else:
             handler.send_response(200)
         handler.send_header("Content-Type", file.kind)
-        handler.send_header("Content-Disposition", f'attachment; filename="{file.name}"')
+        if file.name:
+            handler.send_header("Content-Disposition", f'attachment; filename="{file.name}"')
         handler.send_header("ETag", f'"{file.size}-{file.seed}"')
         for name, value in file.headers:
             handler.send_header(name, value)
