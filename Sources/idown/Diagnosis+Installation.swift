@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import CCurses
+import FoundationEssentials
 import Glibc
 import iDownBus
 import iDownView
@@ -168,7 +169,25 @@ extension Diagnosis {
                 advice: "chmod 700 \(shown(path))"
             )
         }
+        if let broken = damagedLists(in: path).last {
+            return Finding(
+                "list's folder",
+                .note,
+                "a list was damaged, and what could be read of it was taken over; the rest is in "
+                    + shown("\(path)/\(broken)"),
+                advice: "remove that file once you miss nothing"
+            )
+        }
         return Finding("list's folder", .fine, shown(path))
+    }
+
+    /// The lists that were moved aside, the newest last.
+    private static func damagedLists(in folder: String) -> [String] {
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+        return names.filter { name in
+            name.hasPrefix("tasks.sqlite.broken-") && !name.hasSuffix("-wal")
+                && !name.hasSuffix("-shm")
+        }.sorted()
     }
 
     /// Returns which proxy variables are set; their values may hold a password.

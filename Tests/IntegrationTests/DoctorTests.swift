@@ -54,6 +54,17 @@ struct DoctorTests {
         }
     }
 
+    @Test func `doctor tells of a list that was damaged`() async throws {
+        try await withService { service in
+            let name = "tasks.sqlite.broken-20260101-000000"
+            let before = try await idown("doctor", in: service)
+            #expect(!before.standardOutput.contains("damaged"), "\(before)")
+            try TestFile.write("", to: service.home.state + "/" + name)
+            let told = try await idown("doctor", in: service)
+            #expect(told.standardOutput.contains(name), "\(told)")
+        }
+    }
+
     @Test func `doctor reports a folder without write permission`() async throws {
         try await withService { service in
             try await service.client.set(.downloadDirectory, to: .text("\(service.home.path)/x"))
