@@ -420,12 +420,16 @@ extension Transaction {
             fileName: request.fileName
         )
         return ids.first { id in
-            guard let record = try? task(id) else { return false }
-            return record.state == .downloading && record.request.owner == nil
-                && record.request.isPrivate == request.isPrivate
-                && (record.remote.isSame(as: version)
-                    || record.request.cookies == request.cookies
-                        && record.remote.likeness(of: version, otherTag: .anotherFile) == .unproven)
+            guard let record = try? task(id), record.state == .downloading,
+                record.request.owner == nil, record.request.isPrivate == request.isPrivate
+            else { return false }
+            let (remote, cookies) = (record.remote, record.request.cookies)
+            if remote.isSame(as: version) { return true }
+            // A second click may come before the first answer is on record.
+            let isLike =
+                !remote.isOnRecord
+                || remote.likeness(of: version, otherTag: .anotherFile) == .unproven
+            return isLike && cookies == request.cookies
         }
     }
 

@@ -10,13 +10,18 @@ const text = (name, ...values) => api.i18n.getMessage(name, values);
 for (const node of document.querySelectorAll('[data-text]')) node.textContent = text(node.dataset.text);
 document.documentElement.lang = api.i18n.getUILanguage();
 
+let hasFailed = false;
+
 /** Shows what a request has brought, or why it has failed and what to do. */
 async function show(request) {
   try {
     const { rules, running } = await ask(request, Date.now() + 5000);
-    element('state').textContent = running === undefined ? '' : text('works', String(running));
+    if (running !== undefined) element('state').textContent = text('works', String(running));
+    else if (hasFailed) element('state').textContent = '';
+    hasFailed = false;
     if (rules) showRules(rules);
   } catch (error) {
+    hasFailed = true;
     element('state').textContent = text(`error${error.code}`) || `${error.code}: ${error.message}`;
     // What was not changed is shown as it is.
     const answer = request.do === 'hello' ? {} : await ask({ do: 'hello' }).catch(() => ({}));

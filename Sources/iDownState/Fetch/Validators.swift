@@ -82,7 +82,7 @@ package struct RemoteVersion: Hashable, Sendable {
     package var strongTag: EntityTag? { entityTag.flatMap { $0.isWeak ? nil : $0 } }
 
     /// Whether an answer has told anything that the file is known by.
-    var isOnRecord: Bool {
+    package var isOnRecord: Bool {
         total != nil || entityTag != nil || lastModified != nil || !mimeType.isEmpty
     }
 
