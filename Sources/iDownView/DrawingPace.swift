@@ -5,13 +5,15 @@ package import iDownBus
 /// Decides which changes of downloads are drawn at once and which can be skipped.
 ///
 /// A new byte count can be skipped, because the next one follows within a moment. A new state, hold
-/// or message is always drawn: the next change may be hours away, and the screen would be wrong
-/// until then.
+/// or message has to be drawn, at once or a moment later: the next change may be hours away, and the
+/// screen would be wrong until then.
 package struct DrawingPace: Sendable {
-    /// Seconds between two drawings of byte counts; the eye sees at most 20 pictures per second.
-    private static let shortestInterval = 0.05
+    /// Seconds between two drawings; the eye sees at most 20 pictures per second.
+    ///
+    /// Thousands of downloads may end together, and a drawing takes longer the more there are.
+    package static let shortestInterval = 0.05
 
-    /// The facts whose change is always drawn.
+    /// The facts whose change has to be drawn.
     private struct Status: Equatable {
         let state: TaskProperties.State
         let activity: TaskProperties.Activity
@@ -30,6 +32,8 @@ package struct DrawingPace: Sendable {
     private var statuses: [String: Status] = [:]
     private var removed: Set<String> = []
     private var lastDrawn: Double?
+    /// Whether a change that has to be drawn was skipped, so that it has to be drawn soon.
+    package private(set) var isOwed = false
 
     /// Creates a pace for a number of downloads.
     package init(count: Int) {
@@ -50,13 +54,31 @@ package struct DrawingPace: Sendable {
                 // last one shows them all.
                 task.hasEnded || statuses.count + removed.count >= count
             }
-        if !mustBeDrawn, let lastDrawn, time - lastDrawn < Self.shortestInterval { return false }
-        lastDrawn = time
-        return true
+        if mustBeDrawn { isOwed = true }
+        return isDue(at: time)
     }
 
     /// Stops waiting for a task, because it was removed from the list.
-    package mutating func remove(_ id: String) {
+    ///
+    /// - Returns: Whether all downloads must be drawn now.
+    package mutating func isDue(afterRemovalOf id: String, at time: Double) -> Bool {
         if statuses[id] == nil { removed.insert(id) }
+        isOwed = true
+        return isDue(at: time)
+    }
+
+    /// Returns whether all downloads must be drawn now because of changes that were skipped.
+    package mutating func isOwed(at time: Double) -> Bool {
+        guard isOwed else { return false }
+        lastDrawn = time
+        isOwed = false
+        return true
+    }
+
+    private mutating func isDue(at time: Double) -> Bool {
+        if let lastDrawn, time - lastDrawn < Self.shortestInterval { return false }
+        lastDrawn = time
+        isOwed = false
+        return true
     }
 }

@@ -89,7 +89,7 @@ struct GetCommand: AsyncParsableCommand {
             )
             // After an error, too, the cursor must not stay in the middle of a bar.
             defer { display.end() }
-            let result = try await watch.run { display.show($0, $1) }
+            let result = try await watch.run(showing: &display)
             display.end()
             try finish(result)
         }

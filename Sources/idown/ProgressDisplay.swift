@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Glibc
+import Synchronization
 import iDownBus
 import iDownView
 
@@ -20,6 +22,8 @@ struct ProgressDisplay {
         self.style = style
         self.isQuiet = isQuiet
         bars = ProgressBars(count: count)
+        Self.isContinued.store(false, ordering: .relaxed)
+        signal(SIGCONT) { _ in ProgressDisplay.isContinued.store(true, ordering: .relaxed) }
         pace = DrawingPace(count: count)
     }
 
@@ -28,13 +32,23 @@ struct ProgressDisplay {
         guard !isQuiet else { return }
         if let task { return show(task) }
         bars.remove(id)
-        pace.remove(id)
         // Without a terminal the command's final message tells about the removal.
-        if terminal.canMove { draw() }
+        if terminal.canMove, pace.isDue(afterRemovalOf: id, at: time) { draw() }
+    }
+
+    /// Seconds since the beginning.
+    private var time: Double { (ContinuousClock.now - start) / .seconds(1) }
+
+    /// Whether a change that has to be seen waits for its turn; ``drawAgain()`` draws it.
+    var isOwed: Bool { pace.isOwed }
+
+    /// Draws the changes that came too fast after the last drawing.
+    mutating func drawAgain() {
+        if pace.isOwed(at: time) { draw() }
     }
 
     private mutating func show(_ task: TaskProperties) {
-        let time = (ContinuousClock.now - start) / .seconds(1)
+        let time = time
         bars.update(task, at: time)
         guard terminal.canMove else { return showPlain(task, at: time) }
         if pace.isDue(task, at: time) { draw() }
@@ -42,12 +56,16 @@ struct ProgressDisplay {
 
     /// Draws a last time, and leaves the lines on the terminal.
     mutating func end() {
-        guard !lines.isEmpty else { return }
+        guard !lines.isEmpty || pace.isOwed(at: time) else { return }
         draw()
         Output.draw(lines.end())
     }
 
+    /// Whether the process was stopped and goes on: the shell has written below the lines since.
+    private static let isContinued = Atomic(false)
+
     private mutating func draw() {
+        if Self.isContinued.exchange(false, ordering: .relaxed) { lines = LiveLines() }
         let frame = bars.frame(
             // The last cell stays free, because some terminals wrap a line that fills it.
             width: (terminal.width ?? 80) - 1,

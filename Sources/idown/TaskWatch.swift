@@ -49,12 +49,11 @@ struct TaskWatch {
 
     /// Returns once all tasks have ended, or the user interrupts.
     ///
-    /// - Parameter show: Gets a task's ID and the task as it is known, whenever it changes; nil for
-    ///   a task that is no longer in the list.
+    /// - Parameter display: Shows each change.
     /// - Throws: An error that says that the service cannot be reached any more.
     /// - Returns: How the tasks ended.
     func run(
-        show: (String, TaskProperties?) -> Void
+        showing display: inout ProgressDisplay
     ) async throws(ManagerError) -> Result {
         let (items, continuation) = AsyncStream.makeStream(of: Item.self)
         let sources = [
@@ -89,11 +88,11 @@ struct TaskWatch {
                 // A task that was removed after its end counts with this end.
                 if known[id]?.hasEnded != true { known[id] = nil }
                 open.remove(id)
-                return show(id, known[id])
+                return display.show(id, known[id])
             }
             list.apply(.page([task]))
             known[id] = task
-            show(id, task)
+            display.show(id, task)
             guard task.hasEnded else { return }
             open.remove(id)
             guard task.state == .completed, !task.listedTasks.isEmpty,
@@ -115,6 +114,16 @@ struct TaskWatch {
         }
         for id in self.ids { try await settle(id) }
         guard !open.isEmpty else { return result() }
+        var clock: Task<Void, Never>?
+        defer { clock?.cancel() }
+        func drawSoon() {
+            guard display.isOwed, clock == nil else { return }
+            clock = Task {
+                try? await Task.sleep(for: .seconds(DrawingPace.shortestInterval))
+                continuation.yield(.drawing)
+            }
+        }
+        drawSoon()
         for await item in items {
             switch item {
             case .news(let news):
@@ -124,7 +133,7 @@ struct TaskWatch {
                     }
                     if let task = change.new { known[id] = task }
                     if let task = change.new, !task.hasEnded {
-                        show(id, task)
+                        display.show(id, task)
                     } else {
                         try await settle(id)
                     }
@@ -140,10 +149,14 @@ struct TaskWatch {
                     }
                 case .anew, .page, .added, .event, .changed, .removed, .came: break
                 }
+            case .drawing:
+                clock = nil
+                display.drawAgain()
             case .interrupted: return result(isInterrupted: true)
             case .lost(let error): throw error
             }
             if open.isEmpty { return result() }
+            drawSoon()
         }
         throw ManagerError(
             .disconnected,
@@ -171,6 +184,8 @@ struct TaskWatch {
 extension TaskWatch {
     private enum Item: Sendable {
         case news(ListNews)
+        /// It is time to draw what came too fast.
+        case drawing
         case interrupted
         case lost(ManagerError)
     }

@@ -50,7 +50,7 @@ struct WaitCommand: AsyncParsableCommand {
                 isQuiet: !progress
             )
             defer { display.end() }
-            let ends = try await watch.run { display.show($0, $1) }.ends
+            let ends = try await watch.run(showing: &display).ends
             display.end()
             try TaskEnd.conclude(ends)
         }

@@ -85,4 +85,63 @@ struct GetTerminalTests {
             await terminal.stop()
         }
     }
+
+    @Test func `after a stop get does not draw over what the shell wrote`() async throws {
+        let host = try ChangingHost(.held(content, after: 100_000))
+        defer { host.stop() }
+        try await withService { service in
+            let program = try BuiltProgram("idown").path
+            let terminal = try await TmuxTerminal.start(
+                """
+                set -m; '\(program)' get '\(host.url("/1.bin"))' '\(host.url("/2.bin"))'
+                echo "has stopped"; read line; fg; echo "ended with $?"; cat
+                """,
+                in: service.home.path,
+                size: (80, 24),
+                environment: service.environment
+            )
+            do {
+                try await terminal.wait(for: "0 of 2 done")
+                try await terminal.press("C-z")
+                try await terminal.wait(for: "has stopped")
+                try await terminal.press("x", "Enter")
+                host.letGo()
+                let ended = try await terminal.wait(for: "ended with 0")
+                #expect(ended.contains("has stopped"), "\(ended)")
+            } catch {
+                await terminal.stop()
+                throw error
+            }
+            await terminal.stop()
+        }
+    }
+
+    @Test func `downloads that do not move are all drawn, and their ends as well`() async throws {
+        try await withService { service in
+            for number in 1...3 {
+                _ = try await service.add("http://127.0.0.1:9/\(number).bin") { $0.paused = true }
+            }
+            let program = try BuiltProgram("idown").path
+            let terminal = try await TmuxTerminal.start(
+                "'\(program)' wait -p 1-3; echo \"ended with $?\"; cat",
+                in: service.home.path,
+                size: (80, 24),
+                environment: service.environment
+            )
+            do {
+                try await terminal.wait(for: "three lines") { screen in
+                    ["1.bin", "2.bin", "3.bin", "0 of 3 done"].allSatisfy(screen.contains)
+                }
+                try await service.client.cancel("2")
+                try await terminal.wait(for: "1 of 3 done")
+                _ = try await service.client.cancelTasks(["1", "3"])
+                let ended = try await terminal.wait(for: "ended with 15")
+                #expect(ended.contains("3 of 3 done"), "\(ended)")
+            } catch {
+                await terminal.stop()
+                throw error
+            }
+            await terminal.stop()
+        }
+    }
 }

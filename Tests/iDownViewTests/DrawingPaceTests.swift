@@ -16,11 +16,13 @@ struct DrawingPaceTests {
         #expect((10...20).contains(drawn.count), "\(drawn)")
     }
 
-    @Test func `a change of state, hold, activity or message is drawn at once`() {
+    @Test func `a change of state, hold, activity or message is drawn, at once or soon`() {
         var pace = DrawingPace(count: 1)
         var task = TaskProperties.running
         #expect(pace.isDue(task, at: 0) == true)
         #expect(pace.isDue(task, at: 0.001) == false)
+        #expect(pace.isOwed == false)
+        var time = 0.0
         let changes: [(inout TaskProperties) -> Void] = [
             { $0.activity = .verifying },
             { $0.state = .waiting },
@@ -30,27 +32,46 @@ struct DrawingPaceTests {
         ]
         for change in changes {
             change(&task)
-            #expect(pace.isDue(task, at: 0.002) == true, "\(task)")
-            #expect(pace.isDue(task, at: 0.003) == false, "\(task)")
+            time += 0.01
+            #expect(pace.isDue(task, at: time) == false, "\(task)")
+            #expect(pace.isOwed(at: time) == true, "\(task)")
+            #expect(pace.isOwed(at: time) == false, "\(task)")
         }
+        task.state = .waiting
+        #expect(pace.isDue(task, at: time + 1) == true)
+        #expect(pace.isOwed == false)
     }
 
-    @Test func `while the downloads appear, only the first and the last are drawn`() {
+    @Test func `while the downloads appear, only the first and the last have to be drawn`() {
         var pace = DrawingPace(count: 100)
         let drawn = (1...100).filter { number in
             var task = TaskProperties.running
             task.id = "\(number)"
             return pace.isDue(task, at: 0)
         }
-        #expect(drawn == [1, 100])
+        #expect(drawn == [1] && pace.isOwed)
     }
 
     @Test func `a removed download is not waited for`() {
         var pace = DrawingPace(count: 3)
         var task = TaskProperties.running
         #expect(pace.isDue(task, at: 0) == true)
-        pace.remove("9")
+        #expect(pace.isDue(afterRemovalOf: "9", at: 0.001) == false)
+        #expect(pace.isOwed(at: 0.002) == true)
         task.id = "8"
-        #expect(pace.isDue(task, at: 0.001) == true)
+        #expect(pace.isDue(task, at: 0.003) == false)
+        #expect(pace.isOwed == true)
+    }
+
+    @Test func `a thousand downloads that end together are not drawn a thousand times`() {
+        var pace = DrawingPace(count: 1000)
+        var drawn = 0
+        for number in 1...1000 {
+            var task = TaskProperties.finished
+            task.id = "\(number)"
+            if pace.isDue(task, at: Double(number) / 10_000) { drawn += 1 }
+            if pace.isDue(afterRemovalOf: task.id, at: Double(number) / 10_000) { drawn += 1 }
+        }
+        #expect(drawn <= 3 && pace.isOwed)
     }
 }
