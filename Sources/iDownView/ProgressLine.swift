@@ -26,10 +26,18 @@ package struct ProgressLine: Sendable {
     /// name is kept as long as a cell is left for it.
     package func text(width: Int, style: Style) -> String {
         let ink = Style.Ink(summary.task.state)
-        let least = min(summary.shortName.width, Self.readableName)
+        // All terminals have to agree on the width: a line that wraps cannot be drawn again.
+        let whole = summary.name.simplified
+        let short = summary.shortName.simplified
+        let least = min(short.width, Self.readableName)
+        // A URL that does not fit is replaced by its last part. If it were cut, only its server would
+        // be left, which tells less.
+        func name(within cells: Int) -> CellText {
+            whole.width > cells ? short.cut(to: cells) : whole
+        }
         for tail in tails {
             let room = width - tail.width - 1
-            let besideBar = min(summary.name.width, width / 3, room - Self.shortestBar - 1)
+            let besideBar = min(whole.width, width / 3, room - Self.shortestBar - 1)
             if besideBar >= least {
                 let name = name(within: besideBar)
                 let barWidth = min(Self.longestBar, room - name.width - 1)
@@ -44,14 +52,6 @@ package struct ProgressLine: Sendable {
         let name = name(within: max(0, min(least, width / 2)))
         let tail = (tails.last ?? CellText("")).cut(to: max(0, width - name.width - 1))
         return name.width == 0 ? "" : "\(name) \(style.paint(tail.description, ink))"
-    }
-
-    /// Returns the name, cut to the cells.
-    ///
-    /// A URL that does not fit is replaced by its last part. If it were cut, only its server would
-    /// be left, which tells less.
-    private func name(within cells: Int) -> CellText {
-        summary.name.width > cells ? summary.shortName.cut(to: cells) : summary.name
     }
 
     /// The line for a pipe: uncut, without a bar.
@@ -78,7 +78,7 @@ package struct ProgressLine: Sendable {
                 ]
             default: [parts[...], parts.prefix(1)]
             }
-        return choices.map { CellText($0.joined(separator: Self.gap)) }
+        return choices.map { CellText($0.joined(separator: Self.gap)).simplified }
     }
 
     /// Returns the parts of the text behind the bar.

@@ -17,7 +17,7 @@ package struct TaskTable: Sendable {
     ///     names and reasons are cut.
     ///   - style: The colors, if any.
     package init(_ tasks: [TaskProperties], width: Int?, style: Style) {
-        let rows = tasks.map(Row.init)
+        let rows = tasks.map { Row($0, isForTerminal: width != nil) }
         var columns = Column.allCases.map { column in
             (column, rows.reduce(column.title.width) { max($0, $1[column].width) })
         }
@@ -125,7 +125,9 @@ extension TaskTable {
         /// The last part of the URL while the file has no name; otherwise nil.
         private let expectedName: CellText?
 
-        init(_ task: TaskProperties) {
+        /// A terminal gets texts on whose width all terminals agree.
+        init(_ task: TaskProperties, isForTerminal: Bool) {
+            func shown(_ text: CellText) -> CellText { isForTerminal ? text.simplified : text }
             let summary = TaskSummary(task)
             state = task.state
             stateCell = CellText(task.state.rawValue)
@@ -134,9 +136,9 @@ extension TaskTable {
             size = CellText(summary.size)
             speed = CellText(summary.speed)
             left = CellText(summary.timeLeft(bytesPerSecond: task.speed))
-            name = summary.name
-            why = summary.shortReason
-            expectedName = task.fileName.isEmpty ? summary.shortName : nil
+            name = shown(summary.name)
+            why = shown(summary.shortReason)
+            expectedName = task.fileName.isEmpty ? shown(summary.shortName) : nil
         }
 
         /// The text of a column; a URL that does not fit into the name's column is replaced by its

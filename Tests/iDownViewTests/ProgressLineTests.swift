@@ -43,6 +43,17 @@ import iDownView
         }
     }
 
+    @Test func `emoji of several parts are simplified for a terminal, and kept for a pipe`() {
+        var task = TaskProperties.running
+        task.fileName = "\u{1F44D}\u{1F3FD}"
+        #expect(text(task, 79).hasPrefix("\u{1F44D} ["))
+        #expect(ProgressLine(task, rate: 0).plainText.hasPrefix(task.fileName))
+        let table = TaskTable([task], width: 80, style: .plain)
+        #expect(table.lines.last?.hasSuffix(" \u{1F44D}") == true)
+        let piped = TaskTable([task], width: nil, style: .plain)
+        #expect(piped.lines.last?.hasSuffix(task.fileName) == true)
+    }
+
     @Test func `a long name keeps its beginning at any width, and leaves room for the rest`() {
         var task = TaskProperties.running
         task.fileName = "a-name-that-is-longer-than-most.tar.gz"
