@@ -67,6 +67,11 @@ package struct TaskTemplate: Hashable, Sendable {
         self.parts = parts
     }
 
+    /// Whether a NUL ends the text of each task, so that no line feed may follow it.
+    package var endsInNUL: Bool {
+        if case .text(let text) = parts.last { text.utf8.last == 0 } else { false }
+    }
+
     /// Returns the line of a task without a line feed; values are free of control characters.
     package func text(of task: TaskProperties, for reader: LineReader = .program) -> String {
         // Programs read the line, so numbers have a point in every locale.

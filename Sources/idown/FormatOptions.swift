@@ -14,7 +14,8 @@ struct FormatOptions: ParsableArguments {
             "Print a line per download: '{Id}\\t{State}\\t{Path}'.",
             discussion: """
                 Fields are the names of the D-Bus properties (idown show --json 7 shows them), \
-                and Name, Size, Bytes, Percent, Rate, Left and Reason.
+                and Name, Size, Bytes, Percent, Rate, Left and Reason. A template that ends in \\0 \
+                gets no line feed, as xargs -0 needs it.
                 """,
             valueName: "template"
         )
@@ -39,7 +40,8 @@ struct FormatOptions: ParsableArguments {
         }
         guard let template = try template() else { return false }
         let reader = Terminal.output.reader
-        try Output.data(lines: tasks.map { template.text(of: $0, for: reader) })
+        let lines = tasks.map { template.text(of: $0, for: reader) }
+        try template.endsInNUL ? Output.write(lines.joined()) : Output.data(lines: lines)
         return true
     }
 

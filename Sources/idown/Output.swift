@@ -14,7 +14,12 @@ enum Output {
     /// Writes all lines of data together.
     static func data(lines: [String]) throws {
         guard !lines.isEmpty else { return }
-        try write(lines.joined(separator: "\n") + "\n", to: STDOUT_FILENO)
+        try write(lines.joined(separator: "\n") + "\n")
+    }
+
+    /// Writes data that has its own line ends.
+    static func write(_ text: String) throws {
+        try write(text, to: STDOUT_FILENO)
     }
 
     /// Writes a value as indented JSON.

@@ -35,6 +35,15 @@ struct CommandSelectionTests {
             let missing = try await idown("list", "99", "--search", "9/4", in: service)
             #expect(missing.status == .exited(3), "\(missing)")
             #expect(try await list(service, "--state", "cancelled") == "2:cancelled 3:cancelled")
+            #expect(
+                try await list(service, "paused", "cancelled", "-n", "2") == "1:paused 2:cancelled"
+            )
+            for wrong in [["-n", "0"], ["paused", "--state", "failed"]] {
+                let refused = try await idown(["list"] + wrong, in: service)
+                #expect(refused.status == .exited(64), "\(refused)")
+            }
+            let byNUL = try await idown("list", "cancelled", "--format", "{Id}\\0", in: service)
+            #expect(byNUL.standardOutput == "2\u{0}3\u{0}", "\(byNUL)")
 
             let removed = try await idown("remove", "cancelled", "5-9", in: service)
             #expect(removed.status == .exited(0), "\(removed)")

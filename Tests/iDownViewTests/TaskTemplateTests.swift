@@ -20,6 +20,11 @@ struct TaskTemplateTests {
         #expect(try text("") == "")
     }
 
+    @Test(arguments: [("{Path}\\0", true), ("{Path}", false), ("\\0{Path}", false), ("", false)])
+    func `a NUL at the end stands for the line feed`(template: String, endsInNUL: Bool) throws {
+        #expect(try TaskTemplate(template).endsInNUL == endsInNUL)
+    }
+
     @Test func `every property has a text`() throws {
         for field in TaskTemplate.fields { _ = try text("{\(field)}") }
     }
