@@ -33,14 +33,15 @@ package enum Quantity {
             return overflow || bytes > Int64.max ? nil : bytes
         }
         guard let value = Double(number) else { return nil }
-        let bytes = (value * size).rounded()
+        // Less than a byte must not become 0, which may mean that there is no limit.
+        let bytes = value > 0 ? max(1, (value * size).rounded()) : 0
         guard bytes < 0x1p63 else { return nil }
         return UInt64(exactly: bytes)
     }
 
     /// Reads a number of days; 0 for `forever`.
     ///
-    /// `off` is not accepted, because it could also mean that nothing is kept.
+    /// `off` and `0` are not accepted, because they could also mean that nothing is kept.
     package static func days(_ text: String) -> UInt32? {
         let text = text.lowercased()
         if isForever(text) { return 0 }
@@ -49,7 +50,8 @@ package enum Quantity {
             ?? ["weeks", "week", "w"].first(where: text.hasSuffix).map { ($0, 7) } ?? ("", 1)
         var number = text.dropLast(letters.count)
         if number.last == " " { number = number.dropLast() }
-        guard number.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let count = UInt32(number)
+        guard number.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let count = UInt32(number),
+            count > 0
         else { return nil }
         let (days, overflow) = count.multipliedReportingOverflow(by: factor)
         return overflow ? nil : days
@@ -57,13 +59,16 @@ package enum Quantity {
 
     /// Reads a time in seconds: `90`, `90s`, `15m`, `2h`, `1d`, `2w`; 0 for `forever`.
     ///
+    /// `0` is not accepted, because it could also mean no time at all.
+    ///
     /// - Returns: The seconds; nil if the text is not a time, or for more than 136 years.
     package static func seconds(_ text: String) -> UInt64? {
         let text = text.lowercased()
         if isForever(text) { return 0 }
         let unit = units.first { text.hasSuffix($0.letter) }
         let number = text.dropLast(unit == nil ? 0 : 1)
-        guard number.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let count = UInt32(number)
+        guard number.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let count = UInt32(number),
+            count > 0
         else { return nil }
         let seconds = UInt64(count) * (unit?.seconds ?? 1)
         return seconds <= UInt64(UInt32.max) ? seconds : nil

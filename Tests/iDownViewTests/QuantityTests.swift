@@ -8,7 +8,7 @@ struct QuantityTests {
         arguments: [
             ("0", 0), ("off", 0), ("None", 0), ("1", 1), ("512b", 512), ("500k", 512_000),
             ("2M", 2 << 20), ("1.5GiB/s", 3 << 29), ("10mb", 10_000_000), ("1kB/s", 1000),
-            ("1T", 1 << 40), ("0.5k", 512), ("8MiB", 8 << 20),
+            ("0.4", 1), ("0.0", 0), ("1T", 1 << 40), ("0.5k", 512), ("8MiB", 8 << 20),
             ("9007199254740993", 9_007_199_254_740_993), ("9223372036854775807", UInt64(Int64.max)),
         ] as [(String, UInt64)]
     )
@@ -35,7 +35,7 @@ struct QuantityTests {
         #expect(Quantity.days("30 days") == 30)
         #expect(Quantity.days("4w") == 28)
         #expect(Quantity.days("forever") == 0)
-        for wrong in ["", "d", "1.5d", "-1", "1y", "4294967295w", "off", "none"] {
+        for wrong in ["", "0", "0d", "d", "1.5d", "-1", "1y", "4294967295w", "off", "none"] {
             #expect(Quantity.days(wrong) == nil, "\(wrong)")
         }
     }
@@ -43,7 +43,7 @@ struct QuantityTests {
     @Test func `times are read with their units, and written so that they are read back`() {
         for (text, seconds) in [
             ("90", 90), ("90s", 90), ("15m", 900), ("2h", 7200), ("1d", 86_400), ("2W", 1_209_600),
-            ("0", 0), ("forever", 0), ("4294967295", 4_294_967_295),
+            ("forever", 0), ("4294967295", 4_294_967_295),
         ] as [(String, UInt64)] {
             #expect(Quantity.seconds(text) == seconds, "\(text)")
             #expect(Quantity.seconds(Quantity.text(ofSeconds: seconds)) == seconds, "\(text)")
@@ -51,7 +51,8 @@ struct QuantityTests {
         #expect(Quantity.text(ofSeconds: 86_400) == "24h")
         #expect(Quantity.text(ofSeconds: 90) == "90s")
         #expect(Quantity.text(ofSeconds: 0) == "forever")
-        for wrong in ["", "h", "1.5h", "-1", "1y", "4294967296", "8000w", "off", "none"] {
+        for wrong in ["", "0", "0s", "h", "1.5h", "-1", "1y", "4294967296", "8000w", "off", "none"]
+        {
             #expect(Quantity.seconds(wrong) == nil, "\(wrong)")
         }
     }
