@@ -67,6 +67,8 @@ package enum SettingName {
     }
 
     /// Returns a value as text that ``content(_:of:)`` reads back; empty if it is unset.
+    ///
+    /// The text is the value itself; a terminal must not get all of its characters.
     package static func text(of content: Setting.Content, _ setting: Setting) -> String {
         switch (content, setting.kind) {
         case (.number(0), .days): translated("forever")
@@ -77,11 +79,10 @@ package enum SettingName {
         case (.number(let number), _): "\(number)"
         case (.flag(let flag), _): flag ? "on" : "off"
         case (.text(""), .proxy): translated("none")
-        case (.text(let text), _): CellText(text ?? "").description
+        case (.text(let text), _): text ?? ""
         case (.words([]), _): ""
-        case (.words(let words), .sites), (.words(let words), .types):
-            CellText(words.joined(separator: ",")).description
-        case (.words, _): CellText(json(content)).description
+        case (.words(let words), .sites), (.words(let words), .types): words.joined(separator: ",")
+        case (.words, _): json(content)
         }
     }
 

@@ -98,7 +98,11 @@ struct ConfigCommand: AsyncParsableCommand {
             throw ManagerError(.unknownProperty, "the running service has no \(name ?? "")")
         }
         if json { return try Output.json(SettingsJSON([found])) }
-        try Output.data(SettingName.text(of: found.content, setting))
+        try Output.data(Self.text(of: found.content, setting))
+    }
+
+    private static func text(of content: Setting.Content, _ setting: Setting) -> String {
+        Terminal.output.reader.line(SettingName.text(of: content, setting))
     }
 
     /// Returns the settings of the service that runs; without one, those that the next service would
@@ -128,7 +132,7 @@ struct ConfigCommand: AsyncParsableCommand {
 
     private func show(_ settings: [(setting: Setting, content: Setting.Content)]) throws {
         guard !json else { return try Output.json(SettingsJSON(settings)) }
-        let lines = settings.map { (SettingName.text($0), SettingName.text(of: $1, $0)) }
+        let lines = settings.map { (SettingName.text($0), Self.text(of: $1, $0)) }
         let width = lines.map { $0.0.utf8.count }.max() ?? 0
         try Output.data(
             lines: lines.map { name, value in

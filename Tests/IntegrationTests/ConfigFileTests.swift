@@ -71,6 +71,33 @@ struct ConfigFileTests {
         }
     }
 
+    @Test func `what another program changed during config edit stays`() async throws {
+        try await withService { service in
+            let program = try BuiltProgram("idown").path
+            let edited = try await edit(
+                service,
+                #"'\#(program)' config retry-for 2h; printf '{"Notifications": false}' >"$1""#
+            )
+            #expect(edited.status == .exited(1), "\(edited)")
+            #expect(edited.standardError.contains("changed the settings meanwhile"), "\(edited)")
+            #expect(try await idown("config", "retry-for", in: service).standardOutput == "2h")
+            let words = edited.standardError.split { $0 == " " || $0 == "\n" }
+            let copy = try #require(words.last { $0.hasSuffix("/settings.json") })
+            #expect(try TestFile.text(of: String(copy)) == #"{"Notifications": false}"#)
+            _ = try await ChildProcess.run("rm", ["-r", String(copy.dropLast(14))])
+        }
+    }
+
+    @Test func `a folder is shown as it is, so that a shell can go there`() async throws {
+        try await withService { service in
+            let folder = service.home.path + "/a\u{200F}b"
+            let set = try await idown("config", "download-directory", folder, in: service)
+            #expect(set.status == .exited(0), "\(set)")
+            let shown = try await idown("config", "download-directory", in: service)
+            #expect(shown.standardOutput == folder, "\(shown)")
+        }
+    }
+
     @Test func `all that programs may change is set and shown, and is in the file`() async throws {
         try await withService { service in
             let changes = [

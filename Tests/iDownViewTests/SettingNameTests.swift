@@ -29,6 +29,7 @@ struct SettingNameTests {
             (.holdOnMetered, "yes", .flag(true), "on"),
             (.holdOnLowBattery, "off", .flag(false), "off"),
             (.downloadDirectory, "/a b", .text("/a b"), "/a b"),
+            (.downloadDirectory, "/a\u{200F}b", .text("/a\u{200F}b"), "/a\u{200F}b"),
             (.proxy, "none", .text(""), "none"),
             (.proxy, "http://p:1", .text("http://p:1"), "http://p:1"),
             (.cookieFile, "none", .text(nil), ""),
