@@ -21,7 +21,8 @@ struct ConfigCommand: AsyncParsableCommand {
             a proxy is not shown.
 
             idown config edit opens the settings file in $VISUAL or $EDITOR; what you save is \
-            checked before it becomes the settings. idown config path prints the path of the file.
+            checked before it becomes the settings. If another program changed them meanwhile, they \
+            stay as they are, and the command says where your text is. idown config path prints the path of the file.
 
             These can be set:
 

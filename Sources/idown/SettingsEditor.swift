@@ -16,9 +16,12 @@ enum SettingsEditor {
             let before = try TextFile.read(path)
             let folder = try temporaryFolder()
             let copy = folder + "/settings.json"
+            var isKept = false
             defer {
-                unlink(copy)
-                rmdir(folder)
+                if !isKept {
+                    unlink(copy)
+                    rmdir(folder)
+                }
             }
             try TextFile.replace(copy, with: before ?? "{\n}\n", mode: 0o600)
             while true {
@@ -29,6 +32,14 @@ enum SettingsEditor {
                 }
                 let mistakes = try Self.mistakes(in: after)
                 if mistakes.isEmpty {
+                    guard try TextFile.read(path) == before else {
+                        isKept = true
+                        Output.complain(
+                            "another program changed the settings meanwhile, and they stay so;"
+                                + " your text is in \(copy)"
+                        )
+                        throw ExitStatus.failed.exit
+                    }
                     return try TextFile.replace(path, with: after, mode: 0o600)
                 }
                 for mistake in mistakes { Output.complain(mistake) }
