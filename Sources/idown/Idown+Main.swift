@@ -125,10 +125,11 @@ extension Idown {
             patience: .seconds(5),
             startsService: false
         ) {
-            let running =
-                (try? await client.isRunning()) == true ? try? await client.version() : nil
+            let isRunning = (try? await client.isRunning()) == true
+            let version = isRunning ? try? await client.version() : nil
             await client.close()
-            if let running { return [own, "idownd \(running) (running)"] }
+            if let version { return [own, "idownd \(version) (running)"] }
+            if isRunning { return [own, "idownd (does not answer)"] }
         }
         guard let installed = ServiceProgram.ask("--version") else {
             return [own, "idownd is not installed beside idown or in PATH"]

@@ -63,7 +63,10 @@ struct ServiceCommand: AsyncParsableCommand {
     struct Status: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Tells whether the service runs, without starting it.",
-            discussion: "Prints running or stopped, and ends with 0 or 69."
+            discussion: """
+                Prints running or stopped, and ends with 0 or 69; with 7 if the service runs and \
+                does not answer.
+                """
         )
 
         @Flag(help: "Print a JSON object: Running, and Version and Process while it runs.")
@@ -72,7 +75,19 @@ struct ServiceCommand: AsyncParsableCommand {
         func run() async throws {
             try await Service.use { client in
                 let process = try await client.processID()
-                let version = process == nil ? nil : try await client.version()
+                var version: String?
+                var counts = ""
+                var failure: ManagerError?
+                if process != nil {
+                    do throws(ManagerError) {
+                        version = try await client.version()
+                        let waiting = try await client.waitingCount()
+                        let active = try await client.activeCount()
+                        counts = "\(active) downloading, \(waiting) waiting"
+                    } catch {
+                        failure = error
+                    }
+                }
                 if json {
                     let report = Report(
                         isRunning: process != nil,
@@ -82,12 +97,14 @@ struct ServiceCommand: AsyncParsableCommand {
                     try Output.json(report)
                 } else {
                     try Output.data(process == nil ? "stopped" : "running")
-                    if let process, let version {
-                        let waiting = try await client.waitingCount()
-                        let active = try await client.activeCount()
+                    if let process, let version, failure == nil {
                         Output.talk("idownd \(version), process \(process)")
-                        Output.talk("\(active) downloading, \(waiting) waiting")
+                        Output.talk(counts)
                     }
+                }
+                if let failure {
+                    Output.complain(failure.description)
+                    throw ExitStatus.serviceFailed.exit
                 }
                 if process == nil { throw ExitStatus.unreachable.exit }
             }
@@ -147,9 +164,10 @@ struct ServiceCommand: AsyncParsableCommand {
     /// Ends the service and waits until it has left the bus.
     ///
     /// - Returns: Whether it was running.
-    private static func stop(_ client: ManagerClient) async throws(ManagerError) -> Bool {
+    /// - Throws: `ManagerError`; `ExitCode` after telling that the service does not end.
+    private static func stop(_ client: ManagerClient) async throws -> Bool {
         let presence = try await client.presence()
-        guard try await client.isRunning() else { return false }
+        guard let process = try await client.processID() else { return false }
         do throws(ManagerError) {
             try await client.quit()
         } catch {
@@ -157,7 +175,30 @@ struct ServiceCommand: AsyncParsableCommand {
             guard error.code == .stopping || error.code == .noReply else { throw error }
         }
         guard try await client.isRunning() else { return true }
-        for try await isThere in presence where !isThere { break }
+        guard await hasLeft(presence, within: Service.patience) else {
+            Output.complain(
+                "the service does not end; it loses nothing by: kill -KILL \(process)"
+            )
+            throw ExitStatus.unreachable.exit
+        }
         return true
+    }
+
+    /// Whether the service, or the bus, goes away within a time.
+    private static func hasLeft(_ presence: ManagerPresence, within time: Duration) async -> Bool {
+        await withTaskGroup(of: Bool.self) { group in
+            group.addTask {
+                do {
+                    for try await isThere in presence where !isThere { break }
+                } catch {}
+                return !Task.isCancelled
+            }
+            group.addTask {
+                try? await Task.sleep(for: time)
+                return false
+            }
+            defer { group.cancelAll() }
+            return await group.next() ?? false
+        }
     }
 }

@@ -38,6 +38,33 @@ struct ServiceCommandTests {
         }
     }
 
+    @Test func `a service that hangs is told from one that does not run`() async throws {
+        try await withService { service in
+            let process = try await service.processID()
+            kill(process, SIGSTOP)
+            defer { kill(process, SIGCONT) }
+            for command in ["stop", "restart"] {
+                let ended = try await idown(
+                    ["service", command],
+                    in: service,
+                    environment: ["IDOWN_TIMEOUT": "1"]
+                )
+                #expect(ended.status == .exited(69), "\(ended)")
+                #expect(ended.standardError.contains("kill -KILL \(process)"), "\(ended)")
+            }
+            let status = try await idown(
+                ["service", "status"],
+                in: service,
+                environment: ["IDOWN_TIMEOUT": "1"]
+            )
+            #expect(status.status == .exited(7), "\(status)")
+            #expect(status.standardOutput == "running", "\(status)")
+            #expect(status.standardError.contains("did not answer"), "\(status)")
+            let version = try await idown("--version", in: service)
+            #expect(version.standardOutput.hasSuffix("idownd (does not answer)"), "\(version)")
+        }
+    }
+
     @Test func `logs shows the journal, and without a journal says where the log is`()
         async throws
     {
