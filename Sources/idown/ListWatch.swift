@@ -33,6 +33,8 @@ struct ListWatch {
     private let post: AsyncStream<News>.Continuation
     private var screen: ListScreen
     private var work: [Task<Void, Never>] = []
+    /// The calls that the user's keys have caused.
+    private var requests: [Task<Void, Never>] = []
     private var isRedrawDue = false
     /// Follows the list; ends by itself where that cannot be had.
     private var follower: Task<Void, Never>?
@@ -66,6 +68,7 @@ struct ListWatch {
         let end = await watch.loop(&terminal)
         watch.stop()
         terminal.close()
+        await watch.finishRequests()
         return end
     }
 
@@ -230,14 +233,17 @@ struct ListWatch {
         default: break
         }
         screen.begin(request)
-        let client = client
-        run { post in
-            do {
-                post.yield(.outcome(.success(try await client.carryOut(request))))
-            } catch {
-                post.yield(.outcome(.failure(error)))
+        if requests.count > Self.mostWork { requests.removeFirst(requests.count / 2) }
+        let (client, post) = (client, post)
+        requests.append(
+            Task {
+                do {
+                    post.yield(.outcome(.success(try await client.carryOut(request))))
+                } catch {
+                    post.yield(.outcome(.failure(error)))
+                }
             }
-        }
+        )
     }
 
     /// Runs work that is cancelled when the live list ends.
@@ -256,6 +262,20 @@ struct ListWatch {
         for piece in work { piece.cancel() }
         signals.stop()
     }
+
+    /// Waits for the answers to what was asked just before the end, such as `P` before `q`.
+    private func finishRequests() async {
+        let requests = requests
+        let limit = Task {
+            try await Task.sleep(for: Self.mostWaiting)
+            for request in requests { request.cancel() }
+        }
+        for request in requests { await request.value }
+        limit.cancel()
+    }
+
+    /// Longer than a healthy service takes, and short enough for whoever pressed `q`.
+    private static let mostWaiting: Duration = .seconds(2)
 }
 
 extension ManagerClient {

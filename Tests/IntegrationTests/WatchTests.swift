@@ -144,6 +144,22 @@ struct WatchTests {
         }
     }
 
+    @Test func `what was pressed just before the end reaches the service`() async throws {
+        try await withService { service in
+            _ = try await service.add("http://127.0.0.1:9/resting.bin") { $0.paused = true }
+            // The call waits for an answer, and the keys come in one packet.
+            let process = try await service.processID()
+            try await withTerminal(service) { terminal in
+                try await terminal.wait(for: "resting.bin")
+                kill(process, SIGSTOP)
+                defer { kill(process, SIGCONT) }
+                try await terminal.press("cyq")
+                try await terminal.wait(for: "ended with 0")
+            }
+            try await service.waitForState("cancelled", of: "1")
+        }
+    }
+
     @Test func `search, filter, menu, selection and adding work by keys`() async throws {
         try await withList { service, host in
             try await withTerminal(service) { terminal in
