@@ -185,7 +185,7 @@ extension ListScreen {
         case .escape: mode = .list
         case .enter:
             mode = .list
-            let urls = Self.words(of: text)
+            let urls = Self.words(of: text).map { URLText.completed($0) ?? $0 }
             return urls.isEmpty ? [] : [.add(urls)]
         default: break
         }

@@ -305,6 +305,8 @@ struct ListScreenTests {
         _ = type("ahttps://a/x", &screen)
         #expect(screen.press(.backspace) == [])
         #expect(screen.press(.enter) == [.add(["https://a/"])])
+        _ = type("aexample.org/x", &screen)
+        #expect(screen.press(.enter) == [.add(["https://example.org/x"])])
         #expect(screen.press(.paste("https://a/q\nhttps://b/d\n")) == [])
         #expect(text(&screen).contains("URL: https://a/q https://b/d"))
         #expect(screen.press(.enter) == [.add(["https://a/q", "https://b/d"])])
