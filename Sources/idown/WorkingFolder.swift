@@ -2,17 +2,26 @@
 
 import ArgumentParser
 import Glibc
+import iDownView
 
 /// The folder in which the command runs; the service does not know it and needs absolute paths.
 enum WorkingFolder {
     /// Returns the path in absolute form: getcwd(3).
     ///
-    /// - Throws: `ValidationError` if the path is empty, or if the current folder is unknown.
+    /// A `~` that no shell has replaced, as in `--directory=~/Music`, is the user's home: a folder
+    /// with that name would be a trap.
+    ///
+    /// - Throws: `ValidationError` if the path is empty, or if the folder that it begins with is
+    ///   unknown.
     static func absolute(_ path: String) throws -> String {
         guard !path.isEmpty else {
             throw ValidationError("the folder's name is empty; for the current folder give .")
         }
         guard !path.hasPrefix("/") else { return path }
+        if path == "~" || path.hasPrefix("~/") { return DesktopFolders().home + path.dropFirst() }
+        guard !path.hasPrefix("~") else {
+            throw ValidationError("for a folder whose name begins with ~ give ./\(CellText(path))")
+        }
         guard let folder = getcwd(nil, 0) else {
             throw ValidationError(
                 "the current folder was deleted; give an absolute path, which begins with /"

@@ -207,5 +207,71 @@ struct ListFileTests {
             #expect(none.status == .exited(5), "\(none)")
             #expect(try await service.client.listTasks().count == 6)
         }
+
+    @Test func `a line that is no URL is told with its place, and the rest is added`() async throws
+    {
+        try await withService { service in
+            let list =
+                "\u{FEFF}http://127.0.0.1:9/1\nfoo\nexample.org/x\nhttp://127.0.0.1:9/4 # note"
+            try TestFile.write(list, to: service.home.path + "/urls")
+            let added = try await idown("add", "--paused", "-i", "urls", in: service)
+            #expect(added.status == .exited(5), "\(added)")
+            #expect(added.standardOutput == "1\n2\n3", "\(added)")
+            for text in [
+                "urls: line 2: foo has no scheme", "urls: line 3: assuming https://example.org/x",
+                "urls: line 4: the URL has a blank",
+            ] {
+                #expect(added.standardError.contains(text), "\(added)")
+            }
+            #expect(
+                try await service.client.listTasks().map(\.url) == [
+                    "http://127.0.0.1:9/1", "https://example.org/x", "http://127.0.0.1:9/4%20",
+                ]
+            )
+            let json = "[\n{\"URL\": \"http://127.0.0.1:9/5\"},\n\n{\"URL\": \"foo\"}]"
+            let objects = try await idown("add", "--paused", "-i", "-", in: service, input: json)
+            #expect(objects.status == .exited(5), "\(objects)")
+            #expect(
+                objects.standardError.contains("standard input: download 2: foo"),
+                "\(objects)"
+            )
+        }
+    }
+
+    @Test func `standard input is read for one option only`() async throws {
+        try await withService { service in
+            for other in [["-H", "@-"], ["--load-cookies", "-"], ["-b", "-"]] {
+                let url = "http://127.0.0.1:9/a"
+                let refused = try await idown(["add", "-i", "-"] + other, in: service, input: url)
+                #expect(refused.status == .exited(64), "\(refused)")
+                #expect(refused.standardError.contains("standard input"), "\(refused)")
+            }
+        }
+    }
+
+    @Test func `a tilde that no shell has replaced is the user's home`() async throws {
+        try await withService { service in
+            let list = "http://127.0.0.1:9/1\n  dir=~/lit"
+            let added = try await idown("add", "--paused", "-i", "-", in: service, input: list)
+            #expect(added.status == .exited(0), "\(added)")
+            let alone = try await idown(
+                "add",
+                "--directory=~/lit",
+                "--paused",
+                "a.b/x",
+                in: service
+            )
+            #expect(alone.status == .exited(0), "\(alone)")
+            #expect(
+                try await service.client.listTasks().map(\.directory)
+                    == Array(repeating: service.home.path + "/lit", count: 2)
+            )
+            let other = try await idown("add", "-d", "~me/x", "a.b/y", in: service)
+            #expect(other.status == .exited(64), "\(other)")
+            #expect(other.standardError.contains("./~me/x"), "\(other)")
+            // The command's own usage is not the one of another command.
+            #expect(!other.standardError.contains("<subcommand>"), "\(other)")
+        }
+    }
     }
 }
