@@ -25,7 +25,7 @@ package struct CookieFile: Hashable, Sendable {
     /// No message may repeat a line, because cookies are secrets.
     package init?(_ text: String) {
         var cookies: [Cookie] = []
-        for line in text.split(whereSeparator: \.isNewline) {
+        for line in text.split(whereSeparator: \.endsLine) {
             var line = line
             let isHTTPOnly = line.hasPrefix(Self.httpOnly)
             if isHTTPOnly { line = line.dropFirst(Self.httpOnly.count) }
@@ -80,4 +80,9 @@ package struct CookieFile: Hashable, Sendable {
         guard !sorted.isEmpty else { return nil }
         return sorted.map { "\($0.element.name)=\($0.element.value)" }.joined(separator: "; ")
     }
+}
+
+extension Character {
+    /// Whether it ends a line of a file; U+2028 and others of Unicode's may be part of a value.
+    package var endsLine: Bool { ["\n", "\r\n", "\r"].contains(self) }
 }

@@ -74,6 +74,7 @@ struct AddCommand: AsyncParsableCommand {
             )
         }
         try adding.check(urlCount: urls.count)
+        try InputFile.check(adding.inputs + [inputFile])
     }
 
     func run() async throws {

@@ -141,6 +141,12 @@ struct AddingArguments: ParsableArguments {
             throw ValidationError("give cookies by --cookie or by --load-cookies, not by both")
         }
         try Self.checkNames(of: header)
+        try InputFile.check(inputs)
+    }
+
+    /// The files that are read; nil and other texts do not matter.
+    var inputs: [String?] {
+        [cookie, loadCookies] + header.filter { $0.hasPrefix("@") }.map { String($0.dropFirst()) }
     }
 
     /// Refuses headers of the command line that name one header twice.
@@ -248,7 +254,7 @@ extension AddingArguments {
         for path in lines where path.hasPrefix("@") {
             let path = String(path.dropFirst())
             let given = Set(headers.map { $0.name.lowercased() })
-            for line in try InputFile.text(of: path).split(whereSeparator: \.isNewline) {
+            for line in try InputFile.text(of: path).split(whereSeparator: \.endsLine) {
                 let header = try header(String(line), InputFile.name(of: path))
                 if !given.contains(header.name.lowercased()) { headers.append(header) }
             }

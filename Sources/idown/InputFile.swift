@@ -9,7 +9,13 @@ enum InputFile {
     /// How a file is called in messages.
     static func name(of path: String) -> String { path == "-" ? "standard input" : path }
 
-    /// Returns the whole text.
+    /// Refuses standard input where several options name it, since the first one reads all of it.
+    static func check(_ paths: [String?]) throws {
+        guard paths.count(where: { $0 == "-" }) > 1 else { return }
+        throw ValidationError("- is standard input, which can be read for one option only")
+    }
+
+    /// Returns the whole text, without a byte order mark.
     ///
     /// - Throws: `ExitCode` after telling what is wrong with the file.
     static func text(of path: String) throws -> String {
@@ -53,6 +59,7 @@ enum InputFile {
         guard let text = String(validating: bytes, as: UTF8.self) else {
             throw Failure("is not text in UTF-8")
         }
-        return text
+        return text.unicodeScalars.first == "\u{FEFF}"
+            ? String(text.unicodeScalars.dropFirst()) : text
     }
 }

@@ -26,6 +26,15 @@ struct CookieFileTests {
         #expect(file.header(for: url, now: 1000) == header)
     }
 
+    @Test func `only line feeds and carriage returns end a cookie`() throws {
+        let lines = ["\u{2028}", "\u{85}\r", "x\r"].map { value in
+            "a.org\tFALSE\t/\tFALSE\t0\tn\t\(value)"
+        }
+        let file = try #require(CookieFile(lines.joined(separator: "\n")))
+        let sent = file.header(for: "http://a.org/", now: 0)
+        #expect(sent == "n=\u{2028}; n=\u{85}; n=x")
+    }
+
     @Test func `no cookie goes to another host, nor after it has expired`() throws {
         let file = try #require(CookieFile(text))
         for url in [
