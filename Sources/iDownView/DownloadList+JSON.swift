@@ -24,7 +24,7 @@ extension DownloadList {
 
     private init(entries: [Entry]) {
         self.entries = entries
-        ignored = [:]
+        unit = "download"
     }
 
     /// The keys of a task that tell what to download; all but the URL may be missing.

@@ -9,7 +9,7 @@ package import iDownBus
 package struct DownloadList: Hashable, Sendable {
     /// One download.
     package struct Entry: Hashable, Sendable {
-        /// The line of the URL, counted from 1.
+        /// The line of the URL, counted from 1, or its place in a JSON array.
         package var line: Int
         package var url: String
         /// The options; `directory` stays as written, and the caller makes a relative one absolute.
@@ -34,18 +34,17 @@ package struct DownloadList: Hashable, Sendable {
         package var description: String { "line \(line): \(reason)" }
     }
 
-    package internal(set) var entries: [Entry] = []
+    package var entries: [Entry] = []
+    /// What ``Entry/line`` counts: lines, or the downloads of a JSON array.
+    package internal(set) var unit = "line"
     /// The options of aria2 that idown does not have, each with the first line that uses it.
     package internal(set) var ignored: [String: Int] = [:]
 
     /// Reads a list that is not JSON.
     package init(_ text: String) throws(Mistake) {
         // Bytes are faster than characters for long lists, and all separators are ASCII.
-        var bytes = text.utf8[...]
-        // A byte order mark is not part of the first URL.
-        if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { bytes.removeFirst(3) }
         var number = 0
-        for line in bytes.split(
+        for line in text.utf8.split(
             omittingEmptySubsequences: false,
             whereSeparator: { $0 == UInt8(ascii: "\n") }
         ) {
@@ -63,11 +62,6 @@ package struct DownloadList: Hashable, Sendable {
     package init(textOrJSON text: String) throws(Mistake) {
         let isJSON = text.first { !$0.isWhitespace } == "["
         self = isJSON ? try DownloadList(json: text) : try DownloadList(text)
-    }
-
-    /// Calls the function for each entry, which it may change.
-    package mutating func change(_ body: (inout Entry) throws -> Void) rethrows {
-        for place in entries.indices { try body(&entries[place]) }
     }
 
     private mutating func readURLs(

@@ -14,6 +14,35 @@ package struct URLText: Hashable, Sendable {
     /// From the question mark on, without fragment; empty if there is none.
     package let query: String
 
+    /// The same URL as the service shows it: blanks and other than ASCII percent-encoded in path and
+    /// query.
+    package var encoded: URLText {
+        URLText(
+            scheme: scheme,
+            host: host,
+            port: port,
+            path: Self.encoded(path),
+            query: Self.encoded(query)
+        )
+    }
+
+    private init(scheme: String, host: String, port: String, path: String, query: String) {
+        self.scheme = scheme
+        self.host = host
+        self.port = port
+        self.path = path
+        self.query = query
+    }
+
+    private static func encoded(_ text: String) -> String {
+        let digits = Array("0123456789ABCDEF".utf8)
+        let bytes = text.utf8.flatMap { byte in
+            (0x21...0x7E).contains(byte)
+                ? [byte] : [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
     /// Splits a URL; nil for a text without scheme or host.
     package init?(_ text: String) {
         guard let end = text.firstRange(of: "://") else { return nil }

@@ -12,9 +12,9 @@ struct AddCommand: AsyncParsableCommand {
         discussion: """
             The service downloads in the background into its download folder; see the folder with: \
             idown config download-directory. URLs on the command line are added together or not at \
-            all. An unfinished download of the same URL into the same folder is continued instead \
-            of being added again. A local metalink file (.meta4, .metalink) adds the files that it \
-            lists.
+            all. An unfinished download of the same URL into the same folder takes the options and \
+            is continued instead of being added again. A local metalink file (.meta4, .metalink) \
+            adds the files that it lists.
 
             A list (--input-file) has one URL per line, followed by its mirrors with tabs between \
             them. The options of a URL stand in indented lines below it, as in aria2's input \
@@ -22,8 +22,8 @@ struct AddCommand: AsyncParsableCommand {
             max-connection-per-server=, max-download-limit=, pause=, priority=, retry-for=, mirror=, \
             expected-size=, when-done=, on-existing= and token=. Lines that start with # are \
             comments. A list can also be the output of idown export, with or without --json. An \
-            option in the list overrides the same option on the command line. From a list, URLs \
-            that the service refuses are reported and the rest is added.
+            option in the list overrides the same option on the command line. From a list, bad \
+            URLs are reported and the rest is added.
 
             Examples:
               idown add https://example.org/disk.iso
@@ -87,7 +87,12 @@ struct AddCommand: AsyncParsableCommand {
             cookies: cookies
         )
         let list = try inputFile.map {
-            try ListImport.read($0, defaults: options, cookies: cookies)
+            try ListImport(
+                $0,
+                defaults: options,
+                cookies: cookies,
+                skipsCompleted: adding.continues
+            )
         }
         try await Service.use { client in
             var ids: [String] = []

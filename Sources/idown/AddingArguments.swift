@@ -26,8 +26,8 @@ struct AddingArguments: ParsableArguments {
             "Do not download completed files again.",
             discussion: """
                 A file that idown completed from this URL in this folder, and that is still there \
-                with its full size, counts as done. Unfinished downloads continue with or without \
-                this option.
+                with its full size and the digest of --checksum, counts as done. Unfinished \
+                downloads continue with or without this option.
                 """
         )
     )

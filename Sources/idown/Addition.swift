@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
-import Glibc
 import iDownBus
-import iDownSettings
 import iDownView
 
 /// Adds the URLs and metalink files of a command line.
@@ -12,6 +10,12 @@ struct Addition {
     private enum Call {
         case urls([String], AddOptions)
         case metalink(path: String, AddOptions)
+
+        var options: AddOptions {
+            switch self {
+            case .urls(_, let options), .metalink(_, let options): options
+            }
+        }
     }
 
     private let calls: [Call]
@@ -40,6 +44,9 @@ struct Addition {
                         "\(option) is for one file, and a metalink may list several"
                     )
                 }
+                guard !adding.continues else {
+                    throw ValidationError("--continue is for URLs, not for metalink files")
+                }
                 calls.append(.metalink(path: path, options))
             case .url(let url):
                 let filled = try AddingArguments.fill(options, from: cookies, for: url)
@@ -65,70 +72,18 @@ struct Addition {
     ///     refused.
     /// - Throws: The error of the first call that was refused.
     func run(_ client: ManagerClient, into ids: inout [String]) async throws(ManagerError) {
+        let listed = try await ListedDownloads(
+            client,
+            for: calls.map(\.options),
+            skipsCompleted: skipsCompleted
+        )
         for call in calls {
             switch call {
             case .metalink(let path, let options):
-                ids += try await client.addMetalink(at: path, options: options)
+                try await listed.addMetalink(at: path, options, into: &ids)
             case .urls(let urls, let options):
-                var completed: [String: String] = [:]
-                if skipsCompleted {
-                    for url in urls {
-                        completed[url] = try await Self.completed(url, options, client)
-                    }
-                }
-                let missing = urls.filter { completed[$0] == nil }
-                var added = try await Self.add(missing, options, client)[...]
-                for url in urls { ids += [completed[url] ?? added.popFirst()].compactMap(\.self) }
+                try await listed.add(urls, options, into: &ids)
             }
         }
-    }
-
-    /// A single URL goes by the method of its own, whose errors do not name a place.
-    private static func add(
-        _ urls: [String],
-        _ options: AddOptions,
-        _ client: ManagerClient
-    ) async throws(ManagerError) -> [String] {
-        guard let url = urls.first else { return [] }
-        guard urls.count == 1 else { return try await client.addURLs(urls, options: options) }
-        return [try await client.addURL(url, options: options)]
-    }
-
-    /// Returns the ID of a download of this URL into this folder that was completed and whose file
-    /// is still there with its full size; nil if there is none.
-    private static func completed(
-        _ url: String,
-        _ options: AddOptions,
-        _ client: ManagerClient
-    ) async throws(ManagerError) -> String? {
-        var folder = options.directory
-        if folder == nil, case .text(let usual) = try await client.value(of: .downloadDirectory) {
-            folder = usual
-        }
-        guard let parts = URLText(url), let folder = folder.flatMap(resolved) else { return nil }
-        var query = TaskQuery()
-        query.states = [.completed]
-        query.text = parts.host
-        query.descending = true
-        let task = try await client.allTasks(query).first { task in
-            let isSame = URLText(task.url) == parts && task.directory == folder
-            let hasName = options.filename.map { $0 == task.fileName } ?? true
-            return isSame && hasName && size(of: task.path) == task.knownTotal
-        }
-        return task?.id
-    }
-
-    /// realpath(3).
-    private static func resolved(_ folder: String) -> String? {
-        guard let path = realpath(folder, nil) else { return nil }
-        defer { free(path) }
-        return String(cString: path)
-    }
-
-    /// The size of a regular file; nil where there is none: stat(2).
-    private static func size(of path: String) -> UInt64? {
-        var status = stat()
-        guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
-        return UInt64(status.st_size)
     }
 }

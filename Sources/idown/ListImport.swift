@@ -6,7 +6,13 @@ import iDownView
 
 /// Adds a list of downloads in as few calls as possible.
 struct ListImport {
-    private let batches: [DownloadList.Batch]
+    /// How the list is called in messages.
+    private let name: String
+    private let unit: String
+    private var batches: [DownloadList.Batch] = []
+    private let skipsCompleted: Bool
+    /// The code for entries that are no URLs; nil if there are none.
+    private var mistake: ExitStatus?
 
     /// Reads a list from a file.
     ///
@@ -14,16 +20,18 @@ struct ListImport {
     ///   - path: The file; `-` is standard input.
     ///   - defaults: The options of the command line, which apply where the list sets none.
     ///   - cookies: The cookies of the command line.
-    /// - Returns: The list, ready to be added.
+    ///   - skipsCompleted: Whether a URL whose file is completed is not added.
     /// - Throws: `ExitCode` after printing what is wrong with the list.
-    static func read(
+    init(
         _ path: String,
         defaults: AddOptions,
-        cookies: CookieFile?
-    ) throws -> ListImport {
-        let name = InputFile.name(of: path)
+        cookies: CookieFile?,
+        skipsCompleted: Bool
+    ) throws {
+        name = InputFile.name(of: path)
+        self.skipsCompleted = skipsCompleted
         let text = try InputFile.text(of: path)
-        let list: DownloadList
+        var list: DownloadList
         do {
             list = try DownloadList(textOrJSON: text)
         } catch {
@@ -33,9 +41,11 @@ struct ListImport {
         for (option, line) in list.ignored.sorted(by: { $0.value < $1.value }) {
             Output.complain("\(name): line \(line): idown has no option \(option); ignored")
         }
-        return ListImport(
-            batches: try complete(list, defaults, cookies).batches
-        )
+        unit = list.unit
+        let count = list.entries.count
+        try list.entries = list.entries.compactMap { try complete($0, defaults, cookies) }
+        if list.entries.count < count { mistake = .refusedURL }
+        batches = list.batches
     }
 
     /// Adds the downloads that the service accepts, and prints the lines of the refused ones.
@@ -46,10 +56,15 @@ struct ListImport {
     /// - Returns: The code of the first refusal.
     /// - Throws: ``ManagerError`` if the service can no longer be reached.
     func run(_ client: ManagerClient, into ids: inout [String]) async throws -> ExitStatus? {
-        var failure: ExitStatus?
+        var failure = mistake
+        let listed = try await ListedDownloads(
+            client,
+            for: batches.map(\.options),
+            skipsCompleted: skipsCompleted
+        )
         // The batches are added one by one, so that the queue has the order of the list.
         for batch in batches {
-            let refused = try await run(batch, client, into: &ids)
+            let refused = try await run(batch, listed, into: &ids)
             failure = failure ?? refused
         }
         return failure
@@ -60,63 +75,55 @@ struct ListImport {
     /// A batch with a refused URL is halved until that URL is alone and all others are added.
     private func run(
         _ batch: DownloadList.Batch,
-        _ client: ManagerClient,
+        _ listed: ListedDownloads,
         into ids: inout [String]
     ) async throws(ManagerError) -> ExitStatus? {
         do throws(ManagerError) {
-            ids += try await add(batch, client)
+            try await listed.add(batch.urls, batch.options, into: &ids)
             return nil
         } catch {
             guard !error.isUnreachable else { throw error }
             guard batch.isRefusedForOne(error), let (first, second) = batch.halves else {
-                Output.complain("\(Self.place(of: batch)): \(error)")
+                Output.complain("\(name): \(place(of: batch)): \(error)")
                 return ExitStatus(error)
             }
-            let refused = try await run(first, client, into: &ids)
-            let alsoRefused = try await run(second, client, into: &ids)
+            let refused = try await run(first, listed, into: &ids)
+            let alsoRefused = try await run(second, listed, into: &ids)
             return refused ?? alsoRefused
         }
     }
 
-    private func add(
-        _ batch: DownloadList.Batch,
-        _ client: ManagerClient
-    ) async throws(ManagerError) -> [String] {
-        guard batch.urls.count == 1, let url = batch.urls.first else {
-            return try await client.addURLs(batch.urls, options: batch.options)
-        }
-        return [try await client.addURL(url, options: batch.options)]
-    }
-
-    private static func place(of batch: DownloadList.Batch) -> String {
+    private func place(of batch: DownloadList.Batch) -> String {
         guard let first = batch.lines.first, let last = batch.lines.last, first != last else {
-            return "line \(batch.lines.first ?? 1)"
+            return "\(unit) \(batch.lines.first ?? 1)"
         }
-        return "lines \(first) to \(last)"
+        return "\(unit)s \(first) to \(last)"
     }
 
-    /// The list with the options of the command line filled in and its folders made absolute.
-    private static func complete(
-        _ list: DownloadList,
+    /// Returns an entry with the options of the command line filled in and its folder made
+    /// absolute; nil, after a message, if it is not a URL.
+    private func complete(
+        _ entry: DownloadList.Entry,
         _ defaults: AddOptions,
         _ cookies: CookieFile?
-    ) throws -> DownloadList {
-        var list = list
-        try list.change { entry in
-            if let mistake = DownloadArgument.mistake(in: entry.url) {
-                Output.complain("line \(entry.line): \(mistake)")
-                throw ExitStatus.refusedURL.exit
-            }
-            try entry.complete(from: defaults, WorkingFolder.absolute)
-            if !entry.options.headers.contains(where: { $0.name.lowercased() == "cookie" }) {
-                entry.options = try AddingArguments.fill(
-                    entry.options,
-                    from: cookies,
-                    for: entry.url
-                )
-            }
+    ) throws -> DownloadList.Entry? {
+        var entry = entry
+        func complain(_ text: String) {
+            Output.complain("\(name): \(unit) \(entry.line): \(text)")
         }
-        return list
+        if let url = URLText.completed(entry.url) {
+            complain("assuming \(ShownURL(url))")
+            entry.url = url
+        } else if let mistake = DownloadArgument.mistake(in: entry.url) {
+            complain(mistake)
+            return nil
+        }
+        if entry.url.contains(" ") { complain("the URL has a blank, which is sent as %20") }
+        try entry.complete(from: defaults, WorkingFolder.absolute)
+        if !entry.options.headers.contains(where: { $0.name.lowercased() == "cookie" }) {
+            entry.options = try AddingArguments.fill(entry.options, from: cookies, for: entry.url)
+        }
+        return entry
     }
 }
 

@@ -6,7 +6,7 @@ import iDownView
 
 struct DownloadListTests {
     @Test func `a plain list has one URL per line`() throws {
-        let list = try DownloadList("\u{FEFF}http://a/\r\n\n# no\nhttp://b/ \n")
+        let list = try DownloadList("http://a/\r\n\n# no\nhttp://b/ \n")
         #expect(list.entries.map(\.url) == ["http://a/", "http://b/"])
         #expect(list.entries.map(\.line) == [1, 4])
         #expect(list.batches.map(\.urls) == [["http://a/", "http://b/"]])
@@ -172,6 +172,7 @@ struct DownloadListTests {
         #expect(entry.options.onExisting == .fail)
         let json = try DownloadList(json: try JSONText.of([TaskJSON(task)]))
         #expect(json.entries.map(\.options) == [entry.options])
+        #expect(json.unit == "download")
         #expect(throws: DownloadList.Mistake.self) { try DownloadList(json: "[{}]") }
     }
 

@@ -28,6 +28,8 @@ struct URLTextTests {
         #expect(url.path == "/a/b" && url.query == "?c=/d")
         #expect(URLText("http://h") == URLText("http://h/"))
         #expect(URLText("http://h/a") != URLText("http://h:81/a"))
+        let typed = URLText("http://h/\u{E4} b.bin?q=\u{E4}")
+        #expect(typed?.encoded == URLText("http://h/%C3%A4%20b.bin?q=%C3%A4"))
         #expect(URLText("h/a") == nil && URLText("http:///a") == nil)
     }
 }

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import iDownBus
+import iDownSettings
+import iDownView
+
+/// The downloads that are in the list when a command begins to add to it.
+///
+/// The service continues an unfinished download of the same URL, and ignores the other options of
+/// the call. The user gave them for this download all the same, so they are applied to it first.
+struct ListedDownloads {
+    private let client: ManagerClient
+    private let skipsCompleted: Bool
+    /// The folder of downloads that name none.
+    private let usualFolder: String?
+    /// The completed and the unfinished downloads by their URLs.
+    private var tasks: [URLText: [TaskProperties]] = [:]
+    private var unfinished: Set<String> = []
+
+    /// Reads the list, unless nothing in it can matter.
+    ///
+    /// - Parameters:
+    ///   - client: The service.
+    ///   - options: The options of all calls that follow.
+    ///   - skipsCompleted: Whether a URL whose file is completed is not added.
+    /// - Throws: The errors of the service.
+    init(
+        _ client: ManagerClient,
+        for options: [AddOptions],
+        skipsCompleted: Bool
+    ) async throws(ManagerError) {
+        self.client = client
+        self.skipsCompleted = skipsCompleted
+        guard skipsCompleted || options.contains(where: { !$0.edit.dictionary.isEmpty }) else {
+            usualFolder = nil
+            return
+        }
+        guard case .text(let folder) = try await client.value(of: .downloadDirectory) else {
+            usualFolder = nil
+            return
+        }
+        usualFolder = folder
+        var query = TaskQuery()
+        query.states = [.waiting, .downloading, .paused, .failed]
+        if skipsCompleted { query.states.append(.completed) }
+        query.properties = [.url, .directory, .fileName, .state, .path, .totalBytes]
+        for task in try await client.allTasks(query) {
+            if task.state != .completed { unfinished.insert(task.id) }
+            if let url = URLText(task.url) { tasks[url, default: []].append(task) }
+        }
+    }
+
+    /// Adds URLs in one call, but for those whose files are completed.
+    ///
+    /// - Parameters:
+    ///   - urls: The URLs.
+    ///   - options: The options of all of them.
+    ///   - ids: Gets the ID of each URL's download, also where one cannot take the options.
+    /// - Throws: The errors of the service; `InvalidOption` if a download of the list cannot take the
+    ///   options.
+    func add(
+        _ urls: [String],
+        _ options: AddOptions,
+        into ids: inout [String]
+    ) async throws(ManagerError) {
+        var completed: [String: String] = [:]
+        if skipsCompleted {
+            for url in urls { completed[url] = try await self.completed(url, options) }
+        }
+        let missing = urls.filter { completed[$0] == nil }
+        // A download that the call would continue at once first has to get the options. Of a call
+        // with a token it is not known which downloads it means.
+        let isHeld =
+            options.token == nil && options.paused != true && !options.edit.dictionary.isEmpty
+            && missing.contains { url in
+                matches(url, options).contains { unfinished.contains($0.id) }
+            }
+        var held = options
+        if isHeld { held.paused = true }
+        var added: [String] =
+            switch missing.count {
+            case 0: []
+            // A single URL goes by the method of its own, whose errors do not name a place.
+            case 1: [try await client.addURL(missing[0], options: held)]
+            default: try await client.addURLs(missing, options: held)
+            }
+        let refusals = try await apply(options, to: added)
+        if isHeld {
+            _ = try await client.startTasks(added.filter { refusals[$0] == nil })
+        }
+        ids += completed.isEmpty ? added : urls.map { completed[$0] ?? added.removeFirst() }
+        if let refusal = refusals.first?.value { throw refusal }
+    }
+
+    /// Adds the files of a metalink of this machine.
+    ///
+    /// - Parameters:
+    ///   - path: The metalink's absolute path.
+    ///   - options: The options of all files.
+    ///   - ids: Gets the ID of each file's download.
+    /// - Throws: As ``add(_:_:into:)``.
+    func addMetalink(
+        at path: String,
+        _ options: AddOptions,
+        into ids: inout [String]
+    ) async throws(ManagerError) {
+        let added = try await client.addMetalink(at: path, options: options)
+        ids += added
+        if let refusal = try await apply(options, to: added).first?.value { throw refusal }
+    }
+
+    /// Gives the options to those of some downloads that were in the list before.
+    ///
+    /// - Returns: The downloads that cannot take them and keep their own.
+    private func apply(
+        _ options: AddOptions,
+        to ids: [String]
+    ) async throws(ManagerError) -> [String: ManagerError] {
+        let edit = options.edit
+        guard !edit.dictionary.isEmpty else { return [:] }
+        var refusals: [String: ManagerError] = [:]
+        for id in ids where unfinished.contains(id) {
+            do throws(ManagerError) {
+                try await client.setOptions(edit, of: id)
+            } catch {
+                guard !error.isUnreachable else { throw error }
+                let text =
+                    "download \(id) has this URL already and does not take the options:"
+                    + " \(error.message) To change it: idown edit \(id)"
+                refusals[id] = ManagerError(.invalidOption, text)
+            }
+        }
+        return refusals
+    }
+
+    /// Returns the ID of a download of this URL whose file is whole; nil if there is none.
+    ///
+    /// Where a digest is given, the file is read and has to have it.
+    private func completed(
+        _ url: String,
+        _ options: AddOptions
+    ) async throws(ManagerError) -> String? {
+        let whole = matches(url, options).last { task in
+            task.state == .completed && Self.size(of: task.path) == task.knownTotal
+        }
+        guard let whole, let checksum = options.checksum else { return whole?.id }
+        var edit = EditOptions()
+        edit.values.checksum = checksum
+        try await client.setOptions(edit, of: whole.id)
+        guard try await client.verify(whole.id) == .checksum else {
+            Output.complain("the file of download \(whole.id) does not have this digest any more")
+            return nil
+        }
+        return whole.id
+    }
+
+    /// The downloads of a URL in the folder, and with the name if one is given.
+    private func matches(_ url: String, _ options: AddOptions) -> [TaskProperties] {
+        guard let url = URLText(url)?.encoded, let tasks = tasks[url],
+            let folder = (options.directory ?? usualFolder).flatMap(Self.resolved)
+        else { return [] }
+        return tasks.filter { task in
+            task.directory == folder && [nil, task.fileName].contains(options.filename)
+        }
+    }
+
+    /// realpath(3).
+    private static func resolved(_ folder: String) -> String? {
+        guard let path = realpath(folder, nil) else { return nil }
+        defer { free(path) }
+        return String(cString: path)
+    }
+
+    /// The size of a regular file; nil where there is none: stat(2).
+    private static func size(of path: String) -> UInt64? {
+        var status = stat()
+        guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
+        return UInt64(status.st_size)
+    }
+}
+
+extension AddOptions {
+    /// The options that a download of the list can take; folder and name tell which one is meant.
+    fileprivate var edit: EditOptions {
+        var edit = EditOptions()
+        edit.values = self
+        edit.values.directory = nil
+        edit.values.filename = nil
+        return edit
+    }
+}
