@@ -10,7 +10,8 @@ struct EditCommand: AsyncParsableCommand {
         commandName: "edit",
         abstract: "Changes options of downloads: priority, limits, URL, headers and others.",
         discussion: """
-            All values are checked before the first one is changed. A running download follows a \
+            All values of a download are checked before the first one is changed. If a download \
+            refuses them, the others are changed all the same. A running download follows a \
             new limit at once, and connects anew for other values; its bytes are kept. With a \
             fresh URL in place of one that expired, the download continues if the file behind it \
             is the same, and starts from the beginning if not. With --directory or --output the \
@@ -157,25 +158,37 @@ struct EditCommand: AsyncParsableCommand {
             // Read first: if an ID does not exist, nothing is changed.
             let selection = try change.selected.selection()
             let tasks = try await selection.tasks(client)
-            guard !change.dryRun else { return try change.preview(tasks, "changed") { _ in true } }
-            let edit = try await client.editor(of: options)
-            var refused = 0
+            guard !change.dryRun else {
+                return try change.preview(tasks, "changed", where: { _ in true }) { task in
+                    options.isRefused(in: task.state)
+                }
+            }
+            var edit = try await client.editor(of: options)
+            var passed = 0
+            var first: ExitStatus?
             for task in tasks {
                 do throws(ManagerError) {
                     try await edit(task.id)
                 } catch {
                     if selection.passesOver(refusal: error, of: task.id) {
-                        refused += 1
+                        passed += 1
                     } else if !selection.passesOver(error, of: task.id) {
-                        throw error
+                        // Any other error is about a value, which no task would take.
+                        guard error.isAboutOneTask else { throw error }
+                        Output.complain(
+                            error.text(about: task.id, isOneOfSeveral: tasks.count > 1)
+                        )
+                        first = first ?? ExitStatus(error)
                     }
                 }
             }
-            guard refused > 0 else { return }
-            Output.talk(
-                "\(refused) of \(tasks.count) downloads were not changed: their state does not allow"
-                    + " it."
-            )
+            if passed > 0 {
+                Output.talk(
+                    "\(passed) of \(tasks.count) downloads were not changed: their state does not"
+                        + " allow it."
+                )
+            }
+            if let first { throw first.exit }
         }
     }
 
@@ -191,6 +204,18 @@ struct EditCommand: AsyncParsableCommand {
         options.values.connections = connections?.count
         options.values.checksum = checksum
         options.values.expectedSize = expectedSize
+                if let cookies {
+                    // Each download gets those of its own server.
+                    var options = options
+                    let url = options.url ?? task.url
+                    guard let own = AddingArguments.cookies(of: cookies, for: url) else {
+                        Output.complain("download \(task.id): the file has no cookies for its URL")
+                        first = first ?? .refusedOption
+                        continue
+                    }
+                    options.values.cookies = own
+                    edit = try await client.editor(of: options)
+                }
         options.values.referrer = referrer
         options.values.userAgent = userAgent
         options.values.onExisting = onExisting
@@ -221,3 +246,29 @@ extension TaskSelection {
         error.code == .invalidState && !words.contains(.id(id))
     }
 }
+extension EditOptions {
+    /// The names of the options that a completed task takes (version 2 of the contract).
+    private static let lasting: Set = [
+        "priority", "directory", "filename", "checksum", "when-done",
+    ]
+
+    /// Whether the service refuses these options for a task in this state.
+    fileprivate func isRefused(in state: TaskProperties.State) -> Bool {
+        switch state {
+        case .completed: !Self.lasting.isSuperset(of: dictionary.keys)
+        case .cancelled: url != nil
+        default: false
+        }
+    }
+}
+
+extension ManagerError {
+    /// Whether other tasks may well take what this one refused.
+    fileprivate var isAboutOneTask: Bool {
+        switch code {
+        case .noSuchTask, .invalidState, .fileExists, .invalidDestination: true
+        default: false
+        }
+    }
+}
+

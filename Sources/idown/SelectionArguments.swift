@@ -59,13 +59,16 @@ struct ChangeArguments: ParsableArguments {
     ///   - tasks: All selected tasks.
     ///   - change: The participle of the verb, as in "would be paused".
     ///   - isChanged: Whether a task would be changed.
-    /// - Throws: `ExitCode` if the output cannot be written.
+    ///   - isRefused: Whether the service would refuse the change because of the task's state.
+    /// - Throws: `ExitCode` if the output cannot be written, or if a task that was named by its ID
+    ///   would be refused.
     func preview(
         _ tasks: [TaskProperties],
         _ change: String,
-        where isChanged: (TaskProperties) -> Bool
+        where isChanged: (TaskProperties) -> Bool,
+        isRefused: (TaskProperties) -> Bool
     ) throws {
-        let changed = tasks.filter(isChanged)
+        let changed = tasks.filter { isChanged($0) && !isRefused($0) }
         try Output.data(
             lines: changed.map { task in
                 let name = Terminal.output.reader.line(TaskSummary(task).shortName.description)
@@ -73,6 +76,12 @@ struct ChangeArguments: ParsableArguments {
             }
         )
         Output.talk("\(changed.count) of \(tasks.count) downloads would be \(change).")
+        let selection = try selected.selection()
+        let refused = tasks.filter { selection.words.contains(.id($0.id)) && isRefused($0) }
+        for task in refused {
+            Output.complain("download \(task.id) is \(task.state) and cannot be \(change) so")
+        }
+        if !refused.isEmpty { throw ExitStatus.invalidState.exit }
     }
 }
 
@@ -160,5 +169,11 @@ extension ManagerError {
     func named(_ id: String) -> ManagerError {
         code == .noSuchTask
             ? ManagerError(.noSuchTask, TaskSelection.Missing(id: id).description) : self
+    }
+
+    /// Returns the words for this error about a task, which they name if it is one of several.
+    func text(about id: String, isOneOfSeveral: Bool) -> String {
+        isOneOfSeveral && code != .noSuchTask
+            ? "download \(id): \(description)" : named(id).description
     }
 }

@@ -72,7 +72,9 @@ extension TaskVerb {
             let selection = try change.selected.selection()
             guard !change.dryRun else {
                 let tasks = try await selection.tasks(client)
-                return try change.preview(tasks, Self.participle, where: changes)
+                return try change.preview(tasks, Self.participle, where: changes) { task in
+                    Self.verb.isRefused(in: task.state)
+                }
             }
             guard let ids = selection.plainIDs else {
                 let (count, tasks) = try await apply(to: selection, client)
@@ -124,10 +126,22 @@ extension TaskVerb {
                 first = first ?? refused
             } catch {
                 guard !error.isUnreachable else { throw error }
-                Output.complain(error.named(id).description)
+                Output.complain(error.text(about: id, isOneOfSeveral: ids.count > 1))
                 first = first ?? ExitStatus(error)
             }
         }
         if let first { throw first.exit }
+    }
+}
+
+extension ListVerb {
+    /// Whether the service refuses the verb for a task in this state; it accepts a verb that has
+    /// nothing to do.
+    fileprivate func isRefused(in state: TaskProperties.State) -> Bool {
+        switch self {
+        case .pause: [.failed, .completed, .cancelled].contains(state)
+        case .resume, .cancel: state == .completed
+        case .retry, .remove, .trash, .open, .reveal: false
+        }
     }
 }

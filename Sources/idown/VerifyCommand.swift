@@ -40,7 +40,7 @@ struct VerifyCommand: AsyncParsableCommand {
                 } catch {
                     guard !selection.passesOver(error, of: task.id) else { continue }
                     guard !error.isUnreachable else { throw error }
-                    Output.complain(error.named(task.id).description)
+                    Output.complain(error.text(about: task.id, isOneOfSeveral: tasks.count > 1))
                     first = first ?? ExitStatus(error)
                 }
                 try Output.data(lines: lines)

@@ -103,6 +103,55 @@ struct CommandHabitTests {
         }
     }
 
+    @Test func `of several downloads an error names the one, and the others are changed`()
+        async throws
+    {
+        try await withService { service in
+            for number in 1...3 {
+                _ = try await service.add("http://127.0.0.1:9/\(number)") { $0.paused = true }
+            }
+            for id in ["1", "2"] { try await service.client.cancel(id) }
+            let paused = try await idown("pause", "1", "2", in: service)
+            #expect(paused.status == .exited(4), "\(paused)")
+            for id in ["1", "2"] {
+                #expect(paused.standardError.contains("download \(id): "), "\(paused)")
+            }
+            let host = try ChangingHost(ServedFile(content))
+            defer { host.stop() }
+            let done = try await service.add(host.url())
+            try await service.waitForState("completed", of: done)
+            let edited = try await idown("edit", done, "3", "--limit", "1M", in: service)
+            #expect(edited.status == .exited(4), "\(edited)")
+            #expect(edited.standardError.contains("download \(done): "), "\(edited)")
+            #expect(try await service.client.getTask("3").speedLimit == 1 << 20)
+            // A dry run ends as the command itself would.
+            for command in [["edit", done, "--limit", "2M"], ["pause", done], ["cancel", done]] {
+                let run = try await idown(command + ["--dry-run"], in: service)
+                #expect(run.status == .exited(4), "\(run)")
+                #expect(run.standardError.contains("0 of 1 "), "\(run)")
+                #expect(run.standardError.contains("download \(done) is completed"), "\(run)")
+            }
+            let harmless = try await idown(
+                "edit",
+                done,
+                "--priority",
+                "2",
+                "--dry-run",
+                in: service
+            )
+            #expect(harmless.status == .exited(0), "\(harmless)")
+        }
+    }
+
+    @Test func `explain names the download unless a single ID is given`() async throws {
+        try await withService { service in
+            _ = try await service.add("http://127.0.0.1:9/1") { $0.paused = true }
+            let one = try await idown("explain", "1", in: service).standardOutput
+            let state = try await idown("explain", "paused", in: service).standardOutput
+            #expect(!one.isEmpty && state == "1\t\(one)")
+        }
+    }
+
     @Test
     func `at a terminal cancel and remove ask before they delete several unfinished downloads`()
         async throws
