@@ -209,9 +209,13 @@ extension AddingArguments {
 
     /// The cookie file that is named; nil for none.
     func cookieFile() throws -> CookieFile? {
-        guard let path = loadCookies ?? cookie.flatMap({ $0.contains("=") ? nil : $0 }) else {
-            return nil
-        }
+        try Self.cookieFile(loadCookies, cookie)
+    }
+
+    /// Reads the cookie file of `--load-cookies`, or of a `--cookie` that is no cookie; nil for none.
+    static func cookieFile(_ path: String?, _ cookie: String?) throws -> CookieFile? {
+        let name = cookie.flatMap { $0.contains("=") || $0.isEmpty ? nil : $0 }
+        guard let path = path ?? name else { return nil }
         guard let file = CookieFile(try InputFile.text(of: path)) else {
             Output.complain("\(InputFile.name(of: path)) is not a cookie file in Netscape's format")
             throw ExitStatus.refusedOption.exit
@@ -225,12 +229,15 @@ extension AddingArguments {
         from file: CookieFile?,
         for url: String
     ) throws -> AddOptions {
-        guard let file, let value = file.header(for: url, now: UInt64(max(0, time(nil)))) else {
-            return options
-        }
+        guard let value = cookies(of: file, for: url) else { return options }
         var options = options
         options.headers = try adding(value, to: options.headers)
         return options
+    }
+
+    /// The cookies of a file that belong to a URL and have not expired; nil for none.
+    static func cookies(of file: CookieFile?, for url: String) -> String? {
+        file?.header(for: url, now: UInt64(max(0, time(nil))))
     }
 
     private static func adding(

@@ -108,6 +108,24 @@ struct EditCommand: AsyncParsableCommand {
     var header: [String] = []
 
     @Option(
+        name: [.customShort("b"), .long],
+        help: ArgumentHelp(
+            "Cookies to send until the download has ended. Without a = it names a cookie file.",
+            valueName: "cookies"
+        )
+    )
+    var cookie: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "Cookie file in Netscape's format, as for wget and curl.",
+            valueName: "file"
+        ),
+        completion: .file()
+    )
+    var loadCookies: String?
+
+    @Option(
         name: [.customShort("e"), .customLong("referer"), .customLong("referrer")],
         help: ArgumentHelp("URL of the page with the link.", valueName: "url")
     )
@@ -128,7 +146,7 @@ struct EditCommand: AsyncParsableCommand {
     @OptionGroup var change: ChangeArguments
 
     func validate() throws {
-        guard try !options(isTrial: true).dictionary.isEmpty else {
+        guard try namesCookieFile || !options(isTrial: true).dictionary.isEmpty else {
             throw ValidationError("give what to change, such as --priority, --limit or --url")
         }
         if let option = optionOfOneTask, try change.selected.selection().plainIDs?.count != 1 {
@@ -140,7 +158,18 @@ struct EditCommand: AsyncParsableCommand {
         if let connections, !Contract.maxConnections.contains(connections.count) {
             throw ValidationError("--connections is 1 to 16, or default, not \(connections.count)")
         }
+        if cookie != nil, loadCookies != nil {
+            throw ValidationError("give cookies by --cookie or by --load-cookies, not by both")
+        }
         try AddingArguments.checkNames(of: header)
+        try InputFile.check(
+            [cookie, loadCookies]
+                + header.filter { $0.hasPrefix("@") }.map { String($0.dropFirst()) }
+        )
+    }
+
+    private var namesCookieFile: Bool {
+        loadCookies != nil || cookie.map { !$0.isEmpty && !$0.contains("=") } == true
     }
 
     /// The option that names one file, and so is for a single task.
@@ -154,6 +183,7 @@ struct EditCommand: AsyncParsableCommand {
 
     func run() async throws {
         let options = try options()
+        let cookies = try AddingArguments.cookieFile(loadCookies, cookie)
         try await Service.use { client in
             // Read first: if an ID does not exist, nothing is changed.
             let selection = try change.selected.selection()
@@ -167,6 +197,18 @@ struct EditCommand: AsyncParsableCommand {
             var passed = 0
             var first: ExitStatus?
             for task in tasks {
+                if let cookies {
+                    // Each download gets those of its own server.
+                    var options = options
+                    let url = options.url ?? task.url
+                    guard let own = AddingArguments.cookies(of: cookies, for: url) else {
+                        Output.complain("download \(task.id): the file has no cookies for its URL")
+                        first = first ?? .refusedOption
+                        continue
+                    }
+                    options.values.cookies = own
+                    edit = try await client.editor(of: options)
+                }
                 do throws(ManagerError) {
                     try await edit(task.id)
                 } catch {
@@ -204,18 +246,6 @@ struct EditCommand: AsyncParsableCommand {
         options.values.connections = connections?.count
         options.values.checksum = checksum
         options.values.expectedSize = expectedSize
-                if let cookies {
-                    // Each download gets those of its own server.
-                    var options = options
-                    let url = options.url ?? task.url
-                    guard let own = AddingArguments.cookies(of: cookies, for: url) else {
-                        Output.complain("download \(task.id): the file has no cookies for its URL")
-                        first = first ?? .refusedOption
-                        continue
-                    }
-                    options.values.cookies = own
-                    edit = try await client.editor(of: options)
-                }
         options.values.referrer = referrer
         options.values.userAgent = userAgent
         options.values.onExisting = onExisting
@@ -227,6 +257,8 @@ struct EditCommand: AsyncParsableCommand {
         case .nothing: options.cleared.insert(.whenDone)
         case nil: break
         }
+        if cookie == "" { options.cleared.insert(.cookies) }
+        if let cookie, cookie.contains("=") { options.values.cookies = cookie }
         let lines = header.filter { !$0.isEmpty }
         if !isTrial { options.values.headers = try AddingArguments.headers(lines) }
         if !header.isEmpty, options.values.headers.isEmpty { options.cleared.insert(.headers) }
@@ -239,13 +271,6 @@ enum FinishedFileChoice: String, CaseIterable, ExpressibleByArgument {
     case open, reveal, nothing
 }
 
-extension TaskSelection {
-    /// Whether a refusal can be ignored: a task that was not named by its ID is passed over where
-    /// its state does not allow the change.
-    fileprivate func passesOver(refusal error: ManagerError, of id: String) -> Bool {
-        error.code == .invalidState && !words.contains(.id(id))
-    }
-}
 extension EditOptions {
     /// The names of the options that a completed task takes (version 2 of the contract).
     private static let lasting: Set = [
@@ -272,3 +297,10 @@ extension ManagerError {
     }
 }
 
+extension TaskSelection {
+    /// Whether a refusal can be ignored: a task that was not named by its ID is passed over where
+    /// its state does not allow the change.
+    fileprivate func passesOver(refusal error: ManagerError, of id: String) -> Bool {
+        error.code == .invalidState && !words.contains(.id(id))
+    }
+}

@@ -70,6 +70,31 @@ struct CookieTests {
         }
     }
 
+    @Test func `edit gives a download cookies, by text or by a file`() async throws {
+        let host = try ChangingHost(ServedFile(TestContent(seed: 302, count: 1000)))
+        defer { host.stop() }
+        try await withService { service in
+            let file = "127.0.0.1\tFALSE\t/\tFALSE\t0\tsession\tabc\n"
+            try TestFile.write(file, to: service.home.path + "/cookies.txt")
+            for (options, cookie) in [
+                (["--cookie", "a=1; b=2"], "a=1; b=2"), (["-b", "cookies.txt"], "session=abc"),
+                (["--load-cookies", "-"], "session=abc"), (["--cookie", ""], nil),
+            ] as [([String], String?)] {
+                let id = try await service.add(host.url("/\(options)")) { $0.paused = true }
+                let edited = try await idown(["edit", id] + options, in: service, input: file)
+                #expect(edited.status == .exited(0), "\(edited)")
+                try await service.client.resume(id)
+                try await service.waitForState("completed", of: id)
+                #expect(host.server.requests.last?["Cookie"] == cookie, "\(options)")
+            }
+            let stranger = try await service.add("http://localhost:9/x") { $0.paused = true }
+            let none = try await idown("edit", stranger, "-b", "cookies.txt", in: service)
+            #expect(none.status == .exited(6), "\(none)")
+            let twice = ["edit", "1", "--load-cookies", "-", "-H", "@-"]
+            #expect(try await idown(twice, in: service).status == .exited(64))
+        }
+    }
+
     @Test func `when a task has ended, its cookies are in no file of the list`() async throws {
         let host = try FaultServer(
             script: .init { _ in [.head("404 Not Found", [("Content-Length", "0")])] }
