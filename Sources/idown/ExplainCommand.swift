@@ -11,8 +11,8 @@ struct ExplainCommand: AsyncParsableCommand {
         abstract: "Tells why downloads do not move.",
         discussion: """
             Prints a reason a line, such as "queue: 3 of 3 running" or "retry in 12 s (HTTP 503)". \
-            For several downloads each line begins with the ID and a tab. If nothing holds a \
-            download up, a message on standard error says so.
+            Unless a single ID is given, each line begins with the ID and a tab. If nothing holds \
+            a download up, a message on standard error says so.
 
             With --history it prints what happened in the attempts of a download and what was \
             decided: time, connection, event and details. The service keeps that for downloads that \
@@ -52,7 +52,7 @@ struct ExplainCommand: AsyncParsableCommand {
                     guard selection.passesOver(error, of: task.id) else { throw error }
                 }
             }
-            let isAlone = tasks.count == 1
+            let isAlone = selection.plainIDs?.count == 1
             try Output.data(
                 lines: tasks.flatMap { task in
                     (reasons[task.id] ?? []).map { reason in
@@ -104,7 +104,7 @@ struct ExplainCommand: AsyncParsableCommand {
             let objects = entries.map { ($0.id, $0.entries.map { HistoryJSON($0) }) }
             return try Output.json(Dictionary(objects) { first, _ in first })
         }
-        let isAlone = tasks.count == 1
+        let isAlone = selection.plainIDs?.count == 1
         try Output.data(
             lines: entries.flatMap { id, entries in
                 entries.map { entry in
