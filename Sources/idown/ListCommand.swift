@@ -55,6 +55,14 @@ struct ListCommand: AsyncParsableCommand {
 
     @OptionGroup var color: ColorOption
 
+    func validate() throws {
+        if maxCount == 0 { throw ValidationError("--max-count is 1 or more") }
+        let words = try selected.selection()
+        if !words.words.isEmpty, words.plainStates != nil, !state.isEmpty {
+            throw ValidationError("give states as words or by --state, not both")
+        }
+    }
+
     func run() async throws {
         try await Service.use(startsService: start.startsService) { client in
             if addedBy != nil {
@@ -96,6 +104,7 @@ struct ListCommand: AsyncParsableCommand {
         }
         if let named = selection.plainStates {
             query.states = named
+            query.limit = maxCount
         } else {
             // Whether a named ID exists does not depend on the text that is searched for.
             query.text = nil
