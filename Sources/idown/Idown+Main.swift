@@ -19,15 +19,21 @@ extension Idown {
                 let words = CommandLine.arguments.dropFirst()
                 // A browser's manifest names a program, and cannot give it a command.
                 if BrowserExtension.isCall(words) { return try await BrowserHost.run(words) }
-                guard words != ["--version"] else {
+                guard words.first != "--version" else {
                     return try Output.data(lines: await versions())
                 }
                 try checkCommand(words)
                 var command = try await asyncParseAsRoot()
-                if var command = command as? any AsyncParsableCommand {
-                    try await command.run()
-                } else {
-                    try command.run()
+                do {
+                    if var command = command as? any AsyncParsableCommand {
+                        try await command.run()
+                    } else {
+                        try command.run()
+                    }
+                } catch let mistake as ValidationError {
+                    // ArgumentParser would show the usage of `idown` and not of the command.
+                    Output.complain(mistake.message)
+                    throw ExitStatus.usage.exit
                 }
             }
         } catch {
@@ -80,7 +86,7 @@ extension Idown {
     /// Verbs of earlier versions, and what does their work now.
     private static let formerVerbs = ["set-url": "edit ID --url URL"]
 
-    /// Refuses a first word that is not a command, and suggests the one that was probably meant.
+    /// Refuses a word in a command's place that is not one, and suggests what was probably meant.
     ///
     /// ArgumentParser calls it an unexpected argument; and `help` with a word that is not a
     /// command shows the whole help and ends with 0.
@@ -89,10 +95,13 @@ extension Idown {
     /// - Throws: ValidationError, which names the word.
     static func checkCommand(_ words: some Collection<String>) throws {
         var command: any ParsableCommand.Type = Idown.self
-        let path = words.first == helpName ? Array(words.dropFirst()) : Array(words.prefix(1))
+        let asksHelp = words.first == helpName
+        let path = words.dropFirst(asksHelp ? 1 : 0).prefix { asksHelp || !$0.hasPrefix("-") }
         for word in path where !word.hasPrefix("-") {
             if command == Idown.self, word == helpName { return }
             let known = command.configuration.subcommands
+            // What follows are the command's own arguments.
+            if known.isEmpty, !asksHelp { return }
             let next = known.first {
                 $0._commandName == word || $0.configuration.aliases.contains(word)
             }

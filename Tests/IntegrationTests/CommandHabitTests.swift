@@ -201,9 +201,10 @@ struct CommandHabitTests {
                 ("lst", "did you mean 'list'?"), ("pasue", "did you mean 'pause'?"),
                 ("set-url", "idown edit ID --url URL"),
                 ("https://a.b/c", "idown get https://a.b/c"),
-                ("explode", "idown --help"),
+                ("explode", "idown --help"), ("service statsu", "did you mean 'status'?"),
             ] {
-                let refused = try await idown(typed, in: service)
+                let words = typed.split(separator: " ").map(String.init)
+                let refused = try await idown(words, in: service)
                 #expect(refused.status == .exited(64), "\(refused)")
                 #expect(refused.standardError.contains(told), "\(refused)")
             }
