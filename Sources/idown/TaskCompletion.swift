@@ -25,7 +25,7 @@ enum TaskCompletion {
     }
 
     /// The most IDs that are offered, the newest first.
-    private static let maximumIDs: UInt32 = 500
+    private static let maximumIDs = 500
 
     private static func typed(_ words: [String], _ place: Int) -> String {
         guard words.indices.contains(place) else { return "" }
@@ -46,12 +46,13 @@ enum TaskCompletion {
         if let client = try? await ManagerClient.connect(patience: .seconds(2)) {
             if (try? await client.isRunning()) == true {
                 var query = TaskQuery()
-                query.limit = maximumIDs
                 query.states = states
                 query.descending = true
-                let page = try? await client.findTasks(query).page
+                query.properties = [.id, .fileName, .url]
+                if typed.isEmpty { query.limit = UInt32(maximumIDs) }
+                let tasks = (try? await client.allTasks(query)) ?? []
                 offers =
-                    (page ?? []).map {
+                    tasks.filter { $0.id.hasPrefix(typed) }.prefix(maximumIDs).map {
                         TaskOffer(word: $0.id, name: TaskSummary($0).shortName.description)
                     } + offers
             }
