@@ -22,8 +22,7 @@ struct ProgressDisplay {
         self.style = style
         self.isQuiet = isQuiet
         bars = ProgressBars(count: count)
-        Self.isContinued.store(false, ordering: .relaxed)
-        signal(SIGCONT) { _ in ProgressDisplay.isContinued.store(true, ordering: .relaxed) }
+        Self.noticeStops()
         pace = DrawingPace(count: count)
     }
 
@@ -61,11 +60,36 @@ struct ProgressDisplay {
         Output.draw(lines.end())
     }
 
-    /// Whether the process was stopped and goes on: the shell has written below the lines since.
-    private static let isContinued = Atomic(false)
+    /// 1 from Ctrl-Z on, 2 once the process goes on, and 0 after the next drawing: the shell has
+    /// written below the lines meanwhile.
+    private static let stop = Atomic(0)
+
+    /// Notices stops before they happen: other threads draw before the handler of SIGCONT runs.
+    private static func noticeStops() {
+        stop.store(0, ordering: .relaxed)
+        var action = sigaction()
+        // One that is ignored stays so.
+        guard sigaction(SIGTSTP, nil, &action) == 0, action.__sigaction_handler.sa_handler == nil
+        else { return }
+        signal(SIGTSTP, suspend)
+        signal(SIGCONT) { _ in
+            ProgressDisplay.stop.store(2, ordering: .relaxed)
+            signal(SIGTSTP, ProgressDisplay.suspend)
+        }
+    }
+
+    /// Stops the process as the default action does, which the second signal brings: signal(7).
+    private static let suspend: @convention(c) (CInt) -> Void = { number in
+        ProgressDisplay.stop.store(1, ordering: .relaxed)
+        signal(number, SIG_DFL)
+        raise(number)
+    }
 
     private mutating func draw() {
-        if Self.isContinued.exchange(false, ordering: .relaxed) { lines = LiveLines() }
+        if Self.stop.load(ordering: .relaxed) > 0 {
+            lines = LiveLines()
+            _ = Self.stop.compareExchange(expected: 2, desired: 0, ordering: .relaxed)
+        }
         let frame = bars.frame(
             // The last cell stays free, because some terminals wrap a line that fills it.
             width: (terminal.width ?? 80) - 1,
