@@ -72,6 +72,8 @@ package struct TaskPages: Sendable {
     package private(set) var isLoaded = false
     /// What is shown.
     package private(set) var look = Look()
+    /// The look of the known rows, which stay until ``look`` is answered; nil before the first answer.
+    package private(set) var shownLook: Look?
     /// The ids of the known rows.
     private var ids: [Int: String] = [:]
     private var tasks: [String: TaskProperties] = [:]
@@ -106,10 +108,17 @@ package struct TaskPages: Sendable {
     package var known: some Collection<String> { ids.values }
 
     /// Shows something else; what is known stays on the screen until the answer is there.
-    package mutating func show(_ look: Look) { self.look = look }
+    package mutating func show(_ look: Look) {
+        self.look = look
+        // The answers under way are about rows of the look before.
+        generation += 1
+        asked = []
+    }
 
     /// Returns the questions for rows that are looked at and not known; each is asked once.
     package mutating func questions(for rows: some Collection<Int>) -> [Question] {
+        // These rows are about to go.
+        guard shownLook == look else { return [] }
         let pages = Set(rows.filter { ids[$0] == nil && $0 < count }.map { $0 / Self.pageLength })
         return pages.subtracting(asked).sorted().map { page in
             asked.insert(page)
@@ -117,13 +126,15 @@ package struct TaskPages: Sendable {
         }
     }
 
-    /// Returns the question for everything anew, with the rows that are looked at.
+    /// Returns the question for everything anew, with the rows that are looked at, or with the first
+    /// rows of another look.
     package mutating func questionAnew(for rows: Range<Int>) -> Question {
         generation += 1
         asked = []
         isAskingAnew = true
+        let rows = shownLook == look ? rows : 0..<0
         let first = rows.lowerBound / Self.pageLength * Self.pageLength
-        let length = max(Self.pageLength, rows.upperBound - first)
+        let length = min(max(Self.pageLength, rows.upperBound - first), Self.mostRows)
         return question(first, length, isAnew: true)
     }
 
@@ -153,8 +164,10 @@ package struct TaskPages: Sendable {
 
     /// Takes an answer.
     ///
-    /// - Returns: The rows that take the place of others; nil where the answer is void or says
-    ///   nothing new. `isOld` where the list has another length by now: ask anew.
+    /// - Returns: The rows that take the place of others; nil where none does. All rows are replaced
+    ///   where the answer is the first of another look. `changed` has the downloads that look
+    ///   different, and those that were not known: a row may still show what it was long ago. `isOld`
+    ///   where the list has another length by now: ask anew.
     package mutating func take(
         _ answer: [TaskProperties],
         total: Int,
@@ -162,7 +175,7 @@ package struct TaskPages: Sendable {
     ) -> (splice: Splice?, changed: [String], isOld: Bool) {
         guard question.generation == generation else { return (nil, [], false) }
         let changed = answer.compactMap { task -> String? in
-            guard let old = tasks[task.id] else { return nil }
+            guard let old = tasks[task.id] else { return isLoaded ? task.id : nil }
             return old == newer(old, task) ? nil : task.id
         }
         guard question.isAnew else {
@@ -170,14 +183,11 @@ package struct TaskPages: Sendable {
             guard total == count else { return (nil, [], true) }
             for (place, task) in answer.enumerated() { put(task, question.first + place) }
             use(question.first)
-            let rows = Splice(
-                position: question.first,
-                removed: answer.count,
-                added: answer.count
-            )
-            return (answer.isEmpty ? nil : rows, changed, false)
+            return (nil, changed, false)
         }
         isAskingAnew = false
+        let isOtherLook = shownLook != look
+        shownLook = look
         let (oldIDs, oldTasks, oldCount) = (ids, tasks, isLoaded ? count : 0)
         (ids, tasks, count, isLoaded, uses) = ([:], [:], total, true, [:])
         for (place, task) in answer.enumerated() {
@@ -185,7 +195,11 @@ package struct TaskPages: Sendable {
         }
         let end = question.first + answer.count
         for row in stride(from: question.first, to: end, by: Self.pageLength) { use(row) }
-        return (Self.splice(from: oldIDs, oldCount, to: ids, total), changed, false)
+        guard isOtherLook else {
+            return (Self.splice(from: oldIDs, oldCount, to: ids, total), changed, false)
+        }
+        let all = Splice(position: 0, removed: oldCount, added: total)
+        return (oldCount + total == 0 ? nil : all, changed, false)
     }
 
     private mutating func put(_ task: TaskProperties, _ row: Int) {

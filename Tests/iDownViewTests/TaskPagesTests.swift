@@ -50,7 +50,7 @@ struct TaskPagesTests {
         let rows = (256..<384).map { task(1_000 - $0) }
         let first = try #require(questions.first)
         let result = pages.take(rows, total: 1_000, for: first)
-        #expect(result.splice == .init(position: 256, removed: 128, added: 128))
+        #expect(result.splice == nil)
         #expect(pages[300]?.id == "700")
     }
 
@@ -112,6 +112,50 @@ struct TaskPagesTests {
         let rows = [5, 3, 4, 2, 1].map { task($0) }
         let splice = pages.take(rows, total: 5, for: question).splice
         #expect(splice == .init(position: 1, removed: 2, added: 2))
+    }
+
+    private func shown(_ filter: TaskList.Filter) -> TaskPages.Look {
+        var look = TaskPages.Look()
+        look.filter = filter
+        return look
+    }
+
+    @Test
+    func `the rows of another look take the place of all rows`() {
+        var pages = TaskPages()
+        pages.show(shown(.only(.cancelled)))
+        #expect(answer(&pages, 3) == .init(position: 0, removed: 0, added: 3))
+        pages.show(shown(.all))
+        #expect(answer(&pages, 300) == .init(position: 0, removed: 3, added: 300))
+        #expect(pages.shownLook == pages.look)
+        #expect(answer(&pages, 301) == .init(position: 0, removed: 0, added: 1))
+    }
+
+    @Test
+    func `before another look is answered no page is asked for, and none is taken`() throws {
+        var pages = loaded(300)
+        let question = try #require(pages.questions(for: [200]).first)
+        pages.show(shown(.unfinished))
+        #expect(pages.questions(for: [299]).isEmpty)
+        _ = pages.take((128..<256).map { task(300 - $0) }, total: 300, for: question)
+        #expect(pages[200] == nil)
+        #expect(pages[0]?.id == "300")
+        #expect(pages.questionAnew(for: 128..<256).query.offset == 0)
+    }
+
+    @Test
+    func `however far rows are apart, no question is for more than are kept`() {
+        var pages = loaded(100_000)
+        let limit = pages.questionAnew(for: 0..<90_000).query.limit
+        #expect(limit == UInt32(TaskPages.mostRows))
+    }
+
+    @Test
+    func `a page that was not known is drawn anew, as rows may show what was long ago`() throws {
+        var pages = loaded(300)
+        let question = try #require(pages.questions(for: [299]).first)
+        let rows = (256..<300).map { task(300 - $0) }
+        #expect(pages.take(rows, total: 300, for: question).changed == rows.map(\.id))
     }
 
     @Test
