@@ -25,8 +25,10 @@ final class Announcer {
 
     init(_ client: ManagerClient) { self.client = client }
 
-    /// Tells of these downloads also where their rows are not known.
+    /// Tells of these downloads also where their rows are not known; of many the message of what was
+    /// done tells the number.
     func watch(_ ids: [String]) {
+        guard Announcement.isPossible, ids.count <= Self.mostNames else { return }
         for id in ids where watched[id] == nil { watched.updateValue(nil, forKey: id) }
     }
 
