@@ -26,7 +26,9 @@ final class ListFeed {
     var rowsChanged: (Set<String>) -> Void = { _ in }
     /// The phase, the length or the counts have changed.
     var listChanged: () -> Void = {}
-    /// The rows that GTK holds.
+    /// Tells the user of an error.
+    var say: (String) -> Void = { _ in }
+    /// The rows that are on the screen or near.
     var lookedAt: () -> Range<Int> = { 0..<0 }
 
     private var follower: Task<Void, Never>?
@@ -51,10 +53,7 @@ final class ListFeed {
             guard let self else { return }
             for question in questions { Task { await self.ask(question) } }
         }
-        model.askForIDs = { [weak self] places in
-            guard let self else { return }
-            Task { await self.choose(places) }
-        }
+        model.askForIDs = { [weak self] in self?.choose($0) }
     }
 
     /// Begins to follow the list.
@@ -188,14 +187,22 @@ final class ListFeed {
         listChanged()
     }
 
-    /// Selects rows whose ids are not known yet.
-    private func choose(_ places: Range<Int>) async {
-        var query = model.pages.look.query
+    /// Selects rows whose ids are not known yet, unless the user selects something else meanwhile.
+    private func choose(_ places: Range<Int>) {
+        let (client, look, choices) = (client, model.pages.look, model.choices)
+        // These places are those of rows that are about to go.
+        guard look == model.pages.shownLook else { return }
+        var query = look.query
         query.properties = [.id]
         query.offset = UInt32(clamping: places.lowerBound)
         query.limit = UInt32(clamping: places.count)
-        guard let (tasks, _) = try? await client.findTasks(query) else { return }
-        model.setChosen(model.chosen.union(tasks.compactMap { UInt64($0.id) }))
+        Task {
+            do throws(ManagerError) {
+                let tasks = try await client.findTasks(query).page
+                guard model.choices == choices, model.pages.look == look else { return }
+                model.setChosen(model.chosen.union(tasks.compactMap { UInt64($0.id) }))
+            } catch { say(error.text) }
+        }
     }
 
     /// Has rows drawn anew, soon.

@@ -67,7 +67,7 @@ final class ListPane {
             }
         }
         feed.lookedAt = { [weak self] in self?.lookedAt ?? 0..<0 }
-        model.blanks = { [weak self] in self?.blanks.map(\.place) ?? [] }
+        model.held = { [weak self] in self?.held.map { ($0.place, $0.view.id) } ?? [] }
         model.fill = { [weak self] most in self?.fill(most) ?? false }
         addMenu()
     }
@@ -133,8 +133,9 @@ final class ListPane {
         }
         factory.on("teardown") { [weak self] in self?.views[$0.object(1)] = nil }
         list.on("activate") { [weak self] arguments in
-            guard let self, let task = self.model.pages[arguments.number(1)],
-                let id = UInt64(task.id), let verb = ListVerb.toggle(of: task.state)
+            let place = arguments.number(1)
+            guard let self, let id = self.held.first(where: { $0.place == place })?.view.id,
+                let task = self.model.pages["\(id)"], let verb = ListVerb.toggle(of: task.state)
             else { return }
             if let verb = RowVerb(rawValue: verb.rawValue) { self.carryOut(verb, id) }
         }
@@ -152,16 +153,24 @@ final class ListPane {
         view.show(task, id: id, note: id.flatMap(note))
     }
 
-    /// The rows that GTK holds: those on the screen, and about a hundred above and below.
+    /// The rows on the screen: all rows are equally high.
+    private var seen: Range<Int> {
+        guard let adjustment = gtk_scrollable_get_vadjustment(list.opaque) else { return 0..<0 }
+        let adjusted = Object(adjustment)
+        let height = adjusted.real("upper")
+        guard height > 0 else { return 0..<0 }
+        let rows = Double(model.pages.count) / height
+        let (top, length) = (adjusted.real("value"), adjusted.real("page-size"))
+        return Int(rows * top)..<Int((rows * (top + length)).rounded(.up))
+    }
+
+    /// The rows on the screen, and those that GTK holds above and below.
+    ///
+    /// GTK holds the focused row, too, wherever that is.
     private var lookedAt: Range<Int> {
-        var (first, end) = (Int.max, 0)
-        for (item, view) in views where view.id != nil {
-            let place = gtk_list_item_get_position(item.opaque)
-            guard place != .max else { continue }
-            first = min(first, Int(place))
-            end = max(end, Int(place) + 1)
-        }
-        return first < end ? first..<end : 0..<0
+        let seen = seen
+        guard !seen.isEmpty else { return seen }
+        return max(0, seen.lowerBound - 100)..<min(model.pages.count, seen.upperBound + 100)
     }
 
     /// Shows downloads in rows that were still to come, from the middle of the screen outwards.
@@ -169,10 +178,11 @@ final class ListPane {
     /// - Parameter most: How many rows to fill.
     /// - Returns: Whether more rows can be filled.
     private func fill(_ most: Int) -> Bool {
-        let middle = middle
-        let rows = blanks.filter { model.pages[$0.place] != nil }
+        let seen = seen
+        let middle = (seen.lowerBound + seen.upperBound) / 2
+        let rows = held.filter { $0.view.id == nil && model.pages[$0.place] != nil }
             .sorted { abs($0.place - middle) < abs($1.place - middle) }
-        for (item, place) in rows.prefix(most) {
+        for (item, place, _) in rows.prefix(most) {
             guard let row = gtk_list_item_get_item(item.opaque) else { continue }
             model.give(Object(row), place)
             bind(item)
@@ -180,22 +190,12 @@ final class ListPane {
         return rows.count > most
     }
 
-    /// The rows that GTK holds and whose downloads are still to come.
-    private var blanks: [(item: Object, place: Int)] {
+    /// The rows that GTK holds.
+    private var held: [(item: Object, place: Int, view: RowView)] {
         views.compactMap { item, view in
             let place = gtk_list_item_get_position(item.opaque)
-            return view.id == nil && place != .max ? (item, Int(place)) : nil
+            return place == .max ? nil : (item, Int(place), view)
         }
-    }
-
-    /// The row in the middle of the screen: all rows are equally high.
-    private var middle: Int {
-        guard let adjustment = gtk_scrollable_get_vadjustment(list.opaque) else { return 0 }
-        let adjusted = Object(adjustment)
-        let height = adjusted.real("upper")
-        guard height > 0 else { return 0 }
-        let place = adjusted.real("value") + adjusted.real("page-size") / 2
-        return Int(Double(model.pages.count) * place / height)
     }
 
     /// Shows downloads anew.

@@ -180,6 +180,7 @@ final class MainWindow {
             self?.pane.redraw(ids)
             self?.details.renew(ids)
         }
+        feed.say = { [weak self] in self?.tasks.say($0) }
         announcer.window = { [weak self] in self?.object }
         model.selectionChanged = { [weak self] in self?.selectionChanged() }
         tasks.window = { [weak self] in self?.object }

@@ -22,8 +22,12 @@ final class RowModel {
     static let shared = RowModel()
 
     private(set) var pages = TaskPages()
+    /// How many rows GTK was told of.
+    private var count = 0
     /// The selected downloads.
     private(set) var chosen: Set<UInt64> = []
+    /// How often the user has selected something: an answer that comes late is about another choice.
+    private(set) var choices = 0
     /// The items of known rows, so that GTK finds the same item in another place.
     private var items: [UInt64: Object] = [:]
     /// The rows that GTK has asked for and that are not known.
@@ -33,8 +37,8 @@ final class RowModel {
 
     /// Asks the service for rows.
     var ask: ([TaskPages.Question]) -> Void = { _ in }
-    /// The rows that GTK holds and whose downloads are still to come.
-    var blanks: () -> [Int] = { [] }
+    /// The rows that GTK holds, each with the download that it shows; nil for one still to come.
+    var held: () -> [(place: Int, id: UInt64?)] = { [] }
     /// Shows downloads in rows that were still to come, in so many at most, and tells whether there
     /// are more.
     var fill: (Int) -> Bool = { _ in false }
@@ -81,7 +85,7 @@ final class RowModel {
                 return
             }
             table.pointee.get_item_type = { _ in RowModel.rowType }
-            table.pointee.get_n_items = { _ in guint(RowModel.shared.pages.count) }
+            table.pointee.get_n_items = { _ in guint(RowModel.shared.count) }
             table.pointee.get_item = { _, place in RowModel.shared.item(at: Int(place))?.raw }
         }
         g_type_add_interface_static(type, g_list_model_get_type(), &list)
@@ -116,7 +120,7 @@ final class RowModel {
                 return 1
             }
             table.pointee.select_all = { _ in
-                RowModel.shared.choose(0..<RowModel.shared.pages.count, isAlone: false)
+                RowModel.shared.choose(0..<RowModel.shared.count, isAlone: false)
                 return 1
             }
             table.pointee.unselect_all = { _ in
@@ -136,7 +140,7 @@ final class RowModel {
 
     /// Returns an item that the caller owns.
     private func item(at place: Int) -> Object? {
-        guard place < pages.count else { return nil }
+        guard place < count else { return nil }
         guard let task = pages[place], let id = UInt64(task.id) else {
             missing.insert(place)
             askSoon()
@@ -176,16 +180,33 @@ final class RowModel {
         total: Int,
         for question: TaskPages.Question
     ) -> (changed: [String], isOld: Bool) {
+        let before = pages.shownLook
         let result = pages.take(tasks, total: total, for: question)
         forgetItems()
-        if question.isAnew {
-            if let splice = result.splice { change(splice) }
-            // The answers that were under way are void.
-            missing.formUnion(blanks())
-            askSoon()
+        if let splice = result.splice { replace(splice, isOtherLook: before != pages.shownLook) }
+        if let before, let now = pages.shownLook,
+            (before.filter, before.search) != (now.filter, now.search)
+        {
+            // Nobody sees what was selected before.
+            setChosen([])
         }
+        settle()
         fillSoon()
         return (result.changed, result.isOld)
+    }
+
+    /// Asks for the rows that GTK holds and that are not known, and replaces those that show another
+    /// download than the one in their place.
+    ///
+    /// GTK holds the focused row, too, wherever it is, and rows of pages that were forgotten.
+    private func settle() {
+        let held = held()
+        missing.formUnion(held.lazy.map(\.place).filter { self.pages[$0] == nil })
+        askSoon()
+        for (place, id) in held {
+            guard let id, let task = pages[place], task.id != "\(id)" else { continue }
+            change(TaskPages.Splice(position: place, removed: 1, added: 1))
+        }
     }
 
     /// The most items that are kept: twice as many as rows are known at once, so that the unknown
@@ -230,7 +251,15 @@ final class RowModel {
         }
     }
 
+    private func replace(_ rows: TaskPages.Splice, isOtherLook: Bool) {
+        guard isOtherLook else { return change(rows) }
+        // In one step GTK would look for its rows among all new ones, and ask for each of those.
+        change(TaskPages.Splice(position: 0, removed: rows.removed, added: 0))
+        change(TaskPages.Splice(position: 0, removed: 0, added: rows.added))
+    }
+
     private func change(_ rows: TaskPages.Splice) {
+        count += rows.added - rows.removed
         g_list_model_items_changed(
             object.opaque,
             guint(rows.position),
@@ -264,11 +293,18 @@ final class RowModel {
     }
 
     private func ids(_ places: Range<Int>) -> [UInt64] {
-        places.compactMap { pages[$0].flatMap { UInt64($0.id) } }
+        let known = places.compactMap { pages[$0].flatMap { UInt64($0.id) } }
+        guard known.count < places.count else { return known }
+        // What a row shows is what is meant, also where its page was forgotten.
+        return known
+            + held().compactMap { place, id in
+                places.contains(place) && pages[place] == nil ? id : nil
+            }
     }
 
     private func choose(_ places: Range<Int>, isAlone: Bool) {
-        let ids = ids(places.clamped(to: 0..<pages.count))
+        let places = places.clamped(to: 0..<count)
+        let ids = ids(places)
         setChosen(isAlone ? Set(ids) : chosen.union(ids))
         if ids.count < places.count { askForIDs(places) }
     }
@@ -291,10 +327,11 @@ final class RowModel {
 
     /// Selects exactly these downloads.
     func setChosen(_ ids: Set<UInt64>) {
+        choices += 1
         guard ids != chosen else { return }
         chosen = ids
-        if pages.count > 0 {
-            gtk_selection_model_selection_changed(object.opaque, 0, guint(pages.count))
+        if count > 0 {
+            gtk_selection_model_selection_changed(object.opaque, 0, guint(count))
         }
         selectionChanged()
     }

@@ -89,9 +89,10 @@ class Desktop(Session):
 
     def empty(self):
         """Empties the list, the folders and the trash."""
-        for task in self.tasks():
-            if task["State"] not in ("completed", "cancelled"):
-                self.command("cancel", str(task["Id"]), "-y")
+        unfinished = [str(task["Id"]) for task in self.tasks()
+                      if task["State"] not in ("completed", "cancelled")]
+        if unfinished:
+            self.command("cancel", *unfinished, "-y")
         if self.tasks():
             self.command("remove", "all", "-y")
         for folder in (self.downloads, self.saved, self.home / ".local/share/Trash"):

@@ -648,6 +648,23 @@ class Looking(Case):
         field.write("")
         shows("alpha.bin", "gamma.bin", "beta.bin", "delta.bin")
 
+    def test_what_a_search_hides_is_not_selected(self):
+        for name in ("seen.bin", "hidden1.bin", "hidden2.bin"):
+            self.add(name)
+        self.window.row("hidden2.bin", "Completed")
+        self.window.choose("hidden1.bin", "hidden2.bin")
+        self.window.find("2 selected")
+        self.window.click("Sort by Name")
+        wait(lambda: self.window.names[0] == "hidden1.bin", "rows in another order")
+        self.assertIsNotNone(self.window.seek("2 selected"))
+        self.window.act("search")
+        self.window.field("Search in names and links").write("seen")
+        self.window.has_no_row("hidden1.bin")
+        self.window.gone("2 selected")
+        self.window.field("Search in names and links").write("")
+        self.window.row("hidden1.bin")
+        self.window.find("0 selected")
+
     def test_the_list_is_sorted_by_source_and_by_time_left(self):
         for host in ("b.example", "a.example"):
             self.desktop.command("add", "--paused", f"http://{host}/{host[0]}.bin")
@@ -712,6 +729,75 @@ class Looking(Case):
         (self.desktop.downloads / "verify.bin").write_bytes(bytes(5000))
         self.window.row("verify.bin").act("row.verify")
         self.window.find("The file is not what it should be")
+
+
+class Long(Case):
+    """Lists that are longer than what the window knows of them."""
+
+    def fill(self, count, first=None):
+        """So many paused downloads; the one with the highest number is in the first row, or `first`."""
+        path = self.desktop.work / "links"
+        path.write_text("".join(f"http://127.0.0.1:9/long{number:04}.bin\n" for number in range(count)))
+        self.desktop.command("add", "--paused", "-i", str(path))
+        self.window.row(first or f"long{count - 1:04}.bin", "Paused", 20)
+
+    def listen(self, method):
+        """What is asked of the service from now on: a function that returns its text."""
+        log = self.desktop.work / "asked.log"
+        log.unlink(missing_ok=True)
+        monitor = self.desktop.start(
+            ["dbus-monitor", "--session", f"destination=org.idown.Manager1,member={method}"], "asked")
+
+        def end():
+            monitor.terminate()
+            monitor.wait()
+            self.desktop.children.remove(monitor)
+        self.addCleanup(end)
+        # It tells its own name first.
+        wait(lambda: log.exists() and "NameAcquired" in log.read_text(), "who listens")
+        return log.read_text
+
+    def test_after_a_filter_the_rows_are_those_of_the_list(self):
+        self.fill(300)
+        ids = {task["FileName"]: str(task["Id"]) for task in self.desktop.tasks()}
+        names = [f"long{number:04}.bin" for number in range(300)][::-1]
+        gone = names[100:300:80]
+        self.desktop.command("cancel", *(ids[name] for name in gone), "-y")
+        self.window.find("Cancelled 3", self.Role.PUSH_BUTTON).click()
+        wait(lambda: self.window.names == gone, "the cancelled ones")
+        self.window.find("All 300", self.Role.PUSH_BUTTON).click()
+        wait(lambda: len(self.window.names) > 3, "all rows")
+        found = self.window.names
+        self.assertEqual(found, names[:len(found)])
+
+    def test_select_all_that_is_answered_late_undoes_no_other_choice(self):
+        self.fill(400)
+        service = self.desktop.service()
+        for pid in service:
+            kill(pid, signal.SIGSTOP)
+        try:
+            self.window.list.act("list.select-all")
+            self.window.find(lambda name: name.endswith(" selected") and name != "0 selected")
+            self.window.choose("long0399.bin")
+            self.window.find("1 selected")
+        finally:
+            for pid in service:
+                kill(pid, signal.SIGCONT)
+        # The service answers in order.
+        self.desktop.command("add", "--paused", "http://127.0.0.1:9/last.bin")
+        self.window.row("last.bin", "Paused")
+        self.assertIsNotNone(self.window.seek("1 selected"))
+        self.window.list.act("list.select-all")
+        self.window.find("401 selected")
+
+    def test_of_many_that_change_none_is_asked_for_alone(self):
+        self.fill(400)
+        self.window.list.act("list.select-all")
+        self.window.find("400 selected")
+        asked = self.listen("GetTask")
+        self.window.act("cancel")
+        self.window.find("Cancelled 400", seconds=20)
+        self.assertNotIn("member=GetTask\n", asked())
 
 
 class Resting(Case):
@@ -960,6 +1046,33 @@ class Keys(Case):
         self.window.row("delete.bin", "Will be moved to the trash")
         self.window.click("Undo")
         self.window.row("delete.bin", "Completed")
+
+    def test_a_focused_row_far_away_makes_no_question_longer(self):
+        Long.fill(self, 1500)
+        self.press(self.window.row("long1499.bin"), 1)
+        self.desktop.mouse("mousemove", "--window", self.window.number, 400, 400)
+        self.desktop.mouse("click", "--repeat", 1000, "--delay", 2, 5)
+        self.window.row("long0000.bin", "Paused", 20)
+        asked = Long.listen(self, "FindTasks")
+        self.desktop.command("add", "--paused", "http://127.0.0.1:9/last.bin")
+
+        def limits():
+            return [int(limit) for limit in re.findall(r'"limit"\s+variant\s+uint32 (\d+)', asked())]
+        wait(lambda: any(limit > 1 for limit in limits()), "a question for rows")
+        self.assertLess(max(limits()), 600)
+
+    def test_a_focused_row_far_away_shows_what_it_is(self):
+        # The oldest comes first.
+        self.window.act("descending")
+        self.addCleanup(lambda: self.window.act("descending"))
+        self.add("far.bin", "downloading", size=10 * MIB, rate=MIB // 2)
+        Long.fill(self, 1500, "long0000.bin")
+        self.press(self.window.row("far.bin", "Downloading"), 1)
+        self.desktop.mouse("mousemove", "--window", self.window.number, 400, 400)
+        self.desktop.mouse("click", "--repeat", 1000, "--delay", 2, 5)
+        self.window.row("long1499.bin", "Paused", 20)
+        self.wait_state("far.bin", "completed")
+        self.window.row("far.bin", "Completed")
 
     def test_a_right_click_opens_the_menu_of_its_row(self):
         self.add("click.bin", "paused")
