@@ -42,9 +42,10 @@ final class ListFeed {
     private static let pace: Duration = .milliseconds(250)
     /// Rows move at most five times a second.
     private static let refreshPace: Duration = .milliseconds(200)
-    /// An order by the time left moves with every step of a download, and in a list of 100,000 the
-    /// service takes a while to sort: it has ten times as long to rest.
+    /// Rows in an order by progress or time left move with every step of a download, and in a list of
+    /// 100,000 the service takes a while to sort: it has ten times as long to rest.
     private static let rest = 10
+    private static let longestRest: Duration = .seconds(2)
 
     init(_ client: ManagerClient, _ announcer: Announcer) {
         self.client = client
@@ -56,9 +57,10 @@ final class ListFeed {
         model.askForIDs = { [weak self] in self?.choose($0) }
     }
 
-    /// Begins to follow the list.
+    /// Begins to follow the list, and asks for it anew.
     func start() {
         follower?.cancel()
+        endRefresh()
         phase = .loading
         let client = client
         follower = Task { [weak self] in
@@ -67,9 +69,8 @@ final class ListFeed {
                     guard let self, !Task.isCancelled else { return }
                     self.take(news)
                 }
-                self?.fail(translated("The session bus went away. The downloads go on without it."))
             } catch {
-                self?.fail(error.text)
+                if !Task.isCancelled { self?.fail(error.text) }
             }
         }
     }
@@ -112,9 +113,14 @@ final class ListFeed {
         guard look != model.pages.look else { return }
         model.show(look)
         isStale = true
+        endRefresh()
+        refresh()
+    }
+
+    /// Ends the question under way and the rest after it.
+    private func endRefresh() {
         refresher?.cancel()
         refresher = nil
-        refresh()
     }
 
     /// Asks anew, now or when the question under way is answered.
@@ -127,13 +133,17 @@ final class ListFeed {
                 if self.areCountsStale {
                     self.areCountsStale = false
                     await self.count()
+                    // What asks in its place counts anew.
+                    if Task.isCancelled { self.areCountsStale = true }
                 }
                 if self.isStale {
                     self.isStale = false
                     await self.ask(self.model.questionAnew(for: self.lookedAt()))
                 }
                 let took = ContinuousClock.now - start
-                try? await Task.sleep(for: max(Self.refreshPace, took * Self.rest))
+                let isMoving = [.progress, .timeLeft].contains(self.model.pages.look.sort)
+                let rest = isMoving ? min(took * Self.rest, Self.longestRest) : .zero
+                try? await Task.sleep(for: max(Self.refreshPace, rest))
             }
             if !Task.isCancelled { self?.refresher = nil }
         }

@@ -473,6 +473,53 @@ class Moving(Case):
         self.window.row("afterwards.bin", "Completed")
 
 
+class Failing(Case):
+    """The service is slow, or cannot be started."""
+
+    def test_try_again_asks_again(self):
+        self.add("again.bin")
+        self.window.row("again.bin", "Completed")
+        path = self.desktop.work / "services/org.idown.Manager1.service"
+        usual = path.read_text()
+
+        def use(text):
+            path.write_text(text)
+            self.desktop.ask_bus("ReloadConfig")
+        use("[D-BUS Service]\nName=org.idown.Manager1\nExec=/bin/sh -c 'sleep 2; exit 1'\n")
+        try:
+            for pid in self.desktop.service():
+                kill(pid)
+            # A call that it does not answer is no failure of the list.
+            wait(lambda: "false" in self.desktop.ask_bus(
+                "NameHasOwner", "string:org.idown.Manager1"), "the service's end")
+            self.window.act("descending")
+            self.addCleanup(lambda: self.window.act("descending"))
+            # Its place is told anew once its page is shown.
+            wait(lambda: self.window.button("Try Again").is_seen, "no list", 30)
+        finally:
+            use(usual)
+        self.window.click("Try Again")
+        # Nobody else asks for it.
+        wait(self.desktop.service, "the service")
+
+    def test_a_slow_answer_does_not_delay_the_next(self):
+        self.add("before.bin")
+        self.window.row("before.bin", "Completed")
+        service = self.desktop.service()
+        for pid in service:
+            kill(pid, signal.SIGSTOP)
+        try:
+            self.window.act("descending")
+            # What is measured is the time after it.
+            threading.Event().wait(2)
+        finally:
+            for pid in service:
+                kill(pid, signal.SIGCONT)
+        self.addCleanup(lambda: self.window.act("descending"))
+        self.add("after.bin")
+        self.window.row("after.bin", "Completed", 5)
+
+
 class Closing(Case):
     def test_what_waits_for_its_message_is_done_when_the_window_closes(self):
         self.add("closing.bin")
