@@ -25,17 +25,19 @@ final class TaskActions {
 
     private final class Pending {
         let note: String
+        let tasks: [String]
         let ids: Set<UInt64>
-        let call: () async throws(ManagerError) -> Void
+        let call: ([String]) async throws(ManagerError) -> Void
         var isUndone = false
 
         init(
             _ note: String,
-            _ ids: Set<UInt64>,
-            _ call: @escaping () async throws(ManagerError) -> Void
+            _ tasks: [String],
+            _ call: @escaping ([String]) async throws(ManagerError) -> Void
         ) {
             self.note = note
-            self.ids = ids
+            self.tasks = tasks
+            ids = Set(tasks.compactMap { UInt64($0) })
             self.call = call
         }
     }
@@ -85,13 +87,13 @@ final class TaskActions {
                 translated("Will be cancelled"),
                 counted("{count} download is cancelled", "{count} downloads are cancelled", count),
                 tasks
-            ) { () throws(ManagerError) in _ = try await client.cancelTasks(tasks) }
+            ) { tasks throws(ManagerError) in _ = try await client.cancelTasks(tasks) }
         case .remove:
             later(
                 translated("Will be removed"),
                 counted("{count} download is removed", "{count} downloads are removed", count),
                 tasks
-            ) { () throws(ManagerError) in _ = try await client.removeTasks(tasks) }
+            ) { tasks throws(ManagerError) in _ = try await client.removeTasks(tasks) }
         case .trash:
             var options = RemoveOptions()
             options.trashFiles = true
@@ -103,7 +105,7 @@ final class TaskActions {
                     count
                 ),
                 tasks
-            ) { () throws(ManagerError) in
+            ) { tasks throws(ManagerError) in
                 _ = try await client.removeTasks(tasks, options: options)
             }
         case .open, .reveal:
@@ -193,30 +195,21 @@ final class TaskActions {
 
     // MARK: Undo
 
-    private func later(
-        _ note: String,
-        _ text: String,
-        _ tasks: [String],
-        _ call: @escaping () async throws(ManagerError) -> Void
-    ) {
-        later(note, text, tasks.compactMap { UInt64($0) }, call)
-    }
-
     /// Does something when the message that offers to undo it is over.
     private func later(
         _ note: String,
         _ text: String,
-        _ ids: [UInt64],
-        _ call: @escaping () async throws(ManagerError) -> Void
+        _ tasks: [String],
+        _ call: @escaping ([String]) async throws(ManagerError) -> Void
     ) {
-        let pending = Pending(note, Set(ids), call)
+        let pending = Pending(note, tasks, call)
         // One at a time: this ends the message of the one before, which is done now.
         messages.show(text, button: translated("Undo"), isUrgent: true) { [weak self] isPressed in
             pending.isUndone = isPressed
             self?.finish(pending)
         }
         self.pending = pending
-        notesChanged(ids)
+        notesChanged(Array(pending.ids))
     }
 
     private func finish(_ pending: Pending) {
@@ -233,9 +226,20 @@ final class TaskActions {
     }
 
     private func end(_ pending: Pending) async {
-        do throws(ManagerError) { try await pending.call() } catch { say(error.text) }
+        do throws(ManagerError) { try await carryOut(pending) } catch { say(error.text) }
         if self.pending === pending { self.pending = nil }
         notesChanged(Array(pending.ids))
+    }
+
+    /// Carries it out for the downloads that another client has not removed meanwhile.
+    private func carryOut(_ pending: Pending) async throws(ManagerError) {
+        do throws(ManagerError) {
+            return try await pending.call(pending.tasks)
+        } catch {
+            guard error.code == .noSuchTask else { throw error }
+        }
+        let left = try await client.getTasks(pending.tasks, of: [.id]).map(\.id)
+        if !left.isEmpty { try await pending.call(left) }
     }
 
     /// Does at once what waits for its message; for when the window closes.

@@ -410,6 +410,18 @@ class Moving(Case):
         self.assertIsNone(self.task("remove.bin"))
         self.assertTrue((self.desktop.downloads / "remove.bin").exists())
 
+    def test_a_removal_goes_on_where_another_client_has_removed_one(self):
+        ids = [self.add(f"taken{number}.bin") for number in range(2)]
+        for number in range(2):
+            self.window.row(f"taken{number}.bin", "Completed")
+        self.window.choose("taken0.bin", "taken1.bin")
+        self.window.act("remove")
+        self.window.row("taken1.bin", "Will be removed")
+        self.desktop.command("remove", ids[0], "-y")
+        self.window.has_no_row("taken0.bin")
+        self.window.has_no_row("taken1.bin", 15)
+        self.assertEqual(self.desktop.tasks(), [])
+
     def test_clear_can_be_undone(self):
         for name in ("clear1.bin", "clear2.bin"):
             self.add(name)
