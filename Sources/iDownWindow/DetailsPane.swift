@@ -58,6 +58,7 @@ final class DetailsPane {
         box = .scrolled(content).adding(["background"])
         box.set("width-request", .number(Self.width))
         box.set("hexpand", false)
+        box.set("visible", false)
         picture.area.named(translated("Parts of the file that are here"))
         plot.area.named(translated("Speed over the last minutes"))
         edit.on("clicked") { [weak self] _ in self?.ask(.edit) }

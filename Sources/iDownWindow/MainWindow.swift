@@ -191,6 +191,11 @@ final class MainWindow {
             self?.sortAction?.setState(choice: look.sort.rawValue)
             self?.descendingAction?.setState(isOn: look.isDescending)
         }
+        // GTK closes and opens the pane, too: by a click beside it, or for the focus.
+        flap.onChange(of: "reveal-flap") { [weak self] in
+            guard let self, self.flap.flag("reveal-flap") != self.areDetailsShown else { return }
+            self.showDetails(!self.areDetailsShown)
+        }
         details.samples = { [weak self] in self?.feed.speeds[$0] }
         details.carryOut = { [weak self] verb, id in self?.carryOut(verb, [id]) }
         arrivals.add = { [weak self] in self?.openAddDialog($0) }
@@ -309,7 +314,7 @@ extension MainWindow {
         case .details:
             let isOther = ids.count == 1 && ids.first != details.id
             if isOther { model.setChosen(Set(ids.compactMap { UInt64($0) })) }
-            showDetails(isOther || !flap.flag("reveal-flap"))
+            showDetails(isOther || !areDetailsShown)
         case .copyLink: copyLinks(of: ids)
         case .verify: if let id = ids.first { tasks.verify(id) }
         case .edit: if let id = ids.first { openEditDialog(id, isForLink: false) }
@@ -322,6 +327,8 @@ extension MainWindow {
         // The rows give way first, so that the pane finds room beside them.
         areDetailsShown = isShown
         fit()
+        // A hidden pane gets no focus, for which GTK would open it.
+        details.box.set("visible", .flag(isShown))
         flap.set("reveal-flap", .flag(isShown))
         details.setOpen(isShown)
     }

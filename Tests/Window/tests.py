@@ -1106,6 +1106,17 @@ class Keys(Case):
         self.window.click("Undo")
         self.window.row("delete.bin", "Completed")
 
+    def test_the_details_stay_closed_when_the_last_row_goes(self):
+        self.add("alone.bin")
+        self.press(self.window.row("alone.bin", "Completed"), 1)
+        self.desktop.keys("Delete")
+        self.window.has_no_row("alone.bin", 20)
+        self.assertIsNone(self.window.seek("No download is selected"))
+        self.window.act("details")
+        self.window.find("No download is selected")
+        self.window.act("details")
+        self.window.gone("No download is selected")
+
     def test_a_focused_row_far_away_makes_no_question_longer(self):
         Long.fill(self, 1500)
         self.press(self.window.row("long1499.bin"), 1)
