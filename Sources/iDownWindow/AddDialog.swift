@@ -8,7 +8,8 @@ import iDownView
 
 /// Adds downloads: links in lines, and how they are to be downloaded.
 ///
-/// What links lead to is shown before they are added.
+/// What links lead to is shown before they are added. Some links work only once, and most of those have
+/// a query: the server is asked about a link with a query only when the user wants it.
 final class AddDialog {
     private let client: ManagerClient
     private let tasks: TaskActions
@@ -21,10 +22,13 @@ final class AddDialog {
             "left-margin": 8, "right-margin": 8, "monospace": true,
         ]
     )
-    private let facts = Object.label(classes: ["dim-label"], ["wrap": true])
+    private let facts = Object.label(classes: ["dim-label"], ["wrap": true, "hexpand": true])
+    private let lookUp = Object.textButton(translated("Look Up"))
     private let paused = Object(gtk_switch_get_type(), ["valign": 3])
     private var links = LinkText("")
     private let probes: LinkProbes
+    /// The links with a query that the server may be asked about.
+    private var wanted: Set<String> = []
     private var reading: Task<Void, Never>?
     private var usualFolder: String?
 
@@ -61,7 +65,7 @@ final class AddDialog {
                         classes: ["heading"],
                         ["hexpand": true]
                     ), choose,
-                ]), scrolled, facts,
+                ]), scrolled, .box(spacing: 12, [facts, lookUp]),
                 form.box, start,
             ]
         )
@@ -71,6 +75,21 @@ final class AddDialog {
         form.changed = { [weak self] in
             self?.judge()
             self?.ask()
+        }
+        lookUp.set("valign", 1)
+        lookUp.set(
+            "tooltip-text",
+            .text(
+                translated(
+                    "Asks the server for names and sizes. This uses up links that work only once."
+                )
+            )
+        )
+        lookUp.on("clicked") { [weak self] _ in
+            guard let self else { return }
+            self.wanted.formUnion(self.links.links)
+            self.showFacts()
+            self.ask()
         }
         probes.changed = { [weak self] in self?.showFacts() }
         choose.on("clicked") { _ in self.chooseFiles() }
@@ -145,7 +164,13 @@ final class AddDialog {
         }
     }
 
-    private func ask() { probes.ask(links.mistakes.isEmpty ? questions : []) }
+    private func ask() {
+        probes.ask(links.mistakes.isEmpty ? questions.filter(isAllowed) : [])
+    }
+
+    private func isAllowed(_ question: LinkProbes.Question) -> Bool {
+        !question.link.contains("?") || wanted.contains(question.link)
+    }
 
     /// Says how many links there are, and what they lead to.
     private func showFacts() {
@@ -155,14 +180,19 @@ final class AddDialog {
         if count > 1 || count > links.links.count {
             lines.append(counted("{count} link", "{count} links", UInt(count)))
         }
+        var mayBeLookedUp = false
         if links.mistakes.isEmpty {
+            let questions = questions
             let answers = questions.map { probes.answers[$0] }
             for (answer, line) in zip(answers, links.lines) {
                 guard let answer else { continue }
                 lines.append(count == 1 ? answer : Self.text(answer, ofLine: line))
             }
-            if answers.contains(nil) { lines.append(translated("Asking the server…")) }
+            let rest = questions.filter { probes.answers[$0] == nil }
+            if rest.contains(where: isAllowed) { lines.append(translated("Asking the server…")) }
+            mayBeLookedUp = !rest.allSatisfy(isAllowed)
         }
+        lookUp.set("visible", .flag(mayBeLookedUp))
         facts.set("label", .text(lines.joined(separator: "\n")))
     }
 

@@ -106,6 +106,16 @@ class Adding(Case):
         self.window.row("typed.bin", "Completed")
         self.window.gone("Add Downloads", self.Role.FRAME)
 
+    def test_the_server_is_asked_about_links_with_a_query_only_on_request(self):
+        once = self.serve("once.bin", size=1000) + "?token=1"
+        dialog = self.open_dialog()
+        self.type_links(f"{once}\n{self.serve('at-once.bin', size=1000)}")
+        self.window.find("2 links\nLine 2: at-once.bin, 1000 B")
+        self.assertEqual(self.site.asked("/once.bin"), [])
+        self.window.click("Look Up", dialog)
+        self.window.find("2 links\nLine 1: once.bin, 1000 B\nLine 2: at-once.bin, 1000 B")
+        self.window.gone("Look Up", self.Role.PUSH_BUTTON)
+
     def test_several_links_are_added_together(self):
         urls = [self.serve(f"several{number}.bin", size=1000) for number in range(3)]
         dialog = self.open_dialog()
