@@ -317,9 +317,7 @@ final class ListPane {
         let tasks = model.chosen.compactMap { model.pages["\($0)"] }
         guard let first = tasks.first else { return }
         let entries = Menu()
-        let verbs = RowVerb.allCases.filter { verb in
-            tasks.contains { RowVerb.verbs(for: $0).contains(verb) }
-        }
+        let verbs = RowVerb.verbs(for: tasks)
         let groups: [[RowVerb]] = [
             [.open, .reveal], [.pause, .resume, .retry, .cancel], [.remove, .trash],
             [.copyLink, .freshLink, .verify], [.edit, .details],

@@ -251,11 +251,12 @@ final class MainWindow {
     private func selectionChanged() {
         let chosen = model.chosen
         let known = chosen.compactMap { model.pages["\($0)"] }
+        var verbs = RowVerb.verbs(for: known)
+        // The bar has one button for both.
+        if known.contains(where: { $0.state == .failed }) { verbs.insert(.resume) }
         for verb in RowVerb.allCases where verb != .details {
             // Of rows that were scrolled away nothing is known.
-            let fits =
-                known.count < chosen.count
-                || known.contains { RowVerb.verbs(for: $0).contains(verb) }
+            let fits = known.count < chosen.count || verbs.contains(verb)
             let isForOne = [.verify, .freshLink, .edit].contains(verb)
             actions.enable(
                 verb.rawValue,

@@ -37,4 +37,17 @@ enum RowVerb: String, CaseIterable {
         }
         return verbs + [.edit, .details]
     }
+
+    /// The verbs that one of these downloads has; several that are completed are not downloaded again
+    /// at once.
+    static func verbs(for tasks: [TaskProperties]) -> Set<RowVerb> {
+        Set(
+            tasks.flatMap { task in
+                let isAlone = tasks.count == 1
+                return verbs(for: task).filter {
+                    isAlone || $0 != .retry || task.state != .completed
+                }
+            }
+        )
+    }
 }

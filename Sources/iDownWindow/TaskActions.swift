@@ -109,15 +109,30 @@ final class TaskActions {
                 _ = try await client.removeTasks(tasks, options: options)
             }
         case .open, .reveal:
-            Task {
-                for id in tasks {
-                    guard let task = try? await client.getTask(id), !task.path.isEmpty else {
-                        say(translated("Only a completed download can be opened."))
-                        continue
-                    }
-                    present(task.path, inFolder: verb == .reveal)
-                }
+            open(tasks, inFolder: verb == .reveal)
+        }
+    }
+
+    /// The most files that are opened at once: each may start a program.
+    private static let mostOpened = 10
+
+    private func open(_ tasks: [String], inFolder: Bool) {
+        let most = Self.mostOpened
+        guard tasks.count <= most else {
+            return say(
+                counted(
+                    "Only {count} file can be opened at once.",
+                    "Only {count} files can be opened at once.",
+                    UInt(most)
+                )
+            )
+        }
+        call { () throws(ManagerError) in
+            let paths = try await self.client.getTasks(tasks, of: [.path]).map(\.path)
+            if paths.contains("") {
+                self.say(translated("Only a completed download can be opened."))
             }
+            for path in paths where !path.isEmpty { self.present(path, inFolder: inFolder) }
         }
     }
 

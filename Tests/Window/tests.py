@@ -778,6 +778,45 @@ class Looking(Case):
         self.window.find("paused", self.Role.LABEL)
         self.window.act("details")
 
+    def test_what_several_can_do_together(self):
+        for name in ("lost1.bin", "lost2.bin"):
+            self.add(name, "failed")
+        for name in ("done1.bin", "done2.bin"):
+            self.add(name)
+        self.window.row("lost2.bin", "The server does not have the file")
+        self.window.row("done2.bin", "Completed")
+
+        def can(verb):
+            button = self.window.button(verb)
+            return button.is_sensitive
+        self.window.choose("lost1.bin", "lost2.bin")
+        self.window.find("2 selected")
+        wait(lambda: can("Resume"), "failed ones that are tried again")
+        self.window.choose("done1.bin", "done2.bin")
+        wait(lambda: not can("Resume") and not can("Pause"), "completed ones that stay")
+        self.serve("none/lost1.bin", size=1000)
+        self.serve("none/lost2.bin", size=1000)
+        self.window.choose("lost1.bin", "lost2.bin")
+        wait(lambda: can("Resume"), "failed ones that are tried again")
+        self.window.click("Resume")
+        self.wait_state("lost1.bin", "completed")
+        self.wait_state("lost2.bin", "completed")
+
+    def test_many_files_are_not_opened_at_once(self):
+        for number in range(11):
+            self.add(f"open{number}.bin")
+        for number in range(11):
+            self.window.row(f"open{number}.bin", "Completed")
+        self.window.list.act("list.select-all")
+        self.window.find("11 selected")
+        self.window.act("open")
+        self.window.find("Only 10 files can be opened at once.")
+        self.assertEqual(self.desktop.opened_places(), [])
+        self.window.choose(*(f"open{number}.bin" for number in range(2)))
+        self.window.find("2 selected")
+        self.window.act("open")
+        wait(lambda: len([place for place in self.desktop.opened_places() if place]) == 2, "two files")
+
     def test_open_and_show_in_folder(self):
         self.add("open.bin")
         path = self.task("open.bin")["Path"]
