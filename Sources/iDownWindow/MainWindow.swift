@@ -68,6 +68,8 @@ final class MainWindow {
 
     private static let usualWidth = 1080
     private static let longestWait: Duration = .milliseconds(200)
+    /// A window that has closed waits this long for the service.
+    private static let longestEnd: Duration = .seconds(5)
     /// Below this width the header bar has no room for all buttons.
     private static let narrowWidth = 480
 
@@ -227,6 +229,11 @@ final class MainWindow {
         let (tasks, application) = (tasks, application)
         Task {
             await tasks.endPending()
+            g_application_quit(application.to())
+        }
+        // The service has the call, and may take as long as it wants.
+        Task {
+            try? await Task.sleep(for: Self.longestEnd)
             g_application_quit(application.to())
         }
     }

@@ -84,11 +84,17 @@ final class Messages {
         let seconds = message.button == nil ? 5 : 8
         timer = Task { [weak self] in
             try? await Task.sleep(for: .seconds(seconds))
-            while let self, self.isInUse, !Task.isCancelled {
+            while let self, !Task.isCancelled, self.isInUse {
                 try? await Task.sleep(for: .seconds(1))
             }
             if !Task.isCancelled { self?.end() }
         }
+    }
+
+    /// Shows nothing more: the window is about to go.
+    func stop() {
+        timer?.cancel()
+        (shown, next) = (nil, nil)
     }
 
     /// Whether the pointer or the focus is on it.

@@ -205,6 +205,7 @@ final class TaskActions {
 
     /// Shows a text with a button.
     func offer(_ text: String, _ button: String, _ body: @escaping () -> Void) {
+        guard !isOver else { return }
         messages.show(text, button: button) { isPressed in if isPressed { body() } }
     }
 
@@ -260,6 +261,7 @@ final class TaskActions {
     /// Does at once what waits for its message; for when the window closes.
     func endPending() async {
         isOver = true
+        messages.stop()
         await ending?.value
         guard let pending, !pending.isUndone else { return }
         pending.isUndone = true

@@ -555,6 +555,23 @@ class Closing(Case):
         self.assertLess(took, 7)
         self.assertIsNone(task)
 
+    def test_the_window_ends_though_the_service_does_not_answer(self):
+        self.add("hung.bin")
+        self.window.row("hung.bin", "Completed").act("row.remove")
+        self.window.row("hung.bin", "Will be removed")
+        service = self.desktop.service()
+        for pid in service:
+            kill(pid, signal.SIGSTOP)
+        try:
+            self.window.close()
+        finally:
+            for pid in service:
+                kill(pid, signal.SIGCONT)
+            self.open_again()
+        self.window.has_no_row("hung.bin")
+        log = (self.desktop.work / "window.log").read_text()
+        self.assertNotIn("CRITICAL", log)
+
     def test_closing_changes_nothing_else(self):
         self.add("on.bin", "downloading")
         self.window.row("on.bin", "Downloading")
