@@ -70,6 +70,7 @@ final class AddDialog {
             ]
         )
         dialog.accepted = { self.add() }
+        dialog.complainAfterwards = { [weak tasks] in tasks?.say($0) }
         dialog.object.on("destroy") { _ in self.probes.stop() }
         buffer.on("changed") { _ in self.read() }
         form.changed = { [weak self] in
@@ -233,8 +234,7 @@ final class AddDialog {
                 tasks.tellAdded(ids)
                 dialog.close()
             } catch {
-                dialog.complain(words(of: error))
-                dialog.allow(true)
+                dialog.refuse(words(of: error))
             }
         }
     }

@@ -14,6 +14,8 @@ final class Dialog {
 
     /// The button was pressed.
     var accepted: () -> Void = {}
+    /// Says what went wrong once the dialog is gone.
+    var complainAfterwards: (String) -> Void = { _ in }
 
     init(over parent: Object, title: String, button text: String, _ children: [Object]) {
         object = Object(
@@ -40,7 +42,11 @@ final class Dialog {
         )
         // The dialog lives as long as its window: the handlers hold it.
         button.on("clicked") { _ in self.accepted() }
-        object.on("destroy") { _ in self.isClosed = true }
+        object.on("destroy") { _ in
+            self.isClosed = true
+            // It holds its owner, which holds this.
+            self.accepted = {}
+        }
         let keys = Object(gtk_shortcut_controller_new())
         gtk_shortcut_controller_add_shortcut(
             keys.opaque,
@@ -61,6 +67,13 @@ final class Dialog {
         guard !isClosed else { return }
         message.set("label", .text(text))
         message.set("visible", .flag(!text.isEmpty))
+    }
+
+    /// Says why what was accepted was not done, and lets the user try again.
+    func refuse(_ text: String) {
+        guard !isClosed else { return complainAfterwards(text) }
+        complain(text)
+        allow(true)
     }
 
     func present() {

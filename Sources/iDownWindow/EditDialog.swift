@@ -17,7 +17,13 @@ final class EditDialog {
     }
     private let isForLink: Bool
 
-    init(_ client: ManagerClient, _ task: TaskProperties, over window: Object, isForLink: Bool) {
+    init(
+        _ client: ManagerClient,
+        _ tasks: TaskActions,
+        _ task: TaskProperties,
+        over window: Object,
+        isForLink: Bool
+    ) {
         self.client = client
         self.isForLink = isForLink
         self.task = task
@@ -33,6 +39,7 @@ final class EditDialog {
         link.isEnabled = task.state != .completed && task.state != .cancelled
         form.show(task)
         dialog.accepted = { self.apply() }
+        dialog.complainAfterwards = { [weak tasks] in tasks?.say($0) }
         link.changed = { [weak self] in self?.judge() }
         form.changed = { [weak self] in self?.judge() }
         judge()
@@ -57,8 +64,7 @@ final class EditDialog {
                 if !edits.dictionary.isEmpty { try await client.setOptions(edits, of: id) }
                 dialog.close()
             } catch {
-                dialog.complain(error.text)
-                dialog.allow(true)
+                dialog.refuse(error.text)
             }
         }
     }

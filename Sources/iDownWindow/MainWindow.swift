@@ -369,7 +369,7 @@ extension MainWindow {
         Task {
             do throws(ManagerError) {
                 let task = try await client.getTask(id)
-                EditDialog(client, task, over: object, isForLink: isForLink).present()
+                EditDialog(client, tasks, task, over: object, isForLink: isForLink).present()
             } catch { tasks.say(error.text) }
         }
     }

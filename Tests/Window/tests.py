@@ -195,6 +195,22 @@ class Adding(Case):
             self.assertFalse(self.window.button("Add", dialog).is_sensitive)
             self.assertTrue(self.window.field("Links, one in a line", dialog).is_wrong)
 
+    def test_what_is_refused_after_the_dialog_is_told_in_the_window(self):
+        dialog = self.open_dialog()
+        self.type_links("ftp://127.0.0.1/folder/")
+        service = self.desktop.service()
+        for pid in service:
+            kill(pid, signal.SIGSTOP)
+        try:
+            self.window.click("Add", dialog)
+            wait(lambda: not self.window.button("Add", dialog).is_sensitive, "the call")
+            dialog.act("window.close")
+            self.window.gone("Add Downloads", self.Role.FRAME)
+        finally:
+            for pid in service:
+                kill(pid, signal.SIGCONT)
+        self.window.find(lambda name: "names a folder" in name)
+
     def test_what_the_server_lacks_is_told_before_it_is_added(self):
         self.open_dialog()
         self.type_links(self.site.url("/none/at-all.bin"))
