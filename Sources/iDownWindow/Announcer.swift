@@ -76,7 +76,7 @@ final class Announcer {
 }
 
 /// Tells who does not see the window what has happened: gtk_accessible_announce.
-private enum Announcement {
+enum Announcement {
     private typealias Function = @convention(c) (OpaquePointer, UnsafePointer<CChar>, CInt) -> Void
     /// GTK has it since 4.14; nil in older ones.
     private static let function = dlsym(nil, "gtk_accessible_announce")

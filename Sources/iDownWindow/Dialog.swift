@@ -65,6 +65,9 @@ final class Dialog {
     /// Says what is wrong; nothing for an empty text.
     func complain(_ text: String) {
         guard !isClosed else { return }
+        if !text.isEmpty, text != message.text("label") {
+            Announcement.make(text, from: object)
+        }
         message.set("label", .text(text))
         message.set("visible", .flag(!text.isEmpty))
     }

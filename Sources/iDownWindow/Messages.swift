@@ -18,8 +18,11 @@ final class Messages {
     ).adding(["osd", "message"])
     private var shown: Message?
     /// What is said once the user has let the message with a button go.
-    private var next: Message?
+    private var next: [Message] = []
     private var timer: Task<Void, Never>?
+
+    /// The most messages that wait: of more, the oldest is not said.
+    private static let mostWaiting = 3
 
     private struct Message {
         let text: String
@@ -62,11 +65,11 @@ final class Messages {
     ) {
         let message = Message(text: text, button: button, ended: ended)
         guard shown?.button == nil || isUrgent else {
-            next = message
+            next = (next + [message]).suffix(Self.mostWaiting)
             return
         }
         let waiting = next
-        next = nil
+        next = []
         end()
         next = waiting
         put(message)
@@ -76,6 +79,7 @@ final class Messages {
         shown = message
         label.set("label", .text(message.text))
         line.named(message.text)
+        Announcement.make(message.text, from: overlay)
         button.set("label", .text(message.button ?? ""))
         button.set("visible", .flag(message.button != nil))
         revealer.set("visible", true)
@@ -94,7 +98,7 @@ final class Messages {
     /// Shows nothing more: the window is about to go.
     func stop() {
         timer?.cancel()
-        (shown, next) = (nil, nil)
+        (shown, next) = (nil, [])
     }
 
     /// Whether the pointer or the focus is on it.
@@ -112,9 +116,6 @@ final class Messages {
         gtk_revealer_set_reveal_child(revealer.opaque, 0)
         message.ended(isPressed)
         // What the end led to may have said something.
-        if shown == nil, let next {
-            self.next = nil
-            put(next)
-        }
+        if shown == nil, !next.isEmpty { put(next.removeFirst()) }
     }
 }

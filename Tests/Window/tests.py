@@ -676,6 +676,16 @@ class Announcing(Case):
         self.window.click("Add", dialog)
         self.wait_for("unseen.bin: Completed")
 
+    def test_messages_and_mistakes_are_said(self):
+        self.add("told.bin")
+        self.window.row("told.bin", "Completed").act("row.remove")
+        self.wait_for("1 download is removed")
+        self.window.click("Undo")
+        self.window.act("add")
+        self.window.find("Add Downloads", self.Role.FRAME)
+        self.window.field("Links, one in a line").write("file:nonsense")
+        self.wait_for("Line 1 is no link: file:nonsense")
+
     def test_of_many_the_number_is_said(self):
         for number in range(5):
             self.add(f"many{number}.bin", "paused")
