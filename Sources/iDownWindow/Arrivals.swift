@@ -26,6 +26,24 @@ final class Arrivals {
 
     /// Offers to add the link in the clipboard.
     func lookAtClipboard() {
+        read { [weak self] in self?.offer($0) }
+    }
+
+    /// Opens the dialog with the text in the clipboard.
+    func paste() {
+        read { [weak self] text in
+            self?.know(text)
+            self?.add(text)
+        }
+    }
+
+    private final class Reading {
+        let done: (String) -> Void
+
+        init(_ done: @escaping (String) -> Void) { self.done = done }
+    }
+
+    private func read(_ done: @escaping (String) -> Void) {
         let clipboard = Object(gtk_widget_get_clipboard(window.widget))
         guard
             gdk_content_formats_contain_gtype(
@@ -38,15 +56,15 @@ final class Arrivals {
             nil,
             { source, result, data in
                 guard let source, let data else { return }
-                let arrivals = Unmanaged<Arrivals>.fromOpaque(data).takeRetainedValue()
+                let reading = Unmanaged<Reading>.fromOpaque(data).takeRetainedValue()
                 let clipboard = OpaquePointer(source)
                 guard let text = gdk_clipboard_read_text_finish(clipboard, result, nil) else {
                     return
                 }
                 defer { g_free(text) }
-                arrivals.offer(String(cString: text))
+                reading.done(String(cString: text))
             },
-            Unmanaged.passRetained(self).toOpaque()
+            Unmanaged.passRetained(Reading(done)).toOpaque()
         )
     }
 

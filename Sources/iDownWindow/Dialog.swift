@@ -47,15 +47,7 @@ final class Dialog {
             // It holds its owner, which holds this.
             self.accepted = {}
         }
-        let keys = Object(gtk_shortcut_controller_new())
-        gtk_shortcut_controller_add_shortcut(
-            keys.opaque,
-            gtk_shortcut_new(
-                gtk_shortcut_trigger_parse_string("Escape"),
-                gtk_named_action_new("window.close")
-            )
-        )
-        gtk_widget_add_controller(object.widget, keys.opaque)
+        object.addKeys(GTK_PHASE_BUBBLE, [("Escape", "window.close")])
     }
 
     func allow(_ isAllowed: Bool) {

@@ -265,22 +265,15 @@ final class ListPane {
         }
         gtk_widget_add_controller(list.widget, click.opaque)
         // Before the rows, to which the space bar means "select".
-        let keys = Object(gtk_shortcut_controller_new())
-        keys.set("propagation-phase", .number(Int(GTK_PHASE_CAPTURE.rawValue)))
-        let shortcuts: [(String, String)] = [
-            ("Delete", "win.remove"), ("<Shift>Delete", "win.trash"),
-            ("<Control>c", "win.copy-link"),
-            ("Menu", "win.menu"), ("<Shift>F10", "win.menu"), ("space", "win.toggle"),
-            ("<Alt>Return", "win.details"),
-        ]
-        for (key, action) in shortcuts {
-            let shortcut = gtk_shortcut_new(
-                gtk_shortcut_trigger_parse_string(key),
-                gtk_named_action_new(action)
-            )
-            gtk_shortcut_controller_add_shortcut(keys.opaque, shortcut)
-        }
-        gtk_widget_add_controller(list.widget, keys.opaque)
+        list.addKeys(
+            GTK_PHASE_CAPTURE,
+            [
+                ("Delete", "win.remove"), ("<Shift>Delete", "win.trash"),
+                ("<Control>c", "win.copy-link"), ("Menu", "win.menu"),
+                ("<Shift>F10", "win.menu"), ("space", "win.toggle"),
+                ("<Alt>Return", "win.details"),
+            ]
+        )
     }
 
     private func openMenu(x: Double, y: Double) {

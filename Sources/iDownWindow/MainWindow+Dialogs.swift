@@ -30,6 +30,7 @@ extension MainWindow {
                 translated("Window"),
                 [
                     (translated("Add a Download"), "<Control>n"),
+                    (translated("Add Copied Links"), "<Control>v"),
                     (translated("Search"), "<Control>f"),
                     (translated("Start All"), "<Control>r"),
                     (translated("Pause All"), "<Control>p"),
@@ -49,6 +50,7 @@ extension MainWindow {
                     (translated("Copy Link"), "<Control>c"),
                     (translated("Show Details"), "<Alt>Return"),
                     (translated("Select All"), "<Control>a"),
+                    (translated("Undo"), "<Control>z"),
                 ]
             ),
         ]

@@ -193,6 +193,11 @@ final class MainWindow {
             self?.sortAction?.setState(choice: look.sort.rawValue)
             self?.descendingAction?.setState(isOn: look.isDescending)
         }
+        // After text fields, to which they mean their own text.
+        object.addKeys(
+            GTK_PHASE_BUBBLE,
+            [("<Control>v", "win.paste"), ("<Control>z", "win.undo")]
+        )
         // GTK closes and opens the pane, too: by a click beside it, or for the focus.
         flap.onChange(of: "reveal-flap") { [weak self] in
             guard let self, self.flap.flag("reveal-flap") != self.areDetailsShown else { return }
@@ -294,6 +299,8 @@ extension MainWindow {
         actions.add("start-all") { [weak self] in self?.tasks.startAll() }
         actions.add("pause-all") { [weak self] in self?.tasks.pauseAll() }
         actions.add("clear") { [weak self] in self?.tasks.clear() }
+        actions.add("paste") { [weak self] in self?.arrivals.paste() }
+        actions.add("undo") { [weak self] in self?.tasks.undo() }
         actions.add("menu") { [weak self] in self?.pane.openMenu() }
         actions.add("toggle") { [weak self] in
             guard let self, let id = self.model.chosen.first, self.model.chosen.count == 1,

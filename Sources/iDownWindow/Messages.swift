@@ -27,6 +27,7 @@ final class Messages {
     private struct Message {
         let text: String
         let button: String?
+        let isUrgent: Bool
         let ended: (_ isPressed: Bool) -> Void
     }
 
@@ -63,7 +64,7 @@ final class Messages {
         isUrgent: Bool = false,
         ended: @escaping (_ isPressed: Bool) -> Void = { _ in }
     ) {
-        let message = Message(text: text, button: button, ended: ended)
+        let message = Message(text: text, button: button, isUrgent: isUrgent, ended: ended)
         guard shown?.button == nil || isUrgent else {
             next = (next + [message]).suffix(Self.mostWaiting)
             return
@@ -99,6 +100,11 @@ final class Messages {
     func stop() {
         timer?.cancel()
         (shown, next) = (nil, [])
+    }
+
+    /// Presses the button that undoes something.
+    func undo() {
+        if shown?.isUrgent == true { end(isPressed: true) }
     }
 
     /// Whether the pointer or the focus is on it.

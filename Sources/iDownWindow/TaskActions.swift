@@ -211,6 +211,9 @@ final class TaskActions {
 
     // MARK: Undo
 
+    /// Undoes what still waits for its message.
+    func undo() { messages.undo() }
+
     /// Does something when the message that offers to undo it is over.
     private func later(
         _ note: String,

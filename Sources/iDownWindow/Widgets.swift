@@ -178,6 +178,23 @@ extension Object {
 
 // What the library makes of itself tells the names of its classes.
 extension Object {
+    /// Carries actions out by keys while the focus is inside of this widget; before those inside of it
+    /// in the capture phase, after them in the bubble phase.
+    func addKeys(_ phase: GtkPropagationPhase, _ shortcuts: [(key: String, action: String)]) {
+        let keys = Object(gtk_shortcut_controller_new())
+        keys.set("propagation-phase", .number(Int(phase.rawValue)))
+        for (key, action) in shortcuts {
+            let shortcut = gtk_shortcut_new(
+                gtk_shortcut_trigger_parse_string(key),
+                gtk_named_action_new(action)
+            )
+            gtk_shortcut_controller_add_shortcut(keys.opaque, shortcut)
+        }
+        gtk_widget_add_controller(widget, keys.opaque)
+    }
+}
+
+extension Object {
     /// Names the parts of this widget that who does not see it would hear of as `GtkScrollbar`.
     ///
     /// A role can be given only before the widget is shown.

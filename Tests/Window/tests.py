@@ -379,6 +379,18 @@ class Arriving(Case):
         self.window.row("copied.bin", "Completed")
 
 
+    def test_a_copied_link_is_pasted_into_the_window(self):
+        number = self.start_source(self.serve("pasted.bin", size=1000))
+        self.desktop.mouse("windowfocus", "--sync", number)
+        self.window.focus()
+        self.window.find("Add the copied link?")
+        self.desktop.keys("ctrl+v")
+        dialog = self.window.find("Add Downloads", self.Role.FRAME)
+        self.window.find("pasted.bin, 1000 B")
+        self.window.click("Add", dialog)
+        self.window.row("pasted.bin", "Completed")
+
+
 class Moving(Case):
     def test_the_bar_and_the_description_move(self):
         self.add("bar.bin", "downloading")
@@ -1195,7 +1207,7 @@ class Keys(Case):
         self.window.row("delete.bin", "Completed")
         self.desktop.keys("shift+Delete")
         self.window.row("delete.bin", "Will be moved to the trash")
-        self.window.click("Undo")
+        self.desktop.keys("ctrl+z")
         self.window.row("delete.bin", "Completed")
 
     def test_the_details_stay_closed_when_the_last_row_goes(self):
