@@ -92,6 +92,11 @@ extension Fetch {
         case nil, .succeeded:
             cut(to: position, as: nil, comparedFrom: start, by: answer)
             return .cut
+        // What is there has another length, and nobody knows which.
+        case .rest(_, from: 0, to: _) where answer.tellsNoLength:
+            content.forget()
+            requests.prove(id, .failed)
+            return .worthless
         case .rest(let version, from: 0, to: _):
             cut(to: position, as: version, comparedFrom: start, by: answer)
             requests.prove(id, nil)
@@ -145,6 +150,13 @@ extension Fetch {
         case .sample, .rest: isWhole ? .again(.whole, content.known) : nil
         case nil: isWhole ? .stored : nil
         }
+    }
+}
+
+extension Fetch.Answer {
+    /// Whether the whole file comes without its length.
+    fileprivate var tellsNoLength: Bool {
+        [200, 203].contains(facts.status) && facts.contentLength.bytes == nil
     }
 }
 

@@ -57,7 +57,9 @@ extension Failure {
             self.init(
                 .networkTLS,
                 "The server does not speak TLS at this port. Check whether the URL begins with http://"
-                    + " or has another port."
+                    + " or has another port.",
+                // So does the page of a network that wants a login first.
+                isTransient: true
             )
         case .tlsConnect where outcome.message.hasPrefix("OpenSSL/"):
             let reason = words.split(separator: ":").last.map(String.init) ?? words

@@ -162,7 +162,9 @@ final class Hosts: Sendable {
         return state.withLock { state in
             guard state.hasNews else { return nil }
             state.hasNews = false
-            return state.limits.knowledge(at: now).filter { state.open.contains($0.host) }
+            let all = state.limits.knowledge(at: now)
+            state.open.formIntersection(all.map(\.host))
+            return all.filter { state.open.contains($0.host) }
         }
     }
 

@@ -17,7 +17,11 @@ import iDownState
     private static let sample = Ask.sample(range(0, 2))
 
     /// An attempt with one connection, whose head is judged.
-    private static func fetch(_ ask: Ask, _ judgement: Judgement) -> Fetch {
+    private static func fetch(
+        _ ask: Ask,
+        _ judgement: Judgement,
+        length: ContentLength = .bytes(8)
+    ) -> Fetch {
         var fetch = Fetch(
             TaskRequest(url: "https://host.example/f", directory: "/"),
             home: "https://host.example/f",
@@ -27,7 +31,7 @@ import iDownState
         )
         let (id, _) = fetch.requests.begin(ask, of: 0, at: .zero)
         let host = Origin(scheme: "https", host: "host.example", port: 443)
-        let facts = ResponseFacts(status: 200)
+        let facts = ResponseFacts(status: 200, contentLength: length)
         let answer = Fetch.Answer(facts, to: ask, from: 0, at: host, isLead: true)
         fetch.requests.judged(id, judgement, answer)
         return fetch
@@ -126,6 +130,15 @@ import iDownState
         Row(what: "what is there already has no body", ask: .whole, judgement: .complete(tagged)),
         Row(what: "a failure has none", ask: .whole, judgement: .fail(.status(404))),
     ]
+
+    @Test func `an answer without a length that differs is asked for anew`() {
+        var fetch = Self.fetch(.whole, .prove(Self.other, from: 0), length: .unknown)
+        #expect(fetch.open(1)?.isProof == true)
+        fetch.requests.brings(1, from: 0, at: .zero)
+        #expect(fetch.differs(1, at: 1) == .worthless)
+        #expect(fetch.content.stored.isEmpty)
+        #expect(fetch.answer(1, isWhole: false) == .again(.whole, RemoteVersion()))
+    }
 
     @Test(arguments: rows) func `a judged head says where the body goes`(row: Row) {
         var fetch = Self.fetch(row.ask, row.judgement)

@@ -165,6 +165,20 @@ import iDownloader
         }
     }
 
+    @Test(arguments: [600_000, 700_001, 900_000] as [Int64])
+    func `another file without a length comes whole, whatever its length`(
+        count: Int64
+    ) async throws {
+        let other = TestContent(seed: 9, count: count)
+        try await interrupting(then: { _ in
+            let head = Step.head("200 OK", [("Content-Type", "application/octet-stream")])
+            return [head, .sendPattern(other, 0..<count), .close]
+        }) { site, journal, _ in
+            try await site.run(journal)
+            expectComplete(other, site, journal)
+        }
+    }
+
     @Test func `nothing under the tag of the file is no empty file`() async throws {
         try await interrupting(then: { request in
             guard request.number == 2 else { return Sample.file.answer(to: request) }
