@@ -16,7 +16,7 @@ struct ListedDownloads {
     private let usualFolder: String?
     /// The completed and the unfinished downloads by their URLs.
     private var tasks: [URLText: [TaskProperties]] = [:]
-    private var unfinished: Set<String> = []
+    private var unfinished: [String: TaskProperties.State] = [:]
 
     /// Reads the list, unless nothing in it can matter.
     ///
@@ -46,7 +46,7 @@ struct ListedDownloads {
         if skipsCompleted { query.states.append(.completed) }
         query.properties = [.url, .directory, .fileName, .state, .path, .totalBytes]
         for task in try await client.allTasks(query) {
-            if task.state != .completed { unfinished.insert(task.id) }
+            if task.state != .completed { unfinished[task.id] = task.state }
             if let url = URLText(task.url) { tasks[url, default: []].append(task) }
         }
     }
@@ -74,23 +74,33 @@ struct ListedDownloads {
         let isHeld =
             options.token == nil && options.paused != true && !options.edit.dictionary.isEmpty
             && missing.contains { url in
-                matches(url, options).contains { unfinished.contains($0.id) }
+                matches(url, options).contains { unfinished[$0.id] != nil }
             }
         var held = options
         if isHeld { held.paused = true }
-        var added: [String] =
-            switch missing.count {
-            case 0: []
-            // A single URL goes by the method of its own, whose errors do not name a place.
-            case 1: [try await client.addURL(missing[0], options: held)]
-            default: try await client.addURLs(missing, options: held)
-            }
+        var added = try await call(missing, held)
         let refusals = try await apply(options, to: added)
         if isHeld {
-            _ = try await client.startTasks(added.filter { refusals[$0] == nil })
+            let ready = zip(missing, added).filter { refusals[$1] == nil }
+            let new = ready.map(\.1).filter { unfinished[$0] == nil }
+            if !new.isEmpty { _ = try await client.startTasks(new) }
+            // What was paused or has failed continues by the call itself, which lends the user's
+            // logins to it.
+            let still = ready.filter { [.paused, .failed].contains(unfinished[$1]) }
+            _ = try await call(still.map(\.0), options)
         }
         ids += completed.isEmpty ? added : urls.map { completed[$0] ?? added.removeFirst() }
         if let refusal = refusals.first?.value { throw refusal }
+    }
+
+    /// A single URL goes by the method of its own, whose errors do not name a place.
+    private func call(
+        _ urls: [String],
+        _ options: AddOptions
+    ) async throws(ManagerError) -> [String] {
+        guard let url = urls.first else { return [] }
+        guard urls.count == 1 else { return try await client.addURLs(urls, options: options) }
+        return [try await client.addURL(url, options: options)]
     }
 
     /// Adds the files of a metalink of this machine.
@@ -120,11 +130,13 @@ struct ListedDownloads {
         let edit = options.edit
         guard !edit.dictionary.isEmpty else { return [:] }
         var refusals: [String: ManagerError] = [:]
-        for id in ids where unfinished.contains(id) {
+        for id in ids where unfinished[id] != nil {
             do throws(ManagerError) {
                 try await client.setOptions(edit, of: id)
             } catch {
                 guard !error.isUnreachable else { throw error }
+                // It has ended meanwhile.
+                if [.invalidState, .noSuchTask].contains(error.code) { continue }
                 let text =
                     "download \(id) has this URL already and does not take the options:"
                     + " \(error.message) To change it: idown edit \(id)"

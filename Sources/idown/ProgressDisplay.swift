@@ -55,7 +55,8 @@ struct ProgressDisplay {
 
     /// Draws a last time, and leaves the lines on the terminal.
     mutating func end() {
-        guard !lines.isEmpty || pace.isOwed(at: time) else { return }
+        let isOwed = pace.isOwed(at: time)
+        guard !lines.isEmpty || isOwed else { return }
         draw()
         Output.draw(lines.end())
     }
