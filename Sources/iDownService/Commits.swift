@@ -99,6 +99,8 @@ final class Commits {
             coordinator.store.releaseReserve()
         {
             coordinator.log.notice("the list's disk is full: its reserve is used")
+            // The pass that failed has taken the wish for it.
+            coordinator.slots.want()
             (results, pass) = await commit(entries, in: coordinator)
         }
         coordinator.slots.take(pass, try? results.last?.get().changes, in: coordinator)

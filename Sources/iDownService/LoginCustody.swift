@@ -202,8 +202,8 @@ final class LoginCustody {
         with vault: any LoginVault,
         for coordinator: isolated Coordinator
     ) async throws {
-        hasCompared = true
         origin = try await coordinator.position().list + "-"
+        hasCompared = true
         for id in await vault.ids where id.hasPrefix(origin) {
             try await forget(id, by: vault, for: coordinator)
         }

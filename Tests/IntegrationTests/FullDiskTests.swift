@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Glibc
 import Testing
 import iDownBus
 import iDownTesting
@@ -35,6 +36,27 @@ struct FullDiskTests {
                 try await service.waitForState("completed", of: held, limit: .seconds(60))
                 #expect(try large.firstDifference(fromFile: "\(disk.path)/large") == nil)
                 #expect(try await service.client.getTask(held).errorCode == "")
+            }
+        }
+    }
+
+    @Test func `on a full home the service starts, and a download can be removed`() async throws {
+        try await withSmallDisk(mebibytes: 2) { disk in
+            try await withService(started: false) { service in
+                mkdir(service.home.path + "/.local", 0o700)
+                mkdir(service.home.path + "/.local/state", 0o700)
+                rmdir(service.home.state)
+                #expect(symlink(disk.path, service.home.state) == 0)
+                try await service.start()
+                let id = try await service.add("http://127.0.0.1:9/a") { $0.paused = true }
+                _ = try await service.terminate()
+                let filler = open(disk.path + "/filler", O_WRONLY | O_CREAT, 0o600 as mode_t)
+                let page = [UInt8](repeating: 7, count: 4_096)
+                while write(filler, page, page.count) == page.count {}
+                close(filler)
+                try await service.start()
+                try await service.client.remove(id)
+                #expect(try await service.client.listTasks().isEmpty)
             }
         }
     }
