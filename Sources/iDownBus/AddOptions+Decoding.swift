@@ -28,7 +28,12 @@ extension AddOptions {
         case .headers: headers = try HeaderRules.headers(value)
         case .referrer: referrer = try Self.fieldValue(key, try key.read(value))
         case .userAgent: userAgent = try Self.fieldValue(key, try key.read(value))
-        case .cookies: cookies = try Self.fieldValue(key, try key.read(value))
+        case .cookies:
+            cookies = try Self.fieldValue(
+                key,
+                try key.read(value),
+                most: HeaderRules.maximumCookieBytes
+            )
         case .token: token = try Self.token(key, try key.read(value))
         case .onExisting: onExisting = try key.word(value)
         case .speedLimit: speedLimit = try key.number(value, within: Contract.speedLimit)
@@ -73,11 +78,14 @@ extension AddOptions {
         return urls
     }
 
-    private static func fieldValue(_ key: Key, _ text: String) throws(ManagerError) -> String {
+    private static func fieldValue(
+        _ key: Key,
+        _ text: String,
+        most: Int = HeaderRules.maximumBytes
+    ) throws(ManagerError) -> String {
         guard HeaderRules.isFieldValue(text) else {
             throw key.refusal("must not contain control characters")
         }
-        let most = HeaderRules.maximumBytes
         guard text.utf8.count <= most else { throw key.refusal("must have at most \(most) bytes") }
         return text
     }

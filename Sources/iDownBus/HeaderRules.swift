@@ -9,6 +9,9 @@ enum HeaderRules {
     /// The most bytes of a name and its value together, as common servers accept them.
     static let maximumBytes = 8 << 10
 
+    /// The most bytes of the cookies that a browser sends: sites with a common login set many.
+    static let maximumCookieBytes = 32 << 10
+
     /// The headers that idown sets itself, by their lowercase names.
     ///
     /// A client's value would break the connection or the resumption of a download.

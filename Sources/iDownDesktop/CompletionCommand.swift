@@ -37,7 +37,7 @@ actor CompletionCommand {
         for task in news.ended where task.state == .completed {
             guard waiting.count < Self.maxWaiting else {
                 log.error(
-                    "WhenDoneCommand was not run for \(task.title): too many files are waiting for it"
+                    "WhenDoneCommand was not run for download \(task.id): too many files wait for it"
                 )
                 continue
             }
@@ -60,8 +60,15 @@ actor CompletionCommand {
         do {
             try await programs.run(template.command(path: path, url: task.url), named: "when-done")
         } catch {
-            log.error("WhenDoneCommand failed for \(path): \(error)")
+            log.error("WhenDoneCommand failed for download \(task.id): \(error)")
         }
+    }
+
+    /// Tells for which files the command is not run any more.
+    func end() {
+        guard !waiting.isEmpty else { return }
+        let ids = waiting.map(\.id).joined(separator: ", ")
+        log.error("WhenDoneCommand was not run for the downloads \(ids): the service ends")
     }
 }
 

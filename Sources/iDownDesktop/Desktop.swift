@@ -101,6 +101,7 @@ package actor Desktop {
             group.addTask { [self] in await deliverNews() }
             group.addTask { [self] in await followSettings() }
         }
+        await command.end()
         await powerUpdater?.value
         powerWatch?.cancel()
         await powerWatch?.value

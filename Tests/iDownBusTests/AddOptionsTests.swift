@@ -82,6 +82,7 @@ import iDownBus
             ("connections", .uint32(0)), ("connections", .uint32(17)),
             ("referrer", .string("a\r\nX-Evil: 1")), ("user-agent", .string("a\nb")),
             ("cookies", .string("a=b\r\nX-Evil: 1")),
+            ("cookies", .string(String(repeating: "a", count: 32_769))),
             ("user-agent", .string(String(repeating: "a", count: 8193))),
             ("token", .string("")),
             ("on-existing", .string("overwrite")), ("speed-limit", .uint64(1 << 63)),
