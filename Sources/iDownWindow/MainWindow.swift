@@ -23,7 +23,11 @@ final class MainWindow {
     private let searchBar = Object(gtk_search_bar_get_type())
     private let flap = Object(
         adw_flap_get_type(),
-        ["flap-position": 1, "reveal-flap": false, "fold-policy": 2, "separator": .object(nil)]
+        // Locked: that the rows need more room closes no pane.
+        [
+            "flap-position": 1, "reveal-flap": false, "fold-policy": 2, "locked": true,
+            "separator": .object(nil),
+        ]
     )
     private let selectionBar = Object(gtk_action_bar_get_type(), ["revealed": false])
     private let selectionLabel = Object.line()
