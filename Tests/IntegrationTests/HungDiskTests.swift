@@ -151,6 +151,8 @@ struct HungDiskTests {
                 let client = service.client
                 let folder = service.home.config + "/idown"
                 mkdir(folder, 0o700)
+                // A link that leads nowhere is a mistake.
+                try TestFile.write("{}", to: disk.path + "/own.json")
                 try #require(symlink(disk.path + "/own.json", folder + "/settings.json") == 0)
                 try await client.set(.speedLimit, to: .number(5))
                 #expect(try TestFile.text(of: disk.path + "/own.json").contains("5"))

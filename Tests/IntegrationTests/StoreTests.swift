@@ -37,7 +37,7 @@ struct StoreTests {
             #expect(try TestFile.bytes(of: service.home.store) == before)
             // What SQLite keeps beside a database comes and goes with whoever reads it.
             let names = TestFile.names(in: service.home.state).filter { !$0.contains("sqlite-") }
-            #expect(names == ["lock", "next-id", "settings.last", "tasks.sqlite"])
+            #expect(names == ["lock", "next-id", "reserve", "settings.last", "tasks.sqlite"])
 
             // Taken back, it is as good as before.
             try await execute(
