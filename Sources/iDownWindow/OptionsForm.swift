@@ -269,6 +269,7 @@ private struct Option {
 
     private static var requests: [Option] {
         let form = translated("one line of at most 8 KiB")
+        let longForm = translated("one line of at most 32 KiB")
         return [
             Option(translated("Page With the Link"), expected: form, text: \.referrer) {
                 $1.referrer = $0
@@ -278,7 +279,7 @@ private struct Option {
                 $1.userAgent = $0
                 return true
             }.with { $0.clearable = .userAgent },
-            Option(translated("Cookies (name=value; name=value)"), expected: form) {
+            Option(translated("Cookies (name=value; name=value)"), expected: longForm) {
                 $1.cookies = $0
                 return true
             },
