@@ -79,7 +79,7 @@ struct AddCommand: AsyncParsableCommand {
 
     func run() async throws {
         let options = try adding.options(isPaused: paused)
-        let cookies = try adding.cookieFile()
+        let cookies = try adding.cookies.file()
         let addition = try Addition(
             try DownloadArgument.read(urls),
             adding,

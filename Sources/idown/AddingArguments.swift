@@ -89,23 +89,7 @@ struct AddingArguments: ParsableArguments {
     )
     var header: [String] = []
 
-    @Option(
-        name: [.customShort("b"), .long],
-        help: ArgumentHelp(
-            "Cookies to send: name=value; name=value. Without a = it names a cookie file.",
-            valueName: "cookies"
-        )
-    )
-    var cookie: String?
-
-    @Option(
-        help: ArgumentHelp(
-            "Cookie file in Netscape's format, as for wget and curl.",
-            valueName: "file"
-        ),
-        completion: .file()
-    )
-    var loadCookies: String?
+    @OptionGroup var cookies: CookieArguments
 
     @Option(
         name: [.customShort("e"), .customLong("referer"), .customLong("referrer")],
@@ -137,16 +121,13 @@ struct AddingArguments: ParsableArguments {
         if let connections, !Contract.connections.contains(connections) {
             throw ValidationError("--connections is 1 to 16, not \(connections)")
         }
-        if cookie != nil, loadCookies != nil {
-            throw ValidationError("give cookies by --cookie or by --load-cookies, not by both")
-        }
         try Self.checkNames(of: header)
         try InputFile.check(inputs)
     }
 
     /// The files that are read; nil and other texts do not matter.
     var inputs: [String?] {
-        [cookie, loadCookies] + header.filter { $0.hasPrefix("@") }.map { String($0.dropFirst()) }
+        [cookies.path] + header.filter { $0.hasPrefix("@") }.map { String($0.dropFirst()) }
     }
 
     /// Refuses headers of the command line that name one header twice.
@@ -201,26 +182,10 @@ extension AddingArguments {
         options.token = token
         options.onExisting = onExisting
         options.whenDone = whenDone
-        if let cookie, cookie.contains("=") {
-            options.headers = try Self.adding(cookie, to: options.headers)
+        if let value = cookies.value {
+            options.headers = try Self.adding(value, to: options.headers)
         }
         return options
-    }
-
-    /// The cookie file that is named; nil for none.
-    func cookieFile() throws -> CookieFile? {
-        try Self.cookieFile(loadCookies, cookie)
-    }
-
-    /// Reads the cookie file of `--load-cookies`, or of a `--cookie` that is no cookie; nil for none.
-    static func cookieFile(_ path: String?, _ cookie: String?) throws -> CookieFile? {
-        let name = cookie.flatMap { $0.contains("=") || $0.isEmpty ? nil : $0 }
-        guard let path = path ?? name else { return nil }
-        guard let file = CookieFile(try InputFile.text(of: path)) else {
-            Output.complain("\(InputFile.name(of: path)) is not a cookie file in Netscape's format")
-            throw ExitStatus.refusedOption.exit
-        }
-        return file
     }
 
     /// Puts the cookies of a file that belong to a URL into its options.
@@ -229,15 +194,10 @@ extension AddingArguments {
         from file: CookieFile?,
         for url: String
     ) throws -> AddOptions {
-        guard let value = cookies(of: file, for: url) else { return options }
+        guard let value = file?.cookies(for: url) else { return options }
         var options = options
         options.headers = try adding(value, to: options.headers)
         return options
-    }
-
-    /// The cookies of a file that belong to a URL and have not expired; nil for none.
-    static func cookies(of file: CookieFile?, for url: String) -> String? {
-        file?.header(for: url, now: UInt64(max(0, time(nil))))
     }
 
     private static func adding(

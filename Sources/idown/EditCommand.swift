@@ -107,23 +107,7 @@ struct EditCommand: AsyncParsableCommand {
     )
     var header: [String] = []
 
-    @Option(
-        name: [.customShort("b"), .long],
-        help: ArgumentHelp(
-            "Cookies to send until the download has ended. Without a = it names a cookie file.",
-            valueName: "cookies"
-        )
-    )
-    var cookie: String?
-
-    @Option(
-        help: ArgumentHelp(
-            "Cookie file in Netscape's format, as for wget and curl.",
-            valueName: "file"
-        ),
-        completion: .file()
-    )
-    var loadCookies: String?
+    @OptionGroup var cookies: CookieArguments
 
     @Option(
         name: [.customShort("e"), .customLong("referer"), .customLong("referrer")],
@@ -146,7 +130,7 @@ struct EditCommand: AsyncParsableCommand {
     @OptionGroup var change: ChangeArguments
 
     func validate() throws {
-        guard try namesCookieFile || !options(isTrial: true).dictionary.isEmpty else {
+        guard try cookies.path != nil || !options(isTrial: true).dictionary.isEmpty else {
             throw ValidationError("give what to change, such as --priority, --limit or --url")
         }
         if let option = optionOfOneTask, try change.selected.selection().plainIDs?.count != 1 {
@@ -158,18 +142,10 @@ struct EditCommand: AsyncParsableCommand {
         if let connections, !Contract.maxConnections.contains(connections.count) {
             throw ValidationError("--connections is 1 to 16, or default, not \(connections.count)")
         }
-        if cookie != nil, loadCookies != nil {
-            throw ValidationError("give cookies by --cookie or by --load-cookies, not by both")
-        }
         try AddingArguments.checkNames(of: header)
         try InputFile.check(
-            [cookie, loadCookies]
-                + header.filter { $0.hasPrefix("@") }.map { String($0.dropFirst()) }
+            [cookies.path] + header.filter { $0.hasPrefix("@") }.map { String($0.dropFirst()) }
         )
-    }
-
-    private var namesCookieFile: Bool {
-        loadCookies != nil || cookie.map { !$0.isEmpty && !$0.contains("=") } == true
     }
 
     /// The option that names one file, and so is for a single task.
@@ -183,7 +159,7 @@ struct EditCommand: AsyncParsableCommand {
 
     func run() async throws {
         let options = try options()
-        let cookies = try AddingArguments.cookieFile(loadCookies, cookie)
+        let file = try cookies.file()
         try await Service.use { client in
             // Read first: if an ID does not exist, nothing is changed.
             let selection = try change.selected.selection()
@@ -197,11 +173,11 @@ struct EditCommand: AsyncParsableCommand {
             var passed = 0
             var first: ExitStatus?
             for task in tasks {
-                if let cookies {
+                if let file {
                     // Each download gets those of its own server.
                     var options = options
                     let url = options.url ?? task.url
-                    guard let own = AddingArguments.cookies(of: cookies, for: url) else {
+                    guard let own = file.cookies(for: url) else {
                         Output.complain("download \(task.id): the file has no cookies for its URL")
                         first = first ?? .refusedOption
                         continue
@@ -257,8 +233,8 @@ struct EditCommand: AsyncParsableCommand {
         case .nothing: options.cleared.insert(.whenDone)
         case nil: break
         }
-        if cookie == "" { options.cleared.insert(.cookies) }
-        if let cookie, cookie.contains("=") { options.values.cookies = cookie }
+        if cookies.cookie == "" { options.cleared.insert(.cookies) }
+        options.values.cookies = cookies.value
         let lines = header.filter { !$0.isEmpty }
         if !isTrial { options.values.headers = try AddingArguments.headers(lines) }
         if !header.isEmpty, options.values.headers.isEmpty { options.cleared.insert(.headers) }

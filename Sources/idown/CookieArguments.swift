@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import Glibc
+import iDownView
+
+/// The options that give a download its cookies, on the command line or by a file.
+struct CookieArguments: ParsableArguments {
+    @Option(
+        name: [.customShort("b"), .long],
+        help: ArgumentHelp(
+            "Cookies to send: name=value; name=value. Without a = it names a cookie file.",
+            valueName: "cookies"
+        )
+    )
+    var cookie: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "Cookie file in Netscape's format, as for wget and curl.",
+            valueName: "file"
+        ),
+        completion: .file()
+    )
+    var loadCookies: String?
+
+    func validate() throws {
+        if cookie != nil, loadCookies != nil {
+            throw ValidationError("give cookies by --cookie or by --load-cookies, not by both")
+        }
+    }
+
+    /// The cookies themselves; nil where none, or a file, is given.
+    var value: String? { cookie.flatMap { $0.contains("=") ? $0 : nil } }
+
+    /// The cookie file; nil where none is given.
+    var path: String? {
+        loadCookies ?? cookie.flatMap { $0.contains("=") || $0.isEmpty ? nil : $0 }
+    }
+
+    /// Reads the cookie file; nil where none is given.
+    func file() throws -> CookieFile? {
+        guard let path else { return nil }
+        guard let file = CookieFile(try InputFile.text(of: path)) else {
+            Output.complain("\(InputFile.name(of: path)) is not a cookie file in Netscape's format")
+            throw ExitStatus.refusedOption.exit
+        }
+        return file
+    }
+}
+
+extension CookieFile {
+    /// The cookies that belong to a URL and have not expired; nil for none.
+    func cookies(for url: String) -> String? {
+        header(for: url, now: UInt64(max(0, time(nil))))
+    }
+}
