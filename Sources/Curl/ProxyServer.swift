@@ -7,7 +7,7 @@ public struct ProxyServer: Hashable, Sendable {
 
     /// Scheme, host and port, without the login.
     public let address: String
-    /// Host and port, the port told or not.
+    /// Host and port; where no port is told, the one that its scheme has.
     public let authority: String
     /// Nil where it takes anybody.
     public let credentials: TransferRequest.Credentials?

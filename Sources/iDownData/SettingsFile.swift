@@ -13,11 +13,14 @@ package enum SettingsFailure: Error, Hashable, Sendable, CustomStringConvertible
     case invalidValue(path: String, key: String, expected: String)
     /// A key is almost one that idown knows: the user probably meant that one.
     case misspeltKey(path: String, key: String, meant: String)
+    /// The file is a link to a place where nothing is.
+    case leadsNowhere(path: String)
     case file(FileFailure)
 
     package var description: String {
         switch self {
-        case .unreadable(let path), .invalidValue(let path, _, _), .misspeltKey(let path, _, _):
+        case .unreadable(let path), .invalidValue(let path, _, _), .misspeltKey(let path, _, _),
+            .leadsNowhere(let path):
             "\(path): \(mistake)"
         case .file: mistake
         }
@@ -30,6 +33,7 @@ package enum SettingsFailure: Error, Hashable, Sendable, CustomStringConvertible
         case .invalidValue(_, let key, let expected): "\(key) must be \(expected)"
         case .misspeltKey(_, let key, let meant):
             "there is no setting \(SettingsFile.shown(key)); did you mean \(meant)?"
+        case .leadsNowhere: "the link leads to a place where nothing is"
         case .file(let failure): failure.description
         }
     }
@@ -103,7 +107,7 @@ package struct SettingsFile: Sendable {
         do throws(SettingsFailure) {
             let bytes = try bytes()
             if bytes == nil, files.endsInLink(path) {
-                throw .file(FileFailure(operation: "stat", path: path, code: ENOENT))
+                throw .leadsNowhere(path: path)
             }
             object = try bytes.map { bytes throws(SettingsFailure) in try self.object(in: bytes) }
             return SettingsReading(
