@@ -57,6 +57,44 @@ import iDownState
         #expect(rests.remaining(of: Self.one, now: .zero) == nil)
     }
 
+    @Test func `a host that is busy for everybody rests twice as long each time`() {
+        var rests = HostRests()
+        var now = Duration.seconds(100)
+        func refuse() -> Duration? {
+            rests.refused(by: Self.one, now: now)
+            return rests.remaining(of: Self.one, now: now)
+        }
+        for _ in 1...HostRests.patience { #expect(refuse() == nil) }
+        for rest in [1, 2, 4, 8, 16, 32, 60, 60] {
+            #expect(refuse() == .seconds(rest))
+            // What was asked before does not count.
+            #expect(refuse() == .seconds(rest))
+            now += .seconds(rest)
+        }
+        #expect(rests.remaining(of: Self.two, now: now) == nil)
+        // A try by hand ends the rest, and not what is known.
+        #expect(refuse() == .seconds(60))
+        rests.end(of: Self.one)
+        #expect(refuse() == .seconds(60))
+    }
+
+    @Test func `a host that gives somebody something is not busy for everybody`() {
+        var rests = HostRests()
+        for _ in 1...HostRests.patience { rests.refused(by: Self.one, now: .zero) }
+        rests.answered(by: Self.one)
+        for _ in 1...HostRests.patience { rests.refused(by: Self.one, now: .zero) }
+        #expect(rests.all(now: .zero).isEmpty)
+        rests.refused(by: Self.one, now: .zero)
+        #expect(rests.all(now: .zero) == [Self.one: .seconds(1)])
+    }
+
+    @Test func `that a host was busy is forgotten`() {
+        var rests = HostRests()
+        for _ in 1...HostRests.patience { rests.refused(by: Self.one, now: .zero) }
+        rests.refused(by: Self.one, now: .seconds(601))
+        #expect(rests.all(now: .seconds(601)).isEmpty)
+    }
+
     @Test func `of too many hosts the one that comes back first is forgotten`() {
         var rests = HostRests()
         for port in 1...HostRests.limit + 1 {

@@ -21,6 +21,7 @@ extension Fetch {
     package mutating func open(_ id: Int) -> Body? {
         guard let connection = requests[id], let answer = connection.answer else { return nil }
         let ask = connection.route.ask
+        wholeEnd = 0
         switch connection.judgement {
         case .begin(let version):
             begin(version, by: answer)
@@ -125,6 +126,7 @@ extension Fetch {
         guard let connection = requests[id], let start = connection.start,
             let written = ByteRange(from: start, to: end)
         else { return }
+        if start == 0 { wholeEnd = end }
         if connection.proof == .sample(written) { requests.prove(id, .succeeded) }
         // From the first byte on it was held against all that was there, and nobody else came.
         let coversAll =

@@ -45,13 +45,24 @@ package struct Fetch: Hashable, Sendable {
         package fileprivate(set) var sources = Sources.Memory()
         fileprivate var tags = TagEvidence()
         fileprivate var validators: ValidatorOrigin?
+        fileprivate var shortEnd: ShortEnd?
 
         package init() {}
 
         /// Whether the next attempt would go another way without it.
         package var isOfUse: Bool {
-            sources.isOfUse || validators != nil || tags.givenUp > 0
+            sources.isOfUse || validators != nil || tags.givenUp > 0 || shortEnd != nil
         }
+    }
+
+    /// Where answers with the whole file ended before the length that they announced, having brought
+    /// nothing that was not there.
+    fileprivate struct ShortEnd: Hashable, Sendable {
+        let position: Int64
+        var count: UInt32 = 0
+        /// So many at the very same byte are no accident: a host that is known gets no more tries
+        /// then than another one.
+        static let most = RetryPolicy.tries
     }
 
     /// A source, and the host that answered for it: a redirect may lead to another one.
@@ -72,6 +83,9 @@ package struct Fetch: Hashable, Sendable {
     private var bringsInOneAnswer = false
     /// An FTP server has sent more than it had announced.
     private var distrustsSize = false
+    private var shortEnd: ShortEnd?
+    /// How far the last answer went that began with the file's first byte.
+    var wholeEnd: Int64 = 0
 
     /// - Parameters:
     ///   - request: what the client asked for.
@@ -101,6 +115,7 @@ package struct Fetch: Hashable, Sendable {
         tags = sources.isOfAnother(memory.sources) ? TagEvidence() : memory.tags
         tags.beginAttempt()
         validators = memory.validators
+        shortEnd = memory.shortEnd
     }
 
     /// What the next attempt has to know.
@@ -116,6 +131,7 @@ package struct Fetch: Hashable, Sendable {
         )
         memory.tags = tags
         memory.validators = validators
+        memory.shortEnd = shortEnd
         return memory
     }
 
@@ -379,6 +395,30 @@ package struct Fetch: Hashable, Sendable {
 
     private mutating func noteTurn(lost: Int64, of owner: Int?, to source: Int) {
         if lost > 0, owner != source, sources.areHeardAlone { sources.takeTurn() }
+    }
+
+    /// Judges why an answer has ended before its time, once what it has brought is in the file.
+    ///
+    /// - Parameters:
+    ///   - failure: how it ended.
+    ///   - id: its connection.
+    /// - Returns: the failure; it is final where the server announces more than it has, as the same
+    ///   end of several answers shows.
+    package mutating func endedShort(_ failure: Failure, _ id: Int) -> Failure {
+        guard failure.isTransient, requests[id]?.isComparing == true, wholeEnd > 0,
+            wholeEnd == content.stored.end, let total = content.known.total, wholeEnd < total
+        else { return failure }
+        var short =
+            shortEnd.flatMap { $0.position == wholeEnd ? $0 : nil }
+            ?? ShortEnd(position: wholeEnd)
+        short.count += 1
+        shortEnd = short
+        guard short.count >= ShortEnd.most else { return failure }
+        return Failure(
+            .serverTruncated,
+            "The server announces \(total) bytes, and each of its answers ends after \(wholeEnd)."
+                + " Check the URL, or \(Failure.freshLink)"
+        )
     }
 
     /// An FTP server has sent more than it had announced: what it says of the length is not believed

@@ -71,11 +71,18 @@ extension ResponseFacts {
     /// a crash in the first seconds does not make a login page the file.
     ///
     /// Servers call files text, JSON and XML that others call by a better name: what has the
-    /// file's length is no message, and its bytes tell.
+    /// file's length is no message, and its bytes tell. So it is with an answer of some length that
+    /// does not say what it is, where the file was given a type.
     package func standsInForFile(of known: RemoteVersion, onDisk: SegmentMap) -> Bool {
         guard !onDisk.isEmpty || known.isOnRecord else { return false }
         if SpokenTypes.pages.contains(mimeType) {
             return !SpokenTypes.pages.contains(known.mimeType)
+        }
+        if mimeType.isEmpty {
+            guard !lacksValidators, status != 206, let length = contentLength.bytes else {
+                return false
+            }
+            return length > 0 && !known.mimeType.isEmpty && !hasLength(of: known)
         }
         return SpokenTypes.messages.contains(mimeType) && !SpokenTypes.include(known.mimeType)
             && !hasLength(of: known)

@@ -107,10 +107,12 @@ final class Verifier {
             try await follower.value(upTo: size) { !controls.isStopped }
         }
         guard found != expected else { return nil }
+        let text = "The file has the checksum \(found?.description ?? "") instead of \(expected)"
         return Failure(
             .checksumMismatch,
-            "The file has the checksum \(found?.description ?? "") instead of \(expected)."
-                + " Check the expected checksum and the URL."
+            request.checksum == nil
+                ? text + ", which its server tells. Try later, or \(Failure.freshLink)"
+                : text + ". Check the expected checksum and the URL."
         )
     }
 

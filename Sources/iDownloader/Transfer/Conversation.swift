@@ -350,6 +350,11 @@ final class Conversation {
         answer.hostGivesSeveralTags = engine.hosts.hasSeveralTags(connection.hop.origin)
         let judgement = attempt.fetch.judge(answer, over: connection.number)
         attempt.tell(judgement, on: head, of: connection)
+        switch judgement {
+        case .begin, .resume, .compare, .prove, .check, .complete:
+            engine.rests.answered(by: connection.hop.origin)
+        case .redirect, .askAgain, .fail: break
+        }
         return judgement
     }
 
@@ -442,7 +447,8 @@ final class Conversation {
         if let answer = attempt.fetch.answer(connection.number, isWhole: isWhole) {
             return .success(.answered(answer))
         }
-        return .failure(.failed(Failure(outcome, hadBody: true)))
+        let failure = Failure(outcome, hadBody: true)
+        return .failure(.failed(attempt.fetch.endedShort(failure, connection.number)))
     }
 
     /// Whether more has come by FTP than the server has announced: what it says of the length is

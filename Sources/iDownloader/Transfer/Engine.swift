@@ -201,9 +201,14 @@ package final class Engine: Sendable {
         rates.setLimit(of: task, to: limit)
     }
 
-    /// Takes note of a host's wish to be left alone, where the failure tells of one.
+    /// Takes note of a host's wish to be left alone, where the failure tells of one, and of a host
+    /// that is busy.
     func noteRest(_ failure: Failure, at hop: Hop, of task: TaskID, _ request: TaskRequest) {
-        guard failure.isTransient, let wish = failure.retryAfter else { return }
+        guard failure.isTransient else { return }
+        guard let wish = failure.retryAfter else {
+            if failure.code == .serverBusy { rests.refused(by: hop.origin, toldTo: task) }
+            return
+        }
         // A task that does not wait for so long fails, and its host may be asked by others.
         if let limit = RetryPolicy.limit(ofSeconds: request.retryFor), wish > limit { return }
         rests.rest(hop.origin, for: wish, toldTo: task)

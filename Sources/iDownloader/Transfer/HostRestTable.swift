@@ -3,7 +3,7 @@
 import Synchronization
 package import iDownState
 
-/// The hosts that asked to be left alone, shared by all transfers and the queue.
+/// The hosts that are to be left alone, shared by all transfers and the queue.
 package final class HostRestTable: Sendable {
     private struct State {
         var rests = HostRests()
@@ -35,6 +35,18 @@ package final class HostRestTable: Sendable {
             if let task { state.met[task, default: []].insert(origin) }
         }
     }
+
+    /// The host is busy, and does not say for how long.
+    func refused(by origin: Origin, toldTo task: TaskID) {
+        let now = self.now
+        state.withLock { state in
+            state.rests.refused(by: origin, now: now)
+            state.met[task, default: []].insert(origin)
+        }
+    }
+
+    /// The host has given somebody what was asked for.
+    func answered(by origin: Origin) { state.withLock { $0.rests.answered(by: origin) } }
 
     /// Takes up the wish that a task's last failure tells of, after a restart.
     package func restore(from record: TaskRecord, at now: WallTime) {

@@ -268,6 +268,19 @@ import iDownState
         }
     }
 
+    @Test(arguments: [Ask.whole, .rest(from: half, ifRange: nil), overlap])
+    func `so is an answer of another length that does not say what it is`(ask: Ask) {
+        var untyped = Self.whole(nil, mimeType: "")
+        #expect(Verdict(Self.judge(untyped, ask, Self.known(as: "application/zip"))) == .prove)
+        untyped.contentLength = .bytes(23)
+        #expect(Self.isExpired((untyped, ask), "application/zip"))
+        // Where no type is on record, none is missed.
+        #expect(!Self.isExpired((untyped, ask), ""))
+        // By FTP there is none.
+        untyped.lacksValidators = true
+        #expect(!Self.isExpired((untyped, ask), "application/zip"))
+    }
+
     @Test(arguments: messages, messages + pages)
     func `one message in place of another is none, nor is it in place of a page`(
         message: String,

@@ -184,6 +184,52 @@ import iDownloader
         }
     }
 
+    @Test func `a host that is busy for all tasks is left alone, without a wish`() async throws {
+        let busy = [Step.head("429 Too Many Requests", [("Content-Length", "0")])]
+        try await withServer({ request in
+            request.path == "/file.bin" ? Sample.file.answer(to: request) : busy
+        }) { server in
+            try await withSite { site in
+                let most = HostRests.patience
+                for path in (1...most).map({ "/\($0)" }) + ["/file.bin"] {
+                    _ = try await site.download(server.url(path))
+                }
+                // One was served in between.
+                for _ in 1...most { _ = try await site.download(server.url("/again")) }
+                #expect(site.engine.rests.all.isEmpty)
+                _ = try await site.download(server.url("/last"))
+                #expect(site.engine.rests.all.count == 1)
+                let count = server.requests.count
+                let held = try await site.download(server.url("/held"))
+                #expect(held.record.tries == 0)
+                #expect(held.record.failure == nil)
+                #expect(server.requests.count == count)
+            }
+        }
+    }
+
+    @Test func `a server that announces more than it has is given up`() async throws {
+        let end = Sample.content.count - 10
+        let refusal = [("Content-Range", "bytes */\(end)"), ("Content-Length", "0")]
+        try await withServer({ request in
+            request["Range"] == nil
+                ? Sample.file.cutOff(at: end)
+                : [.head("416 Range Not Satisfiable", Sample.file.fieldsOfAnswer + refusal)]
+        }) { server in
+            try await withSite { site in
+                let journal = try site.task(server.url("/file.bin"))
+                for _ in 1...RetryPolicy.tries {
+                    try await site.run(journal)
+                    expectFailure(.serverTruncated, isTransient: true, site, journal)
+                }
+                try await site.run(journal)
+                expectFailure(.serverTruncated, isTransient: false, site, journal)
+                #expect(journal.record.segments.prefixLength == end)
+                #expect(server.requests.count { $0["Range"] == nil } == RetryPolicy.tries + 1)
+            }
+        }
+    }
+
     @Test(arguments: [404, 451, 500, 503])
     func `a status in mid-download leaves the bytes alone`(status: Int) async throws {
         try await withServer({ request in
