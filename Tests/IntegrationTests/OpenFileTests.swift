@@ -48,6 +48,51 @@ import iDownTesting
         }
     }
 
+    /// Speaks D-Bus itself, since every library takes open files where the bus does.
+    private static let withoutFiles = #"""
+        import os, re, socket, struct, sys
+
+        path, task = sys.argv[1:]
+        bus = socket.socket(socket.AF_UNIX)
+        bus.connect(path)
+        bus.sendall(b'\0AUTH EXTERNAL ' + str(os.getuid()).encode().hex().encode() + b'\r\n')
+        assert bus.recv(1024).startswith(b'OK')
+        bus.sendall(b'BEGIN\r\n')
+
+        def string(text): return struct.pack('<I', len(text)) + text.encode() + b'\0'
+        def pad(data): return data + bytes(-len(data) % 8)
+
+        def call(serial, to, path, member, signature='', body=b''):
+            fields = b''
+            for code, kind, text in [(1, 'o', path), (2, 's', to), (3, 's', member), (6, 's', to)]:
+                fields = pad(fields) + bytes([code, 1, ord(kind), 0]) + string(text)
+            if signature: fields = pad(fields) + bytes([8, 1, ord('g'), 0, 1]) + b's\0'
+            head = struct.pack('<cBBBIII', b'l', 1, 0, 1, len(body), serial, len(fields))
+            bus.sendall(pad(head + fields) + body)
+
+        call(1, 'org.freedesktop.DBus', '/org/freedesktop/DBus', 'Hello')
+        call(2, 'org.idown.Manager1', '/org/idown/Manager1', 'OpenFile', 's', string(task))
+        data = b''
+        while not (found := re.search(rb'Error\.([A-Za-z]+)', data)): data += bus.recv(65536)
+        print(found[1].decode())
+        """#
+
+    @Test func `who takes no open files gets an error`() async throws {
+        let host = try FaultServer.serving(ServedFile(content))
+        defer { host.stop() }
+        try await withService { service in
+            let id = try await service.add(host.url())
+            try await service.waitForState("completed", of: id)
+            let address = service.bus.address
+            let path = address.split(separator: "path=").last?.split(separator: ",").first ?? ""
+            let caller = try await ChildProcess.run(
+                "/usr/bin/python3",
+                ["-c", Self.withoutFiles, String(path), id]
+            )
+            #expect(caller.standardOutput == "NotSupported", "\(caller.standardError)")
+        }
+    }
+
     /// Runs in a root of its own, where the file is not.
     private static let reader = """
         import hashlib, os, stat, sys, time

@@ -43,7 +43,7 @@ extension Connection {
         return try await finish(pending, id: id).get()
     }
 
-    private func finish(
+    func finish(
         _ pending: PendingReply,
         id: Int
     ) async -> Result<WireReader, BusError> {

@@ -200,13 +200,40 @@ extension Connection {
         do throws(BusError) {
             switch outcome {
             case .success(let results):
-                try link.send(try Message(replyTo: reply, results, border: border))
+                let message = try Message(replyTo: reply, results, border: border)
+                guard !results.descriptors.isEmpty else { return try link.send(message) }
+                try send(message, withFilesTo: reply, over: link)
             case .failure(let error):
                 try link.send(try Message(replyTo: reply, error, border: border))
             }
         } catch {
             guard let message = try? Message(replyTo: reply, error, border: border) else { return }
             try? link.send(message)
+        }
+    }
+
+    /// Sends a reply that carries open files.
+    ///
+    /// Where the caller's connection takes none, the bus drops the reply and says so to this side
+    /// alone, in answer to it: the caller gets that error.
+    private func send(
+        _ message: borrowing Message,
+        withFilesTo reply: ReplyAddress,
+        over link: Link
+    ) throws(BusError) {
+        let id = makeID()
+        let pending = try PendingReply(
+            sending: message,
+            over: link,
+            timeout: .seconds(10),
+            onEnd: { $0.owner.forgetReply(id) }
+        )
+        Task.immediate {
+            let outcome = await finish(pending, id: id)
+            guard case .failure(let error) = outcome,
+                error.name == "org.freedesktop.DBus.Error.NotSupported"
+            else { return }
+            answer(.failure(error), to: reply)
         }
     }
 
