@@ -283,6 +283,14 @@ class Cases(Steps):
         self.assertEqual(len(self.session.tasks()), 3)
         self.assertEqual(self.browser.saved(), [])
 
+    def test_the_menu_says_that_there_is_no_link_to_take(self):
+        self.open("<a id=a href='javascript:void(0)'>no file</a>")
+        self.browser.menu("#a")
+        wait(lambda: self.browser.badge() == "!", "the mark on the button")
+        with self.browser.extension_page("popup.html") as run:
+            wait(lambda: "no link" in run("document.getElementById('state').textContent"), "the reason")
+        wait(lambda: self.browser.badge() == "", "the mark gone")
+
     def left_sites(self):
         return self.session.command("config", "browser-leave-hosts").strip()
 
@@ -722,6 +730,21 @@ class ChromiumTests(Cases, unittest.TestCase):
         self.open(f"<a id=a href={self.name}>the file</a>")
         self.browser.menu("#a", letter="k")
         self.expect_idown(file, requests=1)
+
+    def test_a_worker_that_is_lost_while_a_download_is_held(self):
+        for pid in self.session.hosts():
+            kill(pid, signal.SIGSTOP)
+        file = self.serve()
+        self.click_file()
+        wait(lambda: self.browser.extension("chrome.storage.local.get('paused').then((all) => all.paused?.length)"),
+             "the download on hold")
+        self.browser.call("Target.closeTarget", targetId=self.browser.find_worker())
+        self.session.kill_hosts()
+        # Any page wakes another one.
+        self.open("<p id=a>a page</p>")
+        self.expect_browser(file)
+        wait(lambda: not self.browser.extension("chrome.storage.local.get('paused').then((all) => all.paused.length)"),
+             "nothing on hold")
 
 
 class FirefoxTests(Cases, unittest.TestCase):

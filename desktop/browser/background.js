@@ -207,7 +207,13 @@ async function save(url, { isPrivate, store, page, policy }) {
   const options = isChromium ? { url } : { url, ...likeThePage };
   const isPossible = !(isChromium && isPrivate);
   const id = isPossible ? await api.downloads.download(options).catch(() => undefined) : undefined;
-  if (id === undefined) api.action.setBadgeText({ text: '!' });
+  if (id === undefined) warn('notSaved');
+}
+
+/** Marks the button; its popup shows the reason. */
+function warn(reason) {
+  api.action.setBadgeText({ text: '!' });
+  api.action.setTitle({ title: api.i18n.getMessage(reason) });
 }
 
 // MARK: Chromium
@@ -217,9 +223,15 @@ const [paused, asked] = [new Map(), new Set()];
 
 /** Pauses a download as soon as it is known: waiting with its name alone would not hold the bytes. */
 function pause({ id }) {
-  if (!paused.has(id)) paused.set(id, api.downloads.pause(id).catch(() => {}));
+  if (!paused.has(id)) {
+    paused.set(id, api.downloads.pause(id).catch(() => {}));
+    notePaused();
+  }
   return paused.get(id);
 }
+
+/** Where this script ends in mid-hold, the next one lets go on what was paused. */
+const notePaused = () => api.storage.local.set({ paused: [...paused.keys()] });
 
 const mayHold = ({ id, finalUrl, byExtensionId, danger, state, ...item }) =>
   isWeb(finalUrl) && !byExtensionId && danger === 'safe' && state === 'in_progress' && (!item.paused || paused.has(id));
@@ -249,9 +261,15 @@ async function hold(item) {
 async function release({ id }) {
   for (let tries = 0; tries < 100; tries++) {
     await api.downloads.resume(id).catch(() => {});
-    if (!(await api.downloads.search({ id, paused: true, state: 'in_progress' })).length) return;
+    if (!(await api.downloads.search({ id, paused: true, state: 'in_progress' })).length) break;
     await sleep(50);
   }
+  forget({ id });
+}
+
+function forget({ id }) {
+  paused.delete(id);
+  notePaused();
 }
 
 /** Cancels and forgets a download; false where it had ended before. */
@@ -261,10 +279,14 @@ async function giveUp({ id }) {
   await api.downloads.cancel(id);
   if ((await state()) === 'complete') return false;
   await api.downloads.erase({ id });
+  forget({ id });
   return true;
 }
 
 if (isChromium) {
+  api.storage.local.get('paused').then(({ paused: left = [] }) => {
+    for (const id of left) if (!paused.has(id)) release({ id });
+  });
   api.downloads.onCreated.addListener((item) => {
     if (asked.has(item.id) || !mayHold(item)) return;
     pause(item);
@@ -331,7 +353,7 @@ api.webRequest.onHeadersReceived.addListener(answer, filter, ['responseHeaders',
 async function take(found, page, tab, frame) {
   const links = found.filter(({ url }) => isWeb(url)).map((link) => [withoutFragment(link.url), link.policy]);
   // Nothing to take, as on a video that has no address of its own.
-  if (links.length === 0) api.action.setBadgeText({ text: '!' });
+  if (links.length === 0) warn('noLinks');
   const left = [...new Map(links)];
   const isPrivate = tab?.incognito ?? false;
   const store = tab?.cookieStoreId ?? (isPrivate ? '1' : '0');

@@ -72,3 +72,11 @@ element('add')?.addEventListener('submit', (event) => {
 element('open')?.addEventListener('click', () => show({ do: 'open' }));
 element('options')?.addEventListener('click', () => api.runtime.openOptionsPage());
 await show({ do: 'hello' });
+
+/** Why the button was marked: told once. */
+if (element('open')) {
+  const title = await api.action.getTitle({});
+  if (title !== text('name')) element('state').textContent = title;
+  api.action.setTitle({ title: text('name') });
+  if ((await api.action.getBadgeText({})) === '!') api.action.setBadgeText({ text: '' });
+}
