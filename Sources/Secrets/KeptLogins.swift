@@ -36,7 +36,7 @@ package struct KeptLogins: Sendable {
 
     /// The attributes that tell idown's items from those of others, and one server's items from
     /// another's.
-    private static let (schema, server, user) = ("xdg:schema", "server", "user")
+    private static let (schema, server, user) = (SecretService.schema, "server", "user")
     private static let schemaName = "org.idown.Login"
 
     package init(_ keyring: SecretService) { self.keyring = keyring }
@@ -57,6 +57,11 @@ package struct KeptLogins: Sendable {
     /// Whether there is a login for a server that cannot be read without asking the user.
     package func isLocked(for server: Server) async throws(BusError) -> Bool {
         try await keyring.hasLockedItems(with: Self.attributes(server))
+    }
+
+    /// Whether there is a login for a server, whoever may read it.
+    package func isKept(for server: Server) async throws(BusError) -> Bool {
+        try await keyring.hasItems(with: Self.attributes(server))
     }
 
     /// Whether a login can be stored without asking the user.

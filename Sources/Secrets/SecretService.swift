@@ -12,6 +12,8 @@ package struct SecretService: Sendable {
 
     /// The bus name that every keyring owns.
     static let name: BusName = "org.freedesktop.secrets"
+    /// The attribute that names the kind of an item.
+    static let schema = "xdg:schema"
     private static let collection: InterfaceName = "org.freedesktop.Secret.Collection"
     private static let item: InterfaceName = "org.freedesktop.Secret.Item"
 
@@ -56,6 +58,12 @@ package struct SecretService: Sendable {
     /// Whether there are items with these attributes that cannot be read without asking the user.
     package func hasLockedItems(with attributes: [String: String]) async throws(BusError) -> Bool {
         try await !search(attributes).locked.isEmpty
+    }
+
+    /// Whether there are items with these attributes, locked or not.
+    package func hasItems(with attributes: [String: String]) async throws(BusError) -> Bool {
+        let (unlocked, locked) = try await search(attributes)
+        return !unlocked.isEmpty || !locked.isEmpty
     }
 
     /// Returns the secret of an item.
@@ -129,8 +137,23 @@ package struct SecretService: Sendable {
 
     // MARK: Calls
 
+    /// Finds items.
+    ///
+    /// GNOME's keyring, locked since its start, does not find items by their schema. There the other
+    /// attributes tell, which only idown's items have.
     private func search(
         _ attributes: [String: String]
+    ) async throws(BusError) -> (unlocked: [ObjectPath], locked: [ObjectPath]) {
+        let found = try await items(with: attributes)
+        let others = attributes.filter { $0.key != Self.schema }
+        guard found.locked.isEmpty, !others.isEmpty, others.count < attributes.count else {
+            return found
+        }
+        return (found.unlocked, try await items(with: others).locked)
+    }
+
+    private func items(
+        with attributes: [String: String]
     ) async throws(BusError) -> (unlocked: [ObjectPath], locked: [ObjectPath]) {
         try await service.call(
             "SearchItems",

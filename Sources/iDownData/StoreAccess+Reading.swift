@@ -125,7 +125,8 @@ extension StoreAccess {
     ///   - directory: the folder, absolute, with symbolic links resolved.
     ///   - fileName: the name with which the task was added, or which the server gave it if it was
     ///     added without one; nil matches any name.
-    ///   - owner: the program that added the task; nil matches any program.
+    ///   - owner: the sandboxed application that the task belongs to; nil for a task of the user's:
+    ///     an application may have prepared its own, and reads its file.
     ///   - keptLogins: the ids of kept logins that may be this URL's.
     /// - Returns: nil if there is no such task.
     /// - Throws: `StoreFailure.database`.
@@ -181,7 +182,7 @@ extension StoreAccess {
                 let given = name.isNull ? text(row, 3) : text(row, 2)
                 // Compared byte by byte, because two encodings of one text are two file names.
                 guard fileName.map({ $0.utf8.elementsEqual(given.utf8) }) ?? true else { continue }
-                guard owner == nil || owner == text(row, 4) else { continue }
+                guard text(row, 4) == owner ?? "" else { continue }
                 if let id = TaskID(rawValue: integer(row, 0)) { found.append(id) }
             }
             return found

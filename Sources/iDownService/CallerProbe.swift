@@ -190,8 +190,8 @@ struct CallerProbe: Sendable {
 
     // MARK: Snap
 
-    /// The snap of a process, by its AppArmor label `snap.NAME.APP (mode)`, else by its cgroup,
-    /// whose last element is `snap.NAME.APP…`.
+    /// The snap of a process, by its AppArmor label `snap.NAME.APP (mode)`, else by its cgroup:
+    /// `snap.NAME.APP…` is an element of its path, below which the snap may have made others.
     private func snap(_ entry: Int32) -> String? {
         for path in ["attr/apparmor/current", "attr/current"] {
             guard case .text(let label) = Self.read(path, in: entry),
@@ -201,10 +201,8 @@ struct CallerProbe: Sendable {
         }
         guard case .text(let groups) = Self.read("cgroup", in: entry) else { return nil }
         for line in groups.split(separator: "\n") {
-            guard let element = line.split(separator: "/").last, element.hasPrefix("snap.") else {
-                continue
-            }
-            return Self.secondPart(element)
+            let element = line.split(separator: "/").first { $0.hasPrefix("snap.") }
+            if let name = element.flatMap(Self.secondPart) { return name }
         }
         return nil
     }

@@ -3,7 +3,7 @@
 package import DBus
 import Glibc
 
-/// A real keyring on a private bus, unlocked, with one empty collection.
+/// A real keyring on a private bus, with one collection.
 package struct GnomeKeyring: Sendable {
     /// The name that every keyring takes.
     package static let busName: BusName = "org.freedesktop.secrets"
@@ -40,12 +40,14 @@ package struct GnomeKeyring: Sendable {
     /// - Parameters:
     ///   - bus: where it serves.
     ///   - folder: the home of its files.
+    ///   - isUnlocked: whether its collection, which is made then, is unlocked at the start.
     ///   - body: what is tested.
     /// - Returns: what `body` returns.
     /// - Throws: what `body` throws, and what the start does.
     package static func run<R>(
         on bus: PrivateBus,
         in folder: String,
+        isUnlocked: Bool = true,
         _ body: (GnomeKeyring) async throws -> R
     ) async throws -> R {
         let connection = try await Connection.open(.address(bus.address))
@@ -63,12 +65,10 @@ package struct GnomeKeyring: Sendable {
         do {
             let value = try await withChild(
                 "gnome-keyring-daemon",
-                [
-                    "--foreground", "--unlock", "--components=secrets",
-                    "--control-directory=\(home)",
-                ],
+                ["--foreground", "--components=secrets", "--control-directory=\(home)"]
+                    + (isUnlocked ? ["--unlock"] : []),
                 environment: variables,
-                input: "a password"
+                input: isUnlocked ? "a password" : ""
             ) { _ in
                 try await owners.first("the keyring to take its name") { _ in true }
                 return try await body(GnomeKeyring(connection: connection))

@@ -15,6 +15,8 @@ actor Keyring: StoredLogins, LoginVault {
     private struct Link {
         let service: SecretService
         let logins: KeptLogins
+        /// Like `logins`, but starts a keyring if none runs.
+        let startedLogins: KeptLogins
         let urlLogins: KeptURLLogins
         /// Like `urlLogins`, but starts a keyring if none runs.
         let startedURLLogins: KeptURLLogins
@@ -26,6 +28,7 @@ actor Keyring: StoredLogins, LoginVault {
             logins = KeptLogins(
                 SecretService(connection, startsService: false, patience: timeout)
             )
+            startedLogins = KeptLogins(starting)
             urlLogins = KeptURLLogins(patient, list: list)
             startedURLLogins = KeptURLLogins(starting, list: list)
         }
@@ -100,11 +103,19 @@ actor Keyring: StoredLogins, LoginVault {
         return login?.map { .init(user: $0.user, password: $0.password) }
     }
 
+    /// A keyring that does not run is started: one that has a login was only late.
+    ///
+    /// Of one that does not answer nobody can say that it has none.
     func isLoginLocked(for origin: URLReference.Origin) async -> Bool {
-        guard let server = KeptLogins.Server(origin), let link = reachableLink else { return false }
-        return await attempt { () throws(BusError) in
-            try await link.logins.isLocked(for: server)
-        } ?? false
+        guard let server = KeptLogins.Server(origin), let link else { return false }
+        guard ContinuousClock.now >= backOffEnd else { return true }
+        let wasRunning = isRunning
+        let isLocked = await attempt { () throws(BusError) in
+            wasRunning
+                ? try await link.logins.isLocked(for: server)
+                : try await link.startedLogins.isKept(for: server)
+        }
+        return isLocked ?? (ContinuousClock.now < backOffEnd)
     }
 
     // MARK: Logins of URLs

@@ -78,6 +78,31 @@ struct KeptLoginsTests {
         }
     }
 
+    @Test func `a keyring that is locked since its start is known to have the login`() async throws
+    {
+        try await withTemporaryFolder { folder in
+            try await withPrivateBus { bus in
+                let connection = try await Connection.open(.address(bus.address))
+                let logins = KeptLogins(
+                    SecretService(connection, startsService: false, patience: .seconds(25))
+                )
+                try await GnomeKeyring.run(on: bus, in: folder) { _ async throws in
+                    #expect(try await logins.keep(Login(user: "me", password: "1"), for: here))
+                }
+                try await GnomeKeyring.run(on: bus, in: folder, isUnlocked: false) {
+                    _ async throws in
+                    #expect(try await logins.isLocked(for: here))
+                    #expect(try await logins.isKept(for: here))
+                    #expect(try await !logins.isLocked(for: there))
+                    #expect(try await !logins.isKept(for: there))
+                    let (forgotten, locked, _) = try await logins.forget(here)
+                    #expect((forgotten, locked) == (0, 1))
+                }
+                await connection.close()
+            }
+        }
+    }
+
     @Test func `without a keyring there is an error, and no login`() async throws {
         try await withPrivateBus { bus in
             let connection = try await Connection.open(.address(bus.address))

@@ -150,6 +150,7 @@ import iDownTesting
             ("attr/current", "snap.firefox.hook.configure (complain)\n"),
             ("cgroup", "0::/user.slice/snap.firefox.firefox-1b2c.scope\n"),
             ("cgroup", "1:name=systemd:/a/snap.firefox.firefox.scope\n0::/\n"),
+            ("cgroup", "0::/user.slice/snap.firefox.firefox-1b2c.scope/child/snap.other.x\n"),
         ]
     )
     func `a Snap is told by its label or its group`(path: String, text: String) async throws {

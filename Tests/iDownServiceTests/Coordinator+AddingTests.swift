@@ -35,6 +35,20 @@ import iDownTesting
         }
     }
 
+    @Test func `a task of an application's is resumed for that application alone`() async throws {
+        try await withHub(slots: 0) { hub in
+            let wish = { (owner: String?) in hub.wish(url) { $0.owner = owner } }
+            var ids: [TaskID] = []
+            for owner in ["flatpak/a", "flatpak/b", nil] {
+                ids += try await hub.coordinator.add([wish(owner)], token: nil)
+            }
+            #expect(Set(ids).count == 3)
+            for (owner, id) in zip(["flatpak/a", "flatpak/b", nil], ids) {
+                #expect(try await hub.coordinator.add([wish(owner)], token: nil) == [id])
+            }
+        }
+    }
+
     @Test func `an application from a sandbox may have its share of the list, and no more`()
         async throws
     {

@@ -7,17 +7,22 @@ struct NetworkView {
     private var loopbacks: Set<UInt32> = []
     /// Links that lead out of the computer and have a carrier.
     private var outward: Set<UInt32> = []
+    /// Other links with a carrier, which software has made.
+    private var virtual: Set<UInt32> = []
+    private var hasCard = false
     private var addressed: Set<UInt32> = []
     /// The links of default routes; 0 for one over several.
     private var defaultRoutes: Set<UInt32> = []
 
     /// Whether there is any way to another computer.
     ///
-    /// A default route is one; without it a real link with an address is, since it may lead to
-    /// the whole of a local network. A bridge or a tunnel is none by itself: those of containers
-    /// and machines within the computer stand when every cable is pulled.
+    /// A default route is one; without it a card with an address is, since it may lead to the whole
+    /// of a local network. So is the bridge or bond that a card belongs to, and a VLAN. Any other link
+    /// that software has made is none where there is a card: those of containers and virtual machines
+    /// stand when every cable is pulled. A container has no card, and its link leads out.
     var isOnline: Bool {
-        !defaultRoutes.subtracting(loopbacks).isEmpty || !outward.isDisjoint(with: addressed)
+        if !defaultRoutes.subtracting(loopbacks).isEmpty { return true }
+        return !(hasCard ? outward : outward.union(virtual)).isDisjoint(with: addressed)
     }
 
     mutating func take(_ message: NetlinkMessage) {
@@ -36,11 +41,22 @@ struct NetworkView {
             loopbacks.insert(index)
             return
         }
-        guard link.ifi_flags & Flag.up != 0, link.ifi_flags & Flag.running != 0 else { return }
-        let info = message.attributes(after: ifinfomsg.self)[UInt16(IFLA_LINKINFO)]
+        let attributes = message.attributes(after: ifinfomsg.self)
+        let info = attributes[UInt16(IFLA_LINKINFO)]
+        // Only a link that software has made has a kind.
         let kind = info.flatMap { NetlinkMessage.attributes(of: $0)[UInt16(IFLA_INFO_KIND)] }
-        // Only what is made by software has a kind.
-        if kind == nil { outward.insert(index) }
+        if kind == nil { hasCard = true }
+        guard link.ifi_flags & Flag.up != 0, link.ifi_flags & Flag.running != 0 else { return }
+        if kind == nil {
+            outward.insert(index)
+            if let master = attributes[UInt16(IFLA_MASTER)]?.read(UInt32.self) {
+                outward.insert(master)
+            }
+        } else if kind?.elementsEqual("vlan\0".utf8) == true {
+            outward.insert(index)
+        } else {
+            virtual.insert(index)
+        }
     }
 
     private mutating func takeAddress(_ message: NetlinkMessage) {

@@ -25,8 +25,15 @@ import iDownTesting
         return bytes(UInt16(4 + value.count)) + bytes(type) + value + padding
     }
 
-    private static func link(_ index: Int32, _ flags: UInt32, kind: String? = nil) -> [UInt8] {
-        let info = kind.map { attribute(18, attribute(1, Array($0.utf8) + [0])) } ?? []
+    private static func link(
+        _ index: Int32,
+        _ flags: UInt32,
+        kind: String? = nil,
+        in master: UInt32? = nil
+    ) -> [UInt8] {
+        let info =
+            (kind.map { attribute(18, attribute(1, Array($0.utf8) + [0])) } ?? [])
+            + (master.map { attribute(10, bytes($0)) } ?? [])
         let head = bytes(UInt16(0)) + bytes(UInt16(1)) + bytes(index) + bytes(flags)
         return message(newLink, head + bytes(UInt32(0)) + attribute(3, Array("eth".utf8)) + info)
     }
@@ -67,8 +74,25 @@ import iDownTesting
             // The cable is pulled, or the link is switched off.
             ([lo, link(2, up), address(on: 2)], false),
             ([lo, link(2, running), address(on: 2)], false),
-            // What containers leave behind is no way out by itself.
-            ([lo, link(3, up | running, kind: "bridge"), address(on: 3)], false),
+            // Where there is a card, what containers leave behind is no way out by itself.
+            ([lo, link(2, up), link(3, up | running, kind: "bridge"), address(on: 3)], false),
+            ([lo, link(2, up), link(3, up | running, kind: "wireguard"), address(on: 3)], false),
+            // A bridge or a bond with a card in it is, and so is a VLAN.
+            (
+                [
+                    lo, link(3, up | running, kind: "bridge"), link(2, up | running, in: 3),
+                    address(on: 3),
+                ], true
+            ),
+            (
+                [lo, link(3, up | running, kind: "bond"), link(2, up, in: 3), address(on: 3)],
+                false
+            ),
+            ([lo, eth, link(3, up | running, kind: "vlan"), address(on: 3)], true),
+            ([lo, link(2, up), link(3, up, kind: "vlan"), address(on: 3)], false),
+            // A container has no card.
+            ([lo, link(3, up | running, kind: "veth"), address(on: 3)], true),
+            ([lo, link(3, up, kind: "veth"), address(on: 3)], false),
             ([lo, link(3, up | running, kind: "veth"), address(on: 3), route(by: 3)], true),
         ] as [([[UInt8]], Bool)]
     )
