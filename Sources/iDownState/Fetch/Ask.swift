@@ -2,23 +2,23 @@
 
 /// What a request asks for.
 package enum Ask: Hashable, Sendable {
-    /// A plain GET: the probe, and the file from its first byte.
+    /// A plain GET: it asks for an unknown file, or for a whole one from its first byte.
     case whole
-    /// The bytes from `offset` on, if the content is still what `ifRange` stands for; nil asks
-    /// without condition, and the answer's validators are compared instead.
+    /// All bytes from an offset on, if the file still has the validator `ifRange`. Nil sends no
+    /// condition, and the answer's validators are compared instead.
     case rest(from: Int64, ifRange: String?)
 
-    /// One stretch of the file, on the same condition.
+    /// One range of the file, with the same condition.
     case part(ByteRange, ifRange: String?)
-    /// The bytes from `resumePoint` to `end`, nil for the file's, and those from `start` to there,
-    /// which are on disk and are compared: without condition, since the bytes themselves tell.
+    /// The bytes up to `to`, or up to the file's end where it is nil. Those before `resumingAt` are
+    /// on disk and are compared. There is no condition, because the comparison decides.
     case overlap(from: Int64, resumingAt: Int64, to: Int64?)
-    /// Bytes that are on disk, to be compared and nothing else.
+    /// Bytes that are on disk: they are compared, and nothing is stored.
     case sample(ByteRange)
-    /// The file's last bytes, which are on disk: to be compared, and nothing is to come after them.
+    /// The file's last bytes, which are on disk: they are compared, and no byte may follow them.
     case ending(ByteRange)
 
-    /// Where the body of a fitting answer starts.
+    /// The offset at which the body of a fitting answer starts.
     package var offset: Int64 {
         switch self {
         case .whole: 0
@@ -28,7 +28,7 @@ package enum Ask: Hashable, Sendable {
         }
     }
 
-    /// Where the body of a fitting answer ends at the latest; nil for the file's end.
+    /// The offset at which the body of a fitting answer ends at the latest; nil for the file's end.
     package var end: Int64? {
         switch self {
         case .whole, .rest, .ending: nil
@@ -37,7 +37,7 @@ package enum Ask: Hashable, Sendable {
         }
     }
 
-    /// Whether it asks for a range.
+    /// Whether the request asks for a range.
     package var isPartial: Bool {
         switch self {
         case .whole: false
@@ -45,7 +45,7 @@ package enum Ask: Hashable, Sendable {
         }
     }
 
-    /// The condition that goes with the range; nil where there is none.
+    /// The value of If-Range; nil where the request has no condition.
     package var ifRange: String? {
         switch self {
         case .whole, .overlap, .sample, .ending: nil
@@ -53,7 +53,7 @@ package enum Ask: Hashable, Sendable {
         }
     }
 
-    /// The same without its condition.
+    /// The same request without a condition.
     package var unconditional: Ask {
         switch self {
         case .whole, .overlap, .sample, .ending: self
@@ -64,7 +64,7 @@ package enum Ask: Hashable, Sendable {
 }
 
 extension Ask {
-    /// The first request of a transfer, by what is on disk and what is known of its version.
+    /// Returns the first request of a transfer, given the bytes on disk and their version.
     package static func first(for segments: SegmentMap, of known: RemoteVersion) -> Ask {
         guard !segments.isEmpty, let total = known.total, !known.refusesRanges else {
             return .whole
@@ -73,18 +73,18 @@ extension Ask {
             return .proof(for: segments, upTo: total)
         }
         let ifRange = known.dislikesIfRange ? nil : validator
-        // A gap that ends before the file does is asked for alone: the rest is there.
+        // Stored bytes follow the gap: the gap alone is asked for.
         if let gap = segments.gaps(upTo: total).first, gap.end < total {
             return .part(gap, ifRange: ifRange)
         }
         return .rest(from: segments.prefixLength, ifRange: ifRange)
     }
 
-    /// The question whose answer goes on in a gap and shows before whether the bytes on disk are
-    /// the server's.
+    /// Returns the request whose answer first proves that the bytes on disk are the server's, and
+    /// then continues in a gap.
     ///
-    /// Where no gap has more before it than an overlap, all of the file is asked for and compared:
-    /// a plain GET, which every server answers.
+    /// Where no gap has more than an overlap of stored bytes before it, a plain GET, which every
+    /// server answers, fetches the whole file, and the stored bytes are compared with it.
     package static func proof(for segments: SegmentMap, upTo total: Int64) -> Ask {
         for range in segments.ranges where range.length > OverlapProof.overlap {
             guard let gap = segments.gaps(upTo: total).first(where: { $0.first == range.end })

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A stretch of a file, `length` bytes from `first` on.
+/// A range of a file's bytes: `length` bytes from offset `first` on.
 ///
-/// Never empty, never past 2⁶³ − 1.
+/// A range is never empty and never ends after 2⁶³ − 1.
 package struct ByteRange: Hashable, Sendable {
     /// The offset of the first byte, 0 or more.
     package let first: Int64
     /// How many bytes, 1 or more.
     package let length: Int64
 
-    /// Nil for what is no range: a negative offset, no bytes, or an end that does not fit.
+    /// Returns nil for a negative offset, for no bytes, and for an end after 2⁶³ − 1.
     package init?(first: Int64, length: Int64) {
         guard first >= 0, length > 0, !first.addingReportingOverflow(length).overflow else {
             return nil
@@ -18,13 +18,13 @@ package struct ByteRange: Hashable, Sendable {
         self.length = length
     }
 
-    /// Nil where `end` does not lie behind `first`.
+    /// Returns nil where `first` is negative, and where `end` is not after `first`.
     package init?(from first: Int64, to end: Int64) {
         let (length, overflow) = end.subtractingReportingOverflow(first)
         guard !overflow else { return nil }
         self.init(first: first, length: length)
     }
 
-    /// The offset behind the last byte.
+    /// The offset after the last byte.
     package var end: Int64 { first + length }
 }

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The digest that a file is to have, as the option `checksum` gives it (`sha-256=<hex>`), as its
-/// server or as a metalink does.
+/// The digest that a file must have.
+///
+/// It comes from the option `checksum` (`sha-256=<hex>`), from the file's server or from a
+/// metalink.
 package struct Checksum: Hashable, Sendable {
-    /// By their names in the contract, from the weakest to the strongest.
+    /// The algorithms by their names in the contract, from the weakest to the strongest.
     ///
-    /// MD5 and SHA-1 tell accidents only: another file can be made to fit them on purpose.
+    /// MD5 and SHA-1 detect only accidents: an attacker can make two files with one digest.
     package enum Algorithm: String, CaseIterable, Sendable {
         case md5
         case sha1 = "sha-1"
@@ -24,10 +26,10 @@ package struct Checksum: Hashable, Sendable {
     }
 
     package let algorithm: Algorithm
-    /// As many as the algorithm's digests have.
+    /// The digest, as long as ``Algorithm/byteCount`` says.
     package let bytes: [UInt8]
 
-    /// Nil where the number of bytes is not the algorithm's.
+    /// Returns nil where the number of bytes is not the algorithm's.
     package init?(_ algorithm: Algorithm, _ bytes: [UInt8]) {
         guard bytes.count == algorithm.byteCount else { return nil }
         self.algorithm = algorithm
@@ -35,14 +37,14 @@ package struct Checksum: Hashable, Sendable {
     }
 }
 
-/// Why a text is no checksum.
+/// Why a text is not a checksum.
 package enum ChecksumFault: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The name of the algorithm is missing, or none that is known.
+    /// The name of the algorithm is missing or unknown.
     case unknownAlgorithm
-    /// Not so many hexadecimal digits as the algorithm's digest has.
+    /// The digest is not hexadecimal, or its length is not the algorithm's.
     case notHexadecimal(Checksum.Algorithm)
 
-    /// What would be right; never the text itself.
+    /// Describes a correct checksum; never repeats the text.
     package var description: String {
         switch self {
         case .unknownAlgorithm:
@@ -56,7 +58,7 @@ package enum ChecksumFault: Error, Hashable, Sendable, CustomStringConvertible {
 }
 
 extension Checksum {
-    /// Reads `algorithm=hex`, small and capital letters alike.
+    /// Reads `algorithm=hex`, in small or capital letters.
     package init(parsing text: String) throws(ChecksumFault) {
         let parts = text.utf8.split(
             separator: UInt8(ascii: "="),
@@ -72,8 +74,8 @@ extension Checksum {
         self = checksum
     }
 
-    /// Reads hexadecimal digits, small and capital letters alike; nil for anything else, and where
-    /// there are not as many as the algorithm's digest has.
+    /// Reads a digest in small or capital hexadecimal digits; returns nil for other characters and
+    /// for a number of digits that is not the algorithm's.
     package init?(_ algorithm: Algorithm, hexadecimal text: some StringProtocol) {
         guard let bytes = Self.bytes(ofHexadecimal: Substring(text).utf8) else { return nil }
         self.init(algorithm, bytes)
@@ -105,6 +107,6 @@ extension Checksum: CustomStringConvertible {
 }
 
 extension Checksum.Algorithm: Comparable {
-    /// Of these four the longer digest is the stronger one.
+    /// Orders by strength: of these four algorithms, the one with the longer digest is stronger.
     package static func < (left: Self, right: Self) -> Bool { left.byteCount < right.byteCount }
 }

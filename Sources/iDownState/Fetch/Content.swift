@@ -2,23 +2,24 @@
 
 /// Which version of the file is on disk, and which bytes of it.
 ///
-/// Stored bytes are in the file, synced ones outlive a crash; the record never claims more than
-/// those. The bytes of open connections count once they are settled.
+/// Stored bytes are in the file; synced bytes also survive a crash. The record never claims more
+/// than the synced bytes. A connection's bytes count as stored once they are written.
 package struct Content: Hashable, Sendable {
     /// The version that the bytes on disk belong to.
     package private(set) var known: RemoteVersion
     package private(set) var stored: SegmentMap
     package private(set) var synced: SegmentMap
-    /// The source that all bytes on disk are from, or are equal to; nil where nobody knows.
+    /// The source that gave all bytes on disk, or equal ones; nil where no single source did, and
+    /// where that is unknown.
     package private(set) var owner: Int?
-    /// The samples of a proof were equal in this attempt: another proof does without.
+    /// Whether samples were equal in this attempt; a further proof then compares no samples.
     package private(set) var hasEqualSamples = false
-    /// Whether all that is on disk has come in one answer, or was compared with one.
+    /// Whether one answer brought all bytes on disk, or was compared with all of them.
     package private(set) var isOfOneAnswer = false
-    /// What the server of the client's URL says that the file comes to.
+    /// The digest that the server of the task's own URL gives; nil where it gives none.
     package private(set) var homeDigest: Checksum?
 
-    /// What an earlier attempt has left.
+    /// Begins with the version and the bytes that an earlier attempt has left.
     package init(_ known: RemoteVersion, _ segments: SegmentMap, owner: Int?) {
         self.known = known
         stored = segments
@@ -27,40 +28,41 @@ package struct Content: Hashable, Sendable {
         homeDigest = known.checksum
     }
 
-    /// How far the file goes without a gap: the size of a complete one.
+    /// How many bytes the file has before its first gap: its size once it is complete.
     package var size: Int64 { stored.prefixLength }
 
-    /// Whether every byte is there, as far as the length is known.
+    /// Whether every byte is on disk; false while the length is unknown.
     package var isComplete: Bool { known.total.map { stored.covers($0) } ?? false }
 
     // MARK: The version
 
-    /// The version that the bytes on disk belong to turned out to be this.
+    /// Records that the bytes on disk belong to this version.
     package mutating func know(_ version: RemoteVersion) { known = version }
 
-    /// A server takes a range on a condition for a wish for another version.
+    /// Records that the server answers If-Range as if the file had changed.
     package mutating func dislikesIfRange() { known.dislikesIfRange = true }
 
-    /// The server of the client's URL says what the file comes to; nil where it does not.
+    /// Records the digest that the server of the task's own URL gives; nil where it gives none.
     package mutating func noteHomeDigest(_ digest: Checksum?) { homeDigest = digest }
 
-    /// What one server's samples have shown says nothing of another's.
+    /// Forgets that samples were equal: one server's samples prove nothing about another server.
     package mutating func forgetSamples() { hasEqualSamples = false }
 
     package mutating func samplesWereEqual() { hasEqualSamples = true }
 
     // MARK: What an attempt finds
 
-    /// What is on disk is a copy of the recorded file, of which samples alone are proven.
+    /// Records that the file on disk is a copy of the recorded one, proven by samples only.
     package mutating func isCopy() { known.restsOnProof = true }
 
-    /// The partial file has so many bytes: a crash may have cut it shorter than what was recorded.
+    /// Drops what lies after the end of the partial file, which has `size` bytes: a crash may have
+    /// cut it shorter than the record says.
     package mutating func foundPart(size: Int64) {
         synced.truncate(to: size)
         stored = synced
     }
 
-    /// The complete file was found under its name, or a small one has come at once.
+    /// Records that the file is complete: found under its name, or received in one go.
     package mutating func isWhole(size: Int64) {
         synced = SegmentMap(ByteRange(first: 0, length: size).map { [$0] } ?? [])
         stored = synced
@@ -68,9 +70,9 @@ package struct Content: Hashable, Sendable {
 
     // MARK: An answer
 
-    /// The file begins anew, with the first byte of an answer.
+    /// Starts the file anew with the first byte of an answer.
     ///
-    /// - Returns: how many bytes were given up for it.
+    /// - Returns: how many stored bytes are given up.
     @discardableResult
     package mutating func begin(_ version: RemoteVersion, from source: Int) -> Int64 {
         let before = stored.byteCount
@@ -81,27 +83,28 @@ package struct Content: Hashable, Sendable {
         return before
     }
 
-    /// An answer goes on in the file; `isCompared` where it brings all that is there once more.
+    /// Continues the file with an answer; `isCompared` says that the answer also brings all stored
+    /// bytes again.
     package mutating func goOn(_ version: RemoteVersion, isCompared: Bool) {
         known = version
         isOfOneAnswer = isCompared
     }
 
-    /// An answer is compared with what is there from `start` on.
+    /// Starts to compare the stored bytes from `start` on with an answer.
     package mutating func beginProof(from start: Int64) { isOfOneAnswer = start == 0 }
 
-    /// Another connection brings a part.
+    /// Records that a further connection brings a part.
     package mutating func join(from source: Int) {
         isOfOneAnswer = false
         if owner != source { owner = nil }
     }
 
-    /// A connection has brought these bytes.
+    /// Adds bytes that a connection has brought.
     ///
     /// - Parameters:
     ///   - range: the bytes.
-    ///   - source: where they are from.
-    ///   - coversAll: its answer was held against all that was there from the first byte on.
+    ///   - source: the source that they come from.
+    ///   - coversAll: the answer was compared with all stored bytes, from the first one on.
     package mutating func store(_ range: ByteRange, from source: Int, coversAll: Bool) {
         var map = stored
         map.insert(range)
@@ -114,24 +117,26 @@ package struct Content: Hashable, Sendable {
         stored = map
     }
 
-    /// All bytes on disk are from this source, or equal to its.
+    /// Records that all bytes on disk come from this source, or equal its bytes.
     package mutating func own(by source: Int) { owner = source }
 
     // MARK: The disk
 
-    /// What is in `map` is synced; nil where that failed: the kernel reports a write that it lost
-    /// once, and then forgets it (fsync(2)), so nothing that was not synced before is ever claimed.
+    /// Records what is synced; nil where syncing failed.
+    ///
+    /// The kernel reports a lost write only once, and then forgets it (fsync(2)): after a failure
+    /// only bytes synced earlier are claimed.
     package mutating func sync(_ map: SegmentMap?) {
         if let map { synced = map } else { stored = synced }
     }
 
-    /// What lies behind `position` is given up.
+    /// Gives up the bytes from `position` on.
     package mutating func truncate(to position: Int64) {
         stored.truncate(to: position)
         synced.truncate(to: position)
     }
 
-    /// These stretches are given up.
+    /// Gives up these ranges.
     package mutating func remove(_ bad: [ByteRange]) {
         for range in bad {
             stored.remove(range)
@@ -139,14 +144,14 @@ package struct Content: Hashable, Sendable {
         }
     }
 
-    /// Nothing of what is on disk is worth anything; what is known of the version stays.
+    /// Gives up all bytes on disk, and keeps what is known of the version.
     package mutating func forget() {
         hasEqualSamples = false
         stored = SegmentMap()
         synced = SegmentMap()
     }
 
-    /// The bytes on disk are those of another file.
+    /// Gives up all bytes on disk and their version: they belong to another file.
     package mutating func giveUp() {
         stored = SegmentMap()
         synced = SegmentMap()

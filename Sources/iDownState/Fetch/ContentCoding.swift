@@ -7,19 +7,19 @@ package enum ContentCoding: String, CaseIterable, Sendable {
     case brotli = "br"
     case zstd
 
-    /// No body may have more codings, since each costs memory; libcurl has the same limit.
+    /// The most codings of one body, because each costs memory; libcurl has the same limit.
     package static let mostInOneBody = 5
 
     /// Reads the value of a Content-Encoding field.
     ///
-    /// - Parameter field: the field in small letters, its members apart by commas or blanks.
+    /// - Parameter field: the field in small letters, members separated by commas or blanks.
     /// - Returns: the codings in the order in which they were applied, none for `identity`; nil
     ///   where one of them is unknown.
     package static func list(_ field: String) -> [ContentCoding]? {
         var codings: [ContentCoding] = []
         let words = field.split(whereSeparator: { $0 == "," || $0 == " " })
         for word in words where word != "identity" {
-            // RFC 9110 section 8.4.1.3: the old name means the same.
+            // RFC 9110 section 8.4.1.3: `x-gzip` is an old name of `gzip`.
             guard let coding = word == "x-gzip" ? .gzip : ContentCoding(rawValue: String(word))
             else { return nil }
             codings.append(coding)

@@ -1,23 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// What the bodies of answers do to the bytes on disk.
+// How the bodies of answers change the bytes on disk.
 extension Fetch {
-    /// Where a body goes.
+    /// Where a body is stored, and what it is compared with.
     package struct Body: Hashable, Sendable {
         /// The offset of its first byte.
         package let start: Int64
-        /// The offset behind the last byte that may be stored; nil where none is known.
+        /// The offset after the last byte that may be stored; nil where it is unknown.
         package let end: Int64?
-        /// The bytes of the file that are compared with those that come.
+        /// The stored bytes that the body is compared with.
         package var compared = SegmentMap()
-        /// Nothing is written before all of those were equal.
+        /// Whether nothing is written before all of `compared` was equal.
         package var isProof = false
     }
 
-    /// The body of a first answer comes, and what is on disk is what its head says.
+    /// Opens the body of a lead connection, and adapts what is known of the bytes on disk to its
+    /// head.
     ///
-    /// - Parameter id: its connection, whose head is judged.
-    /// - Returns: where the body goes; nil where nothing is stored.
+    /// - Parameter id: the connection, whose head is judged.
+    /// - Returns: where the body goes; nil where nothing of it is stored.
     package mutating func open(_ id: Int) -> Body? {
         guard let connection = requests[id], let answer = connection.answer else { return nil }
         let ask = connection.route.ask
@@ -46,8 +47,8 @@ extension Fetch {
         }
     }
 
-    /// The comparison of an answer decides what the bytes on disk are worth; until then they are
-    /// those of the old version.
+    /// Begins a proof: the bytes on disk stay with the old version until the comparison with the
+    /// answer decides.
     private mutating func prove(
         _ id: Int,
         _ version: RemoteVersion,
@@ -55,7 +56,8 @@ extension Fetch {
         asked ask: Ask
     ) -> Body {
         var (resumePoint, end) = (content.size, version.total)
-        // Whoever sends all of the file in place of the overlap is compared with all that is there.
+        // A server that sends the whole file in place of the overlap is compared with all stored
+        // bytes.
         if start > 0, case .overlap(_, let askedPoint, let askedEnd) = ask {
             (resumePoint, end) = (askedPoint, askedEnd ?? end)
         }
@@ -66,25 +68,25 @@ extension Fetch {
         return Body(start: start, end: end, compared: compared, isProof: true)
     }
 
-    /// What bytes on disk are worth where the server's differ.
+    /// What the bytes on disk are worth after a comparison that found a difference.
     package enum Difference: Hashable, Sendable {
-        /// Those before the difference are of the version on record; the answer goes on from there.
+        /// The bytes before the difference keep their version; the answer continues after them.
         case cut
-        /// They are of this one.
+        /// The bytes before the difference belong to this version; the answer continues after them.
         case cutAs(RemoteVersion)
-        /// Nothing, and the answer is no use.
+        /// All bytes are worthless, and so is the answer.
         case worthless
     }
 
-    /// The server's bytes are not those on disk.
+    /// Handles bytes of the server that differ from those on disk.
     ///
-    /// Compared from the file's start on, they leave those before the first difference; a
-    /// difference in any other place means another file.
+    /// A comparison from the file's first byte keeps the bytes before the difference. A difference
+    /// in a comparison that starts later means another file.
     ///
     /// - Parameters:
     ///   - id: the connection.
-    ///   - position: the first byte that differs.
-    /// - Returns: what those on disk are worth.
+    ///   - position: the offset of the first byte that differs.
+    /// - Returns: what the bytes on disk are worth.
     package mutating func differs(_ id: Int, at position: Int64) -> Difference {
         guard let connection = requests[id], let answer = connection.answer,
             let start = connection.start
@@ -93,7 +95,7 @@ extension Fetch {
         case nil, .succeeded:
             cut(to: position, as: nil, comparedFrom: start, by: answer)
             return .cut
-        // What is there has another length, and nobody knows which.
+        // The server's file has another, unknown length.
         case .rest(_, from: 0, to: _) where answer.tellsNoLength:
             content.forget()
             requests.prove(id, .failed)
@@ -109,10 +111,10 @@ extension Fetch {
         }
     }
 
-    /// All bytes that were to prove what is on disk are equal: they are the answer's version.
+    /// Ends a proof whose bytes were all equal: the bytes on disk belong to the answer's version.
     ///
-    /// - Returns: whether its host was seen to give one unchanged file several tags; nil
-    ///   where nothing was to be proven.
+    /// - Returns: whether the host was seen to give one unchanged file several ETags; nil where
+    ///   there was nothing to prove.
     package mutating func proven(_ id: Int) -> Bool? {
         guard let connection = requests[id], let answer = connection.answer,
             case .rest(let version, let start, let end) = connection.proof
@@ -121,34 +123,35 @@ extension Fetch {
         return adopt(version, from: start, to: end, by: answer)
     }
 
-    /// What a connection has brought is in the file up to `end`.
+    /// Records that a connection's bytes are in the file up to `end`.
     package mutating func stored(_ id: Int, upTo end: Int64) {
         guard let connection = requests[id], let start = connection.start,
             let written = ByteRange(from: start, to: end)
         else { return }
         if start == 0 { wholeEnd = end }
         if connection.proof == .sample(written) { requests.prove(id, .succeeded) }
-        // From the first byte on it was held against all that was there, and nobody else came.
+        // Compared from the first byte on with all stored bytes, and no other connection brought
+        // any.
         let coversAll =
             start == 0 && connection.isComparing && requests.joining == nil
             && end >= content.stored.end
         content.store(written, from: connection.route.source, coversAll: coversAll)
     }
 
-    /// What a first answer has come to, once all that came of its body is in the file.
+    /// Returns how a lead connection answered its question, once all received bytes are stored.
     ///
     /// - Parameters:
-    ///   - id: its connection.
-    ///   - isWhole: there was no more to come.
-    /// - Returns: the answer; nil where more was to come.
+    ///   - id: the connection.
+    ///   - isWhole: whether the body was received to its end.
+    /// - Returns: the answer; nil where the body ended too early.
     package func answer(_ id: Int, isWhole: Bool) -> Questions.Answer? {
         switch requests[id]?.proof {
-        // The content changed: it is fetched from zero, and nothing is mixed.
+        // Another version: the file is fetched from its first byte, and versions are not mixed.
         case .failed: .again(.whole, RemoteVersion())
         case .succeeded: .equal
-        // The whole file came, and ended before what is there does.
+        // The whole file came, but it ends before the stored bytes do.
         case .rest(_, from: 0, to: _): isWhole ? .stored : nil
-        // Less came than the proof needs.
+        // The body was too short for the proof.
         case .sample, .rest: isWhole ? .again(.whole, content.known) : nil
         case nil: isWhole ? .stored : nil
         }
@@ -156,14 +159,16 @@ extension Fetch {
 }
 
 extension Fetch.Answer {
-    /// Whether the whole file comes without its length.
+    /// Whether the answer brings the whole file without saying its length.
     fileprivate var tellsNoLength: Bool {
         [200, 203].contains(facts.status) && facts.contentLength.bytes == nil
     }
 }
 
 extension TaskRequest {
-    /// Where a body without a length is cut: a byte behind the size that the client expects says
-    /// as much as all that may follow.
+    /// Where a body of unknown length is cut: one byte after the size that the client expects,
+    /// which is enough to see that the file is too long.
+    ///
+    /// Nil where the client expects no size.
     fileprivate var endOfInterest: Int64? { expectedSize.map { $0 == .max ? $0 : $0 + 1 } }
 }

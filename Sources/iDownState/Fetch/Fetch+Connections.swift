@@ -1,26 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Connections that join a first one. None of them can fail an attempt.
+// Further connections beside the lead connection. None of them can fail an attempt.
 extension Fetch {
-    /// The sources that may bring parts, that of the first connection before the others.
+    /// The sources that may bring parts, the lead connection's source first.
     package var partSources: [Int] {
         requests.joining.map { sources.besides($0.source, hasDigest: hasDigest) } ?? []
     }
 
-    /// From now on others may join a first connection, where several may bring what is missing; how
-    /// many there may be changes while it runs.
+    /// Lets further connections join the lead connection, where they can fetch what is missing.
     ///
-    /// A server may ignore FTP's REST and send the file from its first byte. To tell such servers from
-    /// others took more code than several connections saved time, so there is one.
+    /// Their number may change while the transfer runs.
+    ///
+    /// An FTP transfer has one connection: a server may ignore REST and send the file from its
+    /// first byte, and the code to detect that cost more than further connections saved.
     ///
     /// - Parameters:
-    ///   - lead: the first connection.
-    ///   - host: who answers it.
-    ///   - isByHTTP2: whether by HTTP/2.
-    ///   - chosen: how many somebody wants; nil leaves it to the trial.
-    ///   - useful: how many were of use at the host before.
-    ///   - now: any clock's reading that only goes forward.
-    /// - Returns: whether others may join it.
+    ///   - lead: the lead connection.
+    ///   - host: the host that answers it.
+    ///   - isByHTTP2: whether the answer came by HTTP/2.
+    ///   - chosen: how many connections the user chose; nil lets ``RampUp`` find the number.
+    ///   - useful: how many connections were useful at this host before.
+    ///   - now: a reading of a clock that only goes forward.
+    /// - Returns: whether further connections may join.
     package mutating func letJoin(
         _ lead: Int,
         answeredBy host: Origin,
@@ -49,20 +50,20 @@ extension Fetch {
 
     // MARK: Heads
 
-    /// The head of one that is to join has come, and fits.
+    /// Records that the head of a joining connection has come and fits.
     package mutating func headFits(_ id: Int, at now: Duration) {
         guard let connection = requests[id] else { return }
         requests.joining?.headCame(after: now - connection.startedAt)
     }
 
-    /// The head of one that was to join does not fit: nothing of its body is stored.
+    /// Turns away a joining connection whose head does not fit: nothing of its body is stored.
     ///
     /// - Parameters:
     ///   - id: the connection, whose head is judged.
-    ///   - status: that of its answer.
-    ///   - isHome: whether it comes from the host of the task's own URL.
-    ///   - now: any clock's reading that only goes forward.
-    /// - Returns: what is to be done in its place.
+    ///   - status: the status of its answer.
+    ///   - isHome: whether the answer comes from the host of the task's own URL.
+    ///   - now: a reading of a clock that only goes forward.
+    /// - Returns: the steps to take instead.
     package mutating func turnAway(
         _ id: Int,
         status: Int,
@@ -78,13 +79,13 @@ extension Fetch {
             }
             return [connect(route, .redirected(to: location), at: now)]
         case .askAgain(let ask, _) where ask == connection.route.ask.unconditional:
-            // The host answers If-Range as if the content had changed: ask without.
+            // The host answers If-Range as if the file had changed: ask again without a condition.
             content.dislikesIfRange()
             return [connect(connection.route.asking(ask), .samePlace, at: now)]
         case .fail(let failure):
             return refuse(connection, failure, status: status, isHome: isHome, at: now)
         case .begin, .resume, .compare, .prove, .check, .complete, .askAgain:
-            // No ranges after all, or another version than the one that is being stored.
+            // The server serves no ranges after all, or has another version than the stored one.
             if !dropSource(of: connection) { requests.joining?.close() }
             return []
         }
@@ -99,7 +100,7 @@ extension Fetch {
     ) -> [Requests.Step] {
         let isRefusal = [403, 429, 503].contains(status)
         if !isRefusal, dropSource(of: connection) { return [] }
-        // A link that was signed for one use: the task's own URL may give another.
+        // The link may work only once: the task's own URL may redirect to another.
         let route = connection.route
         if [403, 404, 410].contains(status), !isHome, !route.isFromHome,
             requests.joining?.homeIsNoHelp == false, route.source == sources.position
@@ -115,7 +116,7 @@ extension Fetch {
         return [refused(connection, wasClosed: false, failure.retryAfter, at: now)]
     }
 
-    /// The host gives no further connection.
+    /// Records that the host allows no further connection.
     private mutating func refused(
         _ connection: Requests.Connection,
         wasClosed: Bool,
@@ -126,7 +127,7 @@ extension Fetch {
         return .refused(wasClosed: wasClosed, retryAfter: retryAfter)
     }
 
-    /// A connection has failed after so many bytes.
+    /// Records that a connection failed after this many bytes.
     private mutating func giveUp(
         _ connection: Requests.Connection,
         after bytes: Int64 = 0,
@@ -135,9 +136,9 @@ extension Fetch {
         if !dropSource(of: connection) { requests.joining?.failed(after: bytes, at: now) }
     }
 
-    /// Has a source bring nothing further that failed, or was slow, where another does better.
+    /// Fetches no further parts from a source that failed, or was slower than another.
     ///
-    /// - Returns: false where it is the source of the first connection, which is never given up.
+    /// - Returns: false where it is the source of the lead connection, which always stays.
     @discardableResult
     private mutating func dropSource(of connection: Requests.Connection?) -> Bool {
         guard let joining = requests.joining, let source = connection?.route.source,
@@ -157,16 +158,16 @@ extension Fetch {
 
     // MARK: Ends
 
-    /// How a connection has ended that had joined, or was to.
+    /// How a joining connection has ended.
     package enum JoinedEnd: Hashable, Sendable {
-        /// Nothing of it was stored; `isRefusal` where a host may have ended it so that gives no
-        /// further connection.
+        /// Nothing of it was stored; `isRefusal` says that the host may have closed the connection
+        /// because it allows no more.
         case empty(isRefusal: Bool)
-        /// It has brought so many bytes, and whether there was no more to come.
+        /// It brought this many bytes; `isAll` says that they are all it was to bring.
         case brought(Int64, isAll: Bool)
     }
 
-    /// A connection is over that had joined, or was to.
+    /// Records how a joining connection has ended, and returns the steps to take.
     package mutating func ended(
         _ id: Int,
         _ end: JoinedEnd,
@@ -177,7 +178,7 @@ extension Fetch {
         case .empty(let isRefusal):
             guard connection.judgement == nil else { return [] }
             if connection.isCut {
-                // Others have brought its part before it had answered at all.
+                // Other connections brought its part before it was answered.
                 dropSource(of: connection)
             } else if isRefusal {
                 return [refused(connection, wasClosed: true, nil, at: now)]
@@ -197,14 +198,14 @@ extension Fetch {
 
     // MARK: The plan
 
-    /// Gives what is missing to as many connections as are of use.
+    /// Assigns what is missing to as many connections as are useful.
     package mutating func plan(_ look: Joining.Look) -> [Requests.Step] {
-        // What is left to do after a failure is the next attempt's.
+        // No connection brings bytes any more: the next attempt fetches what a failure left.
         guard look.progress.keys.contains(where: { requests[$0]?.isCut == false }) else {
             return giveUpSilentOnes(at: look.now)
         }
         var (look, steps) = (look, [Requests.Step]())
-        // What a cut leaves is given away at once.
+        // The second pass assigns what the first pass's cuts leave.
         for _ in 0..<2 {
             for index in look.places.indices where !isUsable(look.places[index]) {
                 look.places[index].room = 0
@@ -219,8 +220,8 @@ extension Fetch {
         return steps
     }
 
-    /// Ends those that were to join and are not answered, once they are all that is left: what
-    /// they were to bring is asked for on a connection that the host may serve.
+    /// Ends joining connections that get no answer, once no other connection is left: their ranges
+    /// are then asked for on one connection, which the host may serve.
     private mutating func giveUpSilentOnes(at now: Duration) -> [Requests.Step] {
         guard let joining = requests.joining else { return [] }
         let waiting = requests.open.filter { !$0.isCut }
@@ -260,23 +261,23 @@ extension Fetch {
         return .cut(id)
     }
 
-    /// Whether a part may be asked for there.
+    /// Whether a part may be asked for from this source.
     ///
-    /// A mirror that has not answered yet is not asked a second time: it may never answer.
+    /// A mirror that has not answered yet gets no second request: it may never answer.
     private func isUsable(_ place: Joining.Look.Place) -> Bool {
         guard place.source != requests.joining?.source else { return true }
         return partSources.contains(place.source)
             && !requests.open.contains { $0.route.source == place.source && $0.judgement == nil }
     }
 
-    /// Asks the source that is the least busy for a part, where its host has room.
+    /// Asks the least busy source whose host has room for a part.
     ///
     /// - Parameters:
     ///   - range: the part.
-    ///   - role: why.
-    ///   - look: what can be seen.
-    ///   - slow: a source that is not asked, unless it is that of the first connection.
-    /// - Returns: the connection, if one can be made.
+    ///   - role: why the part is asked for.
+    ///   - look: the state of the connections; its room shrinks by the new connection.
+    ///   - slow: a source to leave out, unless the lead connection uses it.
+    /// - Returns: the step that makes the connection; empty where none can be made.
     private mutating func ask(
         for range: ByteRange,
         as role: Requests.Role,
@@ -307,7 +308,7 @@ extension Fetch {
 }
 
 extension SegmentPlan.Step {
-    /// Whether it ends a connection.
+    /// Whether the step ends a connection.
     fileprivate var isEnd: Bool {
         switch self {
         case .cut, .replace: true

@@ -1,28 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What one attempt knows of its file and of the sources, and what it decides by that.
+/// What one attempt knows of its file and of the sources, and what it decides from that.
 ///
-/// No clock, no disk and no server: the transfer tells what has happened and carries out what comes
-/// of it.
+/// It has no clock and touches neither disk nor network: the transfer reports what has happened and
+/// carries out the decisions.
 package struct Fetch: Hashable, Sendable {
     /// The head of an answer, and the request that it belongs to.
     package struct Answer: Hashable, Sendable {
         package var facts: ResponseFacts
         package var ask: Ask
-        /// The source at which the chain of redirects began.
+        /// The source whose URL was asked first; redirects may have led to another host.
         package var source: Int
         /// The host that answers.
         package var host: Origin
-        /// Whether it is an answer to a first connection.
+        /// Whether the answer came over the lead connection.
         package var isLead: Bool
-        /// Whether it came over a connection that was made for it, to see its tag.
+        /// Whether the answer came over a connection that was made to see its ETag.
         package var isForTag = false
-        /// The file is itself a compressed one: a Content-Encoding is its own.
+        /// Whether the file itself is compressed: its Content-Encoding then belongs to the file.
         package var keepsEncoding = false
-        /// The host is known to give one unchanged file several ETags.
+        /// Whether the host is known to give one unchanged file several ETags.
         package var hostGivesSeveralTags = false
 
-        /// The codings that are taken off its body, in the order in which they were applied.
+        /// The codings to remove from the body, in the order in which they were applied.
         package var codings: [ContentCoding] { facts.codings(keepsEncoding: keepsEncoding) }
 
         package init(
@@ -40,7 +40,7 @@ package struct Fetch: Hashable, Sendable {
         }
     }
 
-    /// What the next attempt has to know while the service runs.
+    /// What the next attempt has to know; it is kept only while the service runs.
     package struct Memory: Hashable, Sendable {
         package fileprivate(set) var sources = Sources.Memory()
         fileprivate var tags = TagEvidence()
@@ -49,23 +49,23 @@ package struct Fetch: Hashable, Sendable {
 
         package init() {}
 
-        /// Whether the next attempt would go another way without it.
+        /// Whether the next attempt would act differently without it.
         package var isOfUse: Bool {
             sources.isOfUse || validators != nil || tags.givenUp > 0 || shortEnd != nil
         }
     }
 
-    /// Where answers with the whole file ended before the length that they announced, having brought
-    /// nothing that was not there.
+    /// The offset at which answers with the whole file ended, before the announced length and
+    /// without a byte that was not on disk yet.
     fileprivate struct ShortEnd: Hashable, Sendable {
         let position: Int64
         var count: UInt32 = 0
-        /// So many at the very same byte are no accident: a host that is known gets no more tries
-        /// then than another one.
+        /// After this many ends at the same byte the failure is final: they are no accident, even
+        /// at a host that is known and would otherwise be tried for longer.
         static let most = RetryPolicy.tries
     }
 
-    /// A source, and the host that answered for it: a redirect may lead to another one.
+    /// A source, and the host that answered for it, which a redirect may have chosen.
     fileprivate struct ValidatorOrigin: Hashable, Sendable {
         let source: String
         let host: Origin
@@ -75,26 +75,26 @@ package struct Fetch: Hashable, Sendable {
     package var content: Content
     package var sources: Sources
     package var requests = Requests()
-    /// What is known of the tags that the sources give.
+    /// What the ETags of the answers show.
     private var tags: TagEvidence
-    /// Where the validators on record come from; nil where nobody knows.
+    /// Where the recorded validators come from; nil where that is unknown.
     private var validators: ValidatorOrigin?
-    /// Several answers were not of one version, so that one alone has to bring all.
+    /// Whether one answer has to bring the whole file, because several were not of one version.
     private var bringsInOneAnswer = false
-    /// An FTP server has sent more than it had announced.
+    /// Whether an FTP server has sent more bytes than it announced.
     private var distrustsSize = false
     private var shortEnd: ShortEnd?
-    /// How far the last answer went that began with the file's first byte.
+    /// How far the last answer that began at offset 0 is stored.
     var wholeEnd: Int64 = 0
 
     /// - Parameters:
     ///   - request: what the client asked for.
-    ///   - home: its URL, in normal form.
-    ///   - mirrors: its mirrors, in normal form.
+    ///   - home: the task's own URL, in normal form.
+    ///   - mirrors: the task's mirrors, in normal form.
     ///   - known: the version that the bytes on disk belong to.
     ///   - segments: the bytes on disk.
-    ///   - memory: what earlier attempts have found out.
-    ///   - hasFailed: the attempt before this one has failed, and nobody has asked for another.
+    ///   - memory: what earlier attempts have learned.
+    ///   - hasFailed: whether the last attempt failed and the user has not asked for this one.
     package init(
         _ request: TaskRequest,
         home: String,
@@ -118,10 +118,10 @@ package struct Fetch: Hashable, Sendable {
         shortEnd = memory.shortEnd
     }
 
-    /// What the next attempt has to know.
+    /// Returns what the next attempt has to know.
     ///
-    /// - Parameter failure: why this one has ended; nil where it was stopped.
-    /// - Returns: what it has found out.
+    /// - Parameter failure: why this attempt ended; nil where it was stopped.
+    /// - Returns: what this attempt and earlier ones have learned.
     package mutating func memory(after failure: Failure?) -> Memory {
         var memory = Memory()
         memory.sources = sources.memory(
@@ -135,28 +135,28 @@ package struct Fetch: Hashable, Sendable {
         return memory
     }
 
-    /// The sources are asked from now on: what an earlier attempt has left was looked at.
+    /// Chooses the first source, once the bytes that an earlier attempt left were looked at.
     package mutating func begin() {
         sources.begin(owner: content.stored.isEmpty ? nil : content.owner)
     }
 
     // MARK: What to ask
 
-    /// Whether a wrong byte will show at the end, wherever it came from.
+    /// Whether digests reveal a wrong byte at the end, whatever its source.
     package var hasDigest: Bool { request.hasDigest(of: content.known) }
 
-    /// Whether equal lengths are enough to take a source's bytes for those of the file: a digest
-    /// of the whole tells in the end.
+    /// Whether an equal length is enough to accept a source's bytes, because digests reveal a wrong
+    /// byte at the end.
     package func isVouchedFor(_ source: Int) -> Bool {
         hasDigest && (source != 0 || !sources.isAtHome)
     }
 
-    /// The first request to the present source.
+    /// The first request to the current source.
     ///
-    /// A mirror has validators of its own, which say nothing about those on record.
+    /// A mirror has its own validators, which say nothing about the recorded ones.
     package var firstAsk: Ask {
         let (stored, known) = (content.stored, content.known)
-        // Who is asked alone has to show that what others have brought is what it has.
+        // A source that is tried alone must bring, or confirm, the bytes that other sources gave.
         if sources.areHeardAlone, !stored.isEmpty, content.owner != sources.position {
             return .whole
         }
@@ -164,19 +164,19 @@ package struct Fetch: Hashable, Sendable {
         return isVouchedFor(sources.position) ? ask.unconditional : ask
     }
 
-    /// What a connection that is to join asks its source for.
+    /// Returns the request with which a joining connection asks a source for a range.
     package func ask(for range: ByteRange, of source: Int) -> Ask {
-        // A mirror that is vouched for does not know the validators on record.
+        // A mirror that a digest vouches for does not know the recorded validators.
         let isPlain = content.known.dislikesIfRange || isVouchedFor(source)
         return .part(range, ifRange: isPlain ? nil : content.known.strongValidator)
     }
 
-    /// Whether windows are asked for over new connections, to see which tags they come with.
+    /// Whether new connections have to ask for parts of the file, to see which ETags they get.
     package var isAskingForTags: Bool { tags.isOpen(onDisk: content.stored.byteCount) }
 
     // MARK: What an answer means
 
-    /// Judges the head of an answer.
+    /// Judges the head of an answer, and records the judgement.
     ///
     /// - Parameters:
     ///   - answer: the head.
@@ -200,18 +200,18 @@ package struct Fetch: Hashable, Sendable {
             known: content.known,
             onDisk: content.stored,
             otherTag: meaningOfAnotherTag(in: answer),
-            // Digests of the whole or of pieces tell in the end.
+            // A digest of the whole file or of its pieces reveals another host's wrong bytes.
             isOfSameHost: hasDigest || request.hasPieceHashes || isFromValidatorHost(answer),
             keepsEncoding: answer.keepsEncoding,
             digestTells: hasDigest && !answer.isLead
         )
         guard answer.source != 0 else { return judgement }
         switch judgement {
-        // That a mirror serves no ranges says nothing of home.
+        // A mirror without ranges says nothing about the server of the task's own URL.
         case .compare(var version) where !content.known.refusesRanges:
             version.refusesRanges = false
             return .compare(version)
-        // What is decoded is held against home's digest as well.
+        // A decoded body is checked against the digest from the task's own URL too.
         case .begin(var version) where isDecoded:
             version.checksum = content.homeDigest
             return .begin(version)
@@ -220,22 +220,23 @@ package struct Fetch: Hashable, Sendable {
         }
     }
 
-    /// A head as it is judged: a mirror that is vouched for is taken to have the version on record.
+    /// Returns the head as it is judged: a mirror that a digest vouches for is taken to have the
+    /// recorded version.
     ///
-    /// Whoever answers without a length may bring a page in place of the file, and a digest of the
-    /// client's own server goes before a mirror's.
+    /// This excludes an answer without a length that may be a page in place of the file. A digest
+    /// from the server of the task's own URL overrides a mirror's.
     private mutating func seen(_ answer: Answer) -> ResponseFacts {
         let known = content.known
         var facts = answer.facts
         if answer.source != 0 {
             facts.checksum = content.homeDigest ?? facts.checksum
-            // Of another host a date that differs tells nothing: its tag or its bytes do.
+            // Another host may give another date for the same file: its ETag or its bytes decide.
             if let date = known.lastModified, facts.lastModified?.field != date.field {
                 facts.lastModified = nil
             }
         } else if facts.status == 200 || (facts.status == 206 && facts.checksum != nil) {
-            // Of an encoded body, or a page in place of the file, it tells nothing of the file; a
-            // part may not say it again.
+            // A digest of an encoded body, or of a page in place of the file, is not the file's. A
+            // 206 may leave out the digest that an earlier answer gave.
             content.noteHomeDigest(facts.contentEncoding == nil ? facts.checksum : nil)
         }
         if bringsInOneAnswer, !sources.isHTTP(answer.source) {
@@ -252,15 +253,17 @@ package struct Fetch: Hashable, Sendable {
         return facts
     }
 
-    /// Why a source's answer is not that of the same file, before it costs the bytes on disk.
+    /// Returns why a source's answer belongs to another file, before the bytes on disk are lost to
+    /// it.
     ///
-    /// Home has the last word, unless what is there has the size that the client expects.
+    /// The server of the task's own URL may replace the file, unless there are mirrors and the file
+    /// on disk has the size that the client expects.
     ///
     /// - Parameters:
-    ///   - facts: what the answer says.
-    ///   - source: whose it is.
-    ///   - isDecoded: its body has a coding that is taken off.
-    /// - Returns: why it brings no part of the file; nil where it may.
+    ///   - facts: the head of the answer.
+    ///   - source: the source that gave it.
+    ///   - isDecoded: whether a coding is removed from the body.
+    /// - Returns: why the answer is of no use; nil where it may bring a part of the file.
     private mutating func refusal(
         of facts: ResponseFacts,
         from source: Int,
@@ -277,7 +280,7 @@ package struct Fetch: Hashable, Sendable {
             let isWhole = [200, 203].contains(facts.status)
             itsTotal = isWhole && !isDecoded ? facts.contentLength.bytes : nil
             let isSame = facts.entityTag != nil && facts.entityTag == content.known.entityTag
-            // What is decoded cannot be compared with what is there, and begins anew.
+            // A decoded body cannot be compared with the bytes on disk: it replaces them.
             let mayReplace = isVouchedFor(source) && (!isDecoded || sources.homeIsGone)
             if source != 0, !sources.homeHasNone, isWhole, itsTotal == nil, !mayReplace,
                 isDecoded || !isSame
@@ -288,7 +291,7 @@ package struct Fetch: Hashable, Sendable {
         guard let itsTotal, itsTotal != total else { return nil }
         let who = source == 0 ? "server" : "mirror"
         let text = "The file on the \(who) has \(itsTotal) bytes instead of \(total)."
-        // A page that a mirror shows in place of the file says nothing of the file.
+        // A page in place of a mirror's file says nothing about that file.
         if source != 0, !facts.standsInForFile(of: content.known, onDisk: content.stored) {
             sources.noteOtherFile(Failure(.serverContentChanged, text))
         }
@@ -297,19 +300,20 @@ package struct Fetch: Hashable, Sendable {
 
     // MARK: Tags
 
-    /// Whether the answer comes from the source and host that gave the validators on record.
+    /// Whether the answer comes from the source and the host that gave the recorded validators.
     ///
-    /// A restarted service knows neither: there the client's URL counts as the one that did, unless
-    /// the client gave mirrors as well.
+    /// After a restart neither is known: then any answer for the task's own URL counts, unless the
+    /// client gave mirrors.
     private func isFromValidatorOrigin(_ answer: Answer) -> Bool {
         guard !content.known.needsProof else { return false }
         guard let validators else { return answer.source == 0 && request.mirrors.isEmpty }
         return validators == origin(of: answer)
     }
 
-    /// Whether the host that gave the validators on record gives these.
+    /// Whether the answer comes from the host that gave the recorded validators.
     ///
-    /// A restarted service does not know it: there the host of the client's URL counts as that.
+    /// After a restart that host is unknown: then the host of the task's own URL counts, unless the
+    /// client gave mirrors.
     private func isFromValidatorHost(_ answer: Answer) -> Bool {
         guard let validators else {
             return answer.source == 0 && request.mirrors.isEmpty && answer.host == request.origin
@@ -321,13 +325,13 @@ package struct Fetch: Hashable, Sendable {
         ValidatorOrigin(source: sources.urls[answer.source], host: answer.host)
     }
 
-    /// What a tag in the answer means that differs from the record's.
+    /// Returns what an ETag in the answer means that differs from the recorded one.
     private func meaningOfAnotherTag(in answer: Answer) -> TagMeaning {
         guard isFromValidatorOrigin(answer), !answer.hostGivesSeveralTags else { return .nothing }
         return tags.meaning(onDisk: content.stored.byteCount)
     }
 
-    /// Takes note of the tag in an answer to a first connection.
+    /// Takes note of the ETag in an answer on the lead connection.
     private mutating func hear(_ facts: ResponseFacts, in answer: Answer) {
         guard answer.isLead, [200, 206].contains(facts.status), !content.stored.isEmpty,
             let recorded = content.known.entityTag,
@@ -338,7 +342,7 @@ package struct Fetch: Hashable, Sendable {
 
     // MARK: What an answer does to the bytes on disk
 
-    /// The file begins anew with the answer's first byte.
+    /// Starts the file anew with the answer's first byte.
     mutating func begin(_ version: RemoteVersion, by answer: Answer) {
         let isForTag = content.known.differsByTagAlone(from: version)
         let owner = content.owner
@@ -348,17 +352,17 @@ package struct Fetch: Hashable, Sendable {
         noteTurn(lost: lost, of: owner, to: answer.source)
     }
 
-    /// The bytes on disk before `end` are those of `version`, as the answer has shown from `start`
-    /// on.
+    /// Records that the bytes on disk before `end` belong to `version`: the answer's bytes from
+    /// `start` on were equal.
     ///
-    /// - Returns: whether the host gives one unchanged file several tags.
+    /// - Returns: whether the host was seen to give one unchanged file several ETags.
     mutating func adopt(
         _ version: RemoteVersion,
         from start: Int64,
         to end: Int64,
         by answer: Answer
     ) -> Bool {
-        // What lies behind a gap was not compared, and comes again.
+        // Bytes after the first gap were not compared: they are fetched again.
         if start == 0 { content.truncate(to: end) }
         let showsTags =
             tags.showsSeveralTags && isFromValidatorOrigin(answer)
@@ -369,13 +373,13 @@ package struct Fetch: Hashable, Sendable {
         return showsTags
     }
 
-    /// The answer's bytes differ from those on disk at `position`, and are taken from there on.
+    /// Drops the stored bytes from `position` on; the answer's bytes replace them.
     ///
     /// - Parameters:
-    ///   - position: the first byte that differs.
-    ///   - version: what is on disk belongs to it from now on; nil where it stays what it was.
-    ///   - start: where the comparison began.
-    ///   - answer: whose bytes they are.
+    ///   - position: the offset of the first byte that differs.
+    ///   - version: the version of the bytes that stay; nil where it does not change.
+    ///   - start: the offset at which the comparison began.
+    ///   - answer: the answer.
     mutating func cut(
         to position: Int64,
         as version: RemoteVersion?,
@@ -397,13 +401,13 @@ package struct Fetch: Hashable, Sendable {
         if lost > 0, owner != source, sources.areHeardAlone { sources.takeTurn() }
     }
 
-    /// Judges why an answer has ended before its time, once what it has brought is in the file.
+    /// Judges an answer that ended too early, once its bytes are stored.
     ///
     /// - Parameters:
-    ///   - failure: how it ended.
+    ///   - failure: how the answer ended.
     ///   - id: its connection.
-    /// - Returns: the failure; it is final where the server announces more than it has, as the same
-    ///   end of several answers shows.
+    /// - Returns: the failure. It is final where several answers ended at the same byte: then the
+    ///   server announces more than it has.
     package mutating func endedShort(_ failure: Failure, _ id: Int) -> Failure {
         guard failure.isTransient, requests[id]?.isComparing == true, wholeEnd > 0,
             wholeEnd == content.stored.end, let total = content.known.total, wholeEnd < total
@@ -421,14 +425,14 @@ package struct Fetch: Hashable, Sendable {
         )
     }
 
-    /// An FTP server has sent more than it had announced: what it says of the length is not believed
-    /// again.
+    /// Stops trusting the length that an FTP server announces: it has sent more bytes than that.
     package mutating func distrustSize() {
         distrustsSize = true
         bringsInOneAnswer = true
     }
 
-    /// What came in several answers is not one version of the file: one has to bring all of it.
+    /// Gives up the bytes on disk and has one answer bring the whole file: several answers were not
+    /// of one version.
     package mutating func bringInOneAnswer() {
         content.giveUp()
         bringsInOneAnswer = true
@@ -439,11 +443,11 @@ package struct Fetch: Hashable, Sendable {
     /// Decides what comes after the source that was asked.
     ///
     /// - Parameters:
-    ///   - outcome: what it has come to.
+    ///   - outcome: how it went with that source.
     ///   - before: what was on disk when it was asked.
     ///   - isCrowded: whether other tasks have as many connections open as its host allows.
-    ///   - now: any clock's reading that only goes forward.
-    /// - Returns: what is to be done; bytes that are worth nothing are given up here.
+    ///   - now: a reading of a clock that only goes forward.
+    /// - Returns: what to do next. Bytes on disk that are worthless are already given up.
     package mutating func next(
         after outcome: Sources.Outcome,
         before: Content,
@@ -468,7 +472,7 @@ package struct Fetch: Hashable, Sendable {
 }
 
 extension ResponseFacts {
-    /// The same, where nobody may join and nothing may be asked for by range.
+    /// The same head without ranges: nothing joins, and no range is asked for.
     fileprivate var inOneAnswer: ResponseFacts {
         var facts = self
         facts.acceptsRanges = false

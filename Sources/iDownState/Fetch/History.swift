@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What has happened in the attempts of tasks, and what was decided then: for whoever wants to know
-/// why a download is slow, began anew or failed.
+/// What happened in the attempts of tasks and what was decided, to explain why a download is slow,
+/// started anew or failed.
 ///
-/// In memory only. The last 200 entries of a task are kept, and 20,000 of all tasks; the oldest go
-/// first. No entry holds a password, a query, a cookie or a header's value.
+/// The history is in memory only. It keeps the last 200 entries of a task and 20,000 entries in
+/// all. No entry holds a password, a query, a cookie or the value of a header.
 package struct History: Sendable {
-    /// One thing that has happened.
+    /// One event of an attempt.
     package struct Entry: Hashable, Sendable {
-        /// When; it jumps where the clock is set.
+        /// When it happened; the times jump where the clock is set.
         package let time: WallTime
-        /// Which connection of the attempt, counted from 1; 0 for the attempt itself.
+        /// The connection of the attempt, counted from 1; 0 for the attempt itself.
         package let connection: Int
         package let what: What
-        /// What goes with it, by the names that its kind gives.
+        /// Further values, by the names that ``What`` lists for the kind.
         package let details: [String: Detail]
 
         package init(
@@ -31,31 +31,32 @@ package struct History: Sendable {
 
     /// The kinds of entries.
     package enum What: String, CaseIterable, Sendable {
-        /// An attempt begins: `attempt`, `bytes` that are on disk, `total` where it is known.
+        /// An attempt begins: `attempt`, `bytes` on disk, `total` where it is known.
         case started
-        /// A request goes out: `host`, `first` and `length` of what it asks for, `why` (`lead`,
-        /// `gap`, `split`, `race`).
+        /// A request is sent: `host`, `first` and `length` of the range, `why` (`lead`, `gap`,
+        /// `split`, `race`).
         case asked
-        /// A head has come: `status`, `decision` (`begin`, `resume`, `compare`, `prove`, `check`,
-        /// `complete`, `ask-again`, `redirect`, `fail`), `error` where it is one.
+        /// The head of an answer has come: `status`, `decision` (`begin`, `resume`, `compare`,
+        /// `prove`, `check`, `complete`, `ask-again`, `redirect`, `fail`), `error` where the
+        /// decision is one.
         case answered
-        /// The bytes that come differ from those on disk: `at`, the first that does.
+        /// Received bytes differ from those on disk: `at`, the offset of the first one.
         case differs
-        /// The bytes that come are those on disk: the download goes on behind them.
+        /// Received bytes equal those on disk: the download continues after them.
         case proven
-        /// A connection has ended: `bytes` it has brought, `error` where it was cut short, `cut`
-        /// where idown has ended it.
+        /// A connection has ended: the `bytes` it brought, `error` where it was cut short, `cut`
+        /// where idown ended it.
         case ended
         /// A host has refused one more connection: `host`.
         case refused
-        /// Another source is asked: `source`, counted from 0 for the URL, `why`, what the one before
-        /// has come to, `anew` where the bytes on disk were given up.
+        /// Another source is asked: `source`, counted from 0 for the task's own URL; `why`, the
+        /// outcome of the source before; `anew` where the bytes on disk were given up.
         case source
-        /// All bytes are there and fit what is known of them: `bytes`.
+        /// All bytes are on disk and fit what is known of the file: `bytes`.
         case verified
-        /// The attempt is over without the file: `error`, `message`.
+        /// The attempt ended without the file: `error`, `message`.
         case failed
-        /// The attempt was stopped, or steps aside: `why`.
+        /// The attempt was stopped or held: `why`.
         case stopped
     }
 
@@ -65,19 +66,19 @@ package struct History: Sendable {
         case flag(Bool)
     }
 
-    /// Entries of one task.
+    /// The most entries of one task.
     package static let mostOfTask = 200
-    /// Entries of all tasks.
+    /// The most entries of all tasks.
     package static let mostOfAll = 20_000
 
     private var entries: [TaskID: [Entry]] = [:]
-    /// The tasks in the order of their last entries, the oldest first; each once.
+    /// The tasks by the time of their last entries, the oldest first; each task appears once.
     private var order: [TaskID] = []
     private var count = 0
 
     package init() {}
 
-    /// What is kept of a task, the oldest first.
+    /// Returns the entries of a task, the oldest first.
     package func entries(of task: TaskID) -> [Entry] { entries[task] ?? [] }
 
     /// How many entries are kept of all tasks.
@@ -94,11 +95,12 @@ package struct History: Sendable {
             entries[task]?.removeFirst(own.count - Self.mostOfTask)
             count -= own.count - Self.mostOfTask
         }
-        // The task whose last entry is the oldest goes as a whole: half a story explains nothing.
+        // The task whose last entry is the oldest loses all its entries: some of them explain
+        // nothing.
         while count > Self.mostOfAll, let oldest = order.first { forget(oldest) }
     }
 
-    /// The task is over, or gone.
+    /// Drops the entries of a task that is over or removed.
     package mutating func forget(_ task: TaskID) {
         guard let gone = entries.removeValue(forKey: task) else { return }
         count -= gone.count

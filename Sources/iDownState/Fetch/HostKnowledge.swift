@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What was learned of a host, as one run of the service hands it to the next.
+/// What was learned about a host; one run of the service hands it to the next.
 package struct HostKnowledge: Hashable, Sendable {
-    /// Scheme, host and port, and never more of a URL.
+    /// Scheme, host and port; never more of a URL.
     package var host: String
-    /// How many connections it was found to allow; nil where it has refused none.
+    /// How many connections the host allows; nil where it has refused none.
     package var limit: Int?
-    /// How many connections to one file were found to be of use; nil if none was.
+    /// How many connections to one file were useful; nil where that was not found out.
     package var useful: UsefulConnections?
-    /// Whether it gave one unchanged file several ETags.
+    /// Whether the host gave one unchanged file several ETags.
     package var hasSeveralTags: Bool
-    /// How long ago that was.
+    /// How long ago the last of this was learned.
     package var age: Duration
 
     package init(

@@ -1,31 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// How many connections each host is given, over all tasks, and what was learned about the host.
+/// How many connections each host gets from all tasks, and what was learned about the hosts.
 ///
-/// A host is a scheme, a host and a port. Times are readings of any clock that only goes forward.
+/// A host here is a scheme, a host and a port. Times are readings of a clock that only goes
+/// forward.
 package struct HostLimits: Sendable {
-    /// No host is ever given more.
+    /// The most connections that any host gets.
     package static let most = 16
-    /// What a host was found to allow, and to be of use, is believed for a day.
+    /// How long knowledge about a host is believed: 24 hours.
     package static let memory: Duration = .seconds(86_400)
-    /// A wish to be left alone is honoured up to an hour.
+    /// The longest pause at a host's request: 1 hour.
     package static let longestQuiet: Duration = .seconds(3600)
-    /// For so long a host may not have noticed that a connection is gone.
+    /// How long a host may take to notice that a connection is closed.
     package static let lag: Duration = .seconds(2)
     /// How many hosts are remembered.
     static let hostLimit = 1000
 
     private struct Host: Sendable {
         var open = 0
-        /// Of those that are open, the ones that the host has refused.
+        /// How many of the open connections the host has refused.
         var turnedAway = 0
         var limit: Int?
         var useful: UsefulConnections?
-        /// It gave one unchanged file several ETags.
+        /// Whether the host gave one unchanged file several ETags.
         var hasSeveralTags = false
         var learned: Duration = .zero
         var quietUntil: Duration?
-        /// When connections were closed that had brought something, as far as it matters.
+        /// When connections that had brought bytes were closed; only those within ``lag`` matter.
         var closings: [Duration] = []
     }
 
@@ -33,10 +34,10 @@ package struct HostLimits: Sendable {
 
     package init() {}
 
-    /// How many connections are open to a host.
+    /// Returns how many connections to a host are open.
     package func open(_ host: String) -> Int { hosts[host]?.open ?? 0 }
 
-    /// How many more connections may join those that are open.
+    /// Returns how many more connections may join the open ones.
     package func room(_ host: String, at now: Duration) -> Int {
         guard let known = hosts[host] else { return Self.most }
         if let quietUntil = known.quietUntil, now < quietUntil { return 0 }
@@ -44,7 +45,7 @@ package struct HostLimits: Sendable {
         return max(0, limit - known.open)
     }
 
-    /// Whether there are as many as the host was seen to allow: it may refuse one more.
+    /// Whether the host has as many connections as it was seen to allow: it may refuse one more.
     package func isAtLimit(_ host: String, at now: Duration) -> Bool {
         guard let known = hosts[host], isFresh(known, at: now), let limit = known.limit else {
             return false
@@ -52,10 +53,10 @@ package struct HostLimits: Sendable {
         return known.open >= limit
     }
 
-    /// Whether there are as many as any host is ever given: even a first connection has to wait.
+    /// Whether the host has ``most`` connections: even a lead connection has to wait.
     package func isFull(_ host: String) -> Bool { open(host) >= Self.most }
 
-    /// The number of connections to one file that was found to be of use; nil if none was.
+    /// Returns how many connections to one file were useful; nil where that was not found out.
     package func useful(_ host: String, at now: Duration) -> UsefulConnections? {
         guard let known = hosts[host], isFresh(known, at: now) else { return nil }
         return known.useful
@@ -67,16 +68,17 @@ package struct HostLimits: Sendable {
         return known.hasSeveralTags
     }
 
-    /// A connection was opened.
+    /// Counts a new connection.
     package mutating func opened(_ host: String, at now: Duration) {
         if hosts[host] == nil { makeRoom() }
         hosts[host, default: Host()].open += 1
         forgetWhatIsStale(host, at: now)
     }
 
-    /// A connection was closed, for whatever reason; `wasServed` where the host had given it
-    /// something, `wasRefused` where ``refused(_:wasClosed:retryAfter:at:)`` was called for it
-    /// while it was open.
+    /// Counts a connection as closed.
+    ///
+    /// `wasServed` says that the host had sent something over it, `wasRefused` that
+    /// ``refused(_:wasClosed:retryAfter:at:)`` was called for it while it was open.
     package mutating func closed(
         _ host: String,
         wasServed: Bool = false,
@@ -94,15 +96,15 @@ package struct HostLimits: Sendable {
         hosts[host] = known.open == 0 && knowsNothing ? nil : known
     }
 
-    /// The host refused a connection that was to join others.
+    /// Lowers the host's limit, because it refused a connection that was to join others.
     ///
-    /// Those that were closed a moment ago may still have counted for the host; those that it has
-    /// refused did not, whether they are closed yet or not.
+    /// The host may still have counted connections that were closed within ``lag``. It did not
+    /// count those that it has refused, whether they are closed yet or not.
     ///
     /// - Parameters:
-    ///   - host: who refuses.
-    ///   - wasClosed: whether the connection counts as closed already.
-    ///   - retryAfter: for how long the host wants to be left alone; nil where it does not say.
+    ///   - host: the host that refuses.
+    ///   - wasClosed: whether the connection is already counted as closed.
+    ///   - retryAfter: how long the host asks to be left alone; nil where it does not say.
     ///   - now: the present time.
     package mutating func refused(
         _ host: String,
@@ -124,7 +126,7 @@ package struct HostLimits: Sendable {
         hosts[host] = known
     }
 
-    /// A trial has found so many connections to be of use.
+    /// Records how many connections ``RampUp`` found useful.
     package mutating func learned(
         _ host: String,
         useful: UsefulConnections,
@@ -135,7 +137,7 @@ package struct HostLimits: Sendable {
         hosts[host]?.learned = now
     }
 
-    /// The host was seen to give one unchanged file several ETags.
+    /// Records that the host gave one unchanged file several ETags.
     package mutating func givesSeveralTags(_ host: String, at now: Duration) {
         if hosts[host] == nil { makeRoom() }
         forgetWhatIsStale(host, at: now)
@@ -145,7 +147,7 @@ package struct HostLimits: Sendable {
 
     // MARK: From one run of the service to the next
 
-    /// What was learned and is still believed, the latest first.
+    /// Returns what was learned and is still believed, the latest first.
     package func knowledge(at now: Duration) -> [HostKnowledge] {
         let known = hosts.filter { isFresh($0.value, at: now) }.map { host, known in
             HostKnowledge(
@@ -160,7 +162,7 @@ package struct HostLimits: Sendable {
             .sorted { $0.age < $1.age }
     }
 
-    /// Takes up what an earlier run has learned; what cannot be so is left out.
+    /// Restores what an earlier run learned, and leaves out impossible values.
     package mutating func restore(_ knowledge: [HostKnowledge], at now: Duration) {
         for known in knowledge.prefix(Self.hostLimit) {
             guard known.age >= .zero, known.age < Self.memory, hosts[known.host] == nil else {
@@ -189,7 +191,7 @@ package struct HostLimits: Sendable {
         hosts[host]?.hasSeveralTags = false
     }
 
-    /// Forgets the host that was last learned about the longest ago and has nothing open.
+    /// Forgets, of the hosts without open connections, the one whose knowledge is the oldest.
     private mutating func makeRoom() {
         guard hosts.count >= Self.hostLimit else { return }
         let idle = hosts.filter { $0.value.open == 0 }

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// By what further connections join a first one: how many are wanted, which part each brings, and
-/// how long nobody joins after a failure.
+/// Decides how further connections join the lead connection: how many are wanted, which part each
+/// brings, and how long none joins after a failure.
 package struct Joining: Hashable, Sendable {
-    /// What can be seen of the connections at one moment.
+    /// The state of the connections at one moment.
     package struct Look: Hashable, Sendable {
         /// A source that may bring parts, and how many more connections its host allows.
         package struct Place: Hashable, Sendable {
             package var source: Int
             package var host: Origin
             package var room: Int
-            /// Whether a transfer that has no connection waits for one of the host's.
+            /// Whether another transfer waits for its first connection to the host.
             package var isAwaited: Bool
 
             package init(source: Int, host: Origin, room: Int, isAwaited: Bool = false) {
@@ -21,11 +21,11 @@ package struct Joining: Hashable, Sendable {
             }
         }
 
-        /// How far a connection is whose bytes are stored.
+        /// How far a connection has come whose bytes are stored.
         package struct Progress: Hashable, Sendable {
-            /// The offset of the next byte that is to come.
+            /// The offset of the next byte to receive.
             package var position: Int64
-            /// The offset behind the last byte that it is to bring.
+            /// The offset after the last byte that the connection is to bring.
             package var end: Int64
 
             package init(position: Int64, end: Int64) {
@@ -35,19 +35,19 @@ package struct Joining: Hashable, Sendable {
         }
 
         package var now: Duration
-        /// What has come, the bytes that are on their way to the disk included.
+        /// The bytes received, including those that are not written yet.
         package var taken: SegmentMap
-        /// By connection.
+        /// The progress of each connection, by its id.
         package var progress: [Int: Progress]
-        /// How many connections somebody wants; nil leaves it to the trial.
+        /// How many connections the user chose; nil lets ``RampUp`` find the number.
         package var chosen: Int?
-        /// The most that this task may have.
+        /// The most connections that this task may have.
         package var ceiling: Int
-        /// Where the sources of ``Fetch/partSources`` are asked.
+        /// The sources of ``Fetch/partSources``, with the hosts to ask.
         package var places: [Place]
-        /// Bytes a second that a limit leaves to the transfer; nil for no limit.
+        /// The bytes a second that a rate limit leaves to the transfer; nil without a limit.
         package var share: Int64?
-        /// Whether the limit holds the transfer back at this moment.
+        /// Whether the rate limit holds the transfer back at this moment.
         package var isHeldBack: Bool
 
         package init(
@@ -70,55 +70,57 @@ package struct Joining: Hashable, Sendable {
             self.isHeldBack = isHeldBack
         }
 
-        /// How many more connections all hosts allow.
+        /// How many more connections all hosts together allow.
         var room: Int {
             Dictionary(places.map { ($0.host, $0.room) }, uniquingKeysWith: max).values.reduce(0, +)
         }
     }
 
-    /// How often the plan is looked at while there is something to plan.
+    /// How often the plan is made anew while connections are open or may join.
     package static let interval: Duration = .milliseconds(100)
-    /// So many slow connections may be ended for new ones; a host that is always slow is not
-    /// asked again and again.
+    /// How many slow connections may be ended for new ones; the limit spares a host that is always
+    /// slow.
     private static let mostReplacements = 4
-    /// After a failure nobody joins for so long, doubled each time that nothing much came before.
+    /// The pause before another connection joins after a failure; it doubles with each failure.
     private static let firstPause: Duration = .milliseconds(500)
     private static let longestPause: Duration = .seconds(30)
-    /// Far less than an answer may take, where there is something else to try.
+    /// The least time after which a joining connection without an answer is given up, where no
+    /// connection brings bytes: far less than an answer may otherwise take.
     private static let longestSilence: Duration = .seconds(2)
-    /// So many bytes of a connection that breaks show that joining works.
+    /// A connection that fails after this many bytes (64 KiB) starts the doubling anew.
     private static let progress: Int64 = 64 << 10
 
-    /// The source that the first connection asks.
+    /// The source of the lead connection.
     package let source: Int
-    /// Nobody joins any more: the server does not serve ranges of this version after all.
+    /// Whether no connection joins any more, because the server serves no ranges of this version.
     package private(set) var isClosed = false
-    /// To ask at the task's own URL again has not helped.
+    /// Whether asking again at the task's own URL has not helped.
     package private(set) var homeIsNoHelp = false
-    /// The most that have brought bytes at once.
+    /// The most connections that have brought bytes at the same time.
     package private(set) var served = 0
-    /// The number that the last look has found to be of use to the only host; nil where it has not.
+    /// The number of connections that the last plan found useful at the only host; nil where it
+    /// found no new number.
     package private(set) var finding: UsefulConnections?
     private var rampUp: RampUp
-    /// The number of connections that somebody wants; nil leaves it to the trial.
+    /// The number of connections that the user chose; nil lets ``RampUp`` find the number.
     private var chosen: Int?
-    /// All connections together.
+    /// Measures the rate of all connections together.
     private var meter: RateMeter
     /// How long a request waits for its head.
     private var headTime: Duration
-    /// What a connection has been seen to bring; nil while nothing is known.
+    /// The bytes a second that one connection typically brings; nil while that is unknown.
     private var typical: Int64?
     private var replacementsLeft = Self.mostReplacements
     private var failures = 0
     private var pausedUntil: Duration = .zero
 
     /// - Parameters:
-    ///   - source: the one that the first connection asks.
-    ///   - headTime: how long its request waited for the head.
-    ///   - chosen: how many somebody wants; nil leaves it to the trial.
-    ///   - known: how many were of use at this host before.
-    ///   - stored: the bytes that are there.
-    ///   - now: any clock's reading that only goes forward.
+    ///   - source: the source of the lead connection.
+    ///   - headTime: how long the lead connection waited for the head of its answer.
+    ///   - chosen: how many connections the user chose; nil lets ``RampUp`` find the number.
+    ///   - known: how many connections were useful at this host before.
+    ///   - stored: the number of bytes on disk.
+    ///   - now: a reading of a clock that only goes forward.
     package init(
         source: Int,
         headTime: Duration,
@@ -134,16 +136,16 @@ package struct Joining: Hashable, Sendable {
         meter = RateMeter(count: stored, at: now)
     }
 
-    /// What the connections are to do next.
+    /// Plans what the connections do next.
     ///
     /// - Parameters:
-    ///   - look: what can be seen.
-    ///   - pieces: what the connections work at, in order of their ids.
-    ///   - served: how many have brought bytes.
-    ///   - mostServed: how many a host has served where it did not answer more; nil where none is
-    ///     known.
-    ///   - file: what is known of it.
-    /// - Returns: the plan, to be carried out at once; nil where the length is not known.
+    ///   - look: the state of the connections.
+    ///   - pieces: what the connections work at, in the order of their ids.
+    ///   - served: how many connections have brought bytes.
+    ///   - mostServed: how many connections a host served when it did not answer others; nil where
+    ///     no host left one unanswered.
+    ///   - file: what is known of the file.
+    /// - Returns: the plan, to be carried out immediately; nil where the length is unknown.
     package mutating func plan(
         _ look: Look,
         _ pieces: [SegmentPlan.Piece],
@@ -162,7 +164,7 @@ package struct Joining: Hashable, Sendable {
         let isThrottled = isThrottled(look)
         var (ceiling, ownCeiling) = (min(look.ceiling, mostServed ?? .max), look.ceiling)
         let mayEverHaveMore = ceiling > 1
-        // Whoever has several makes room for a transfer that has none.
+        // Another transfer waits for its first connection: this one makes do with one less.
         if look.places.contains(where: \.isAwaited) {
             ceiling = max(1, min(ceiling, pieces.count - 1))
             ownCeiling = ceiling
@@ -180,13 +182,13 @@ package struct Joining: Hashable, Sendable {
             ceiling: ceiling,
             at: look.now
         )
-        // Of several sources together it says nothing of one. What the host does not serve is no
-        // use, but what we do not ask for may be.
+        // A number found with several sources says nothing about one host. There may be more than
+        // the number only where the task's own ceiling ended the trial, and not the host.
         finding = nil
         if let found = rampUp.finding, found != before, look.places.count == 1 {
             finding = UsefulConnections(found, mayBeMore: found >= ownCeiling)
         }
-        // Nobody has shown yet that there are ranges: one goes ahead of the others.
+        // No range was served yet: one connection tries before the others join.
         let most = file.servesRanges ? ceiling : min(ceiling, 2)
         let isOpen = isOpen(at: look.now)
         return SegmentPlan(
@@ -198,27 +200,29 @@ package struct Joining: Hashable, Sendable {
             room: isOpen ? look.room : 0,
             headTime: headTime,
             typical: typical,
-            // What a limit slows down, nobody else brings sooner; it only costs what others may.
+            // Under a rate limit a race brings nothing sooner, and uses up bytes of other
+            // transfers.
             mayRace: !isThrottled,
-            // One alone stays alone, also for the moment of a change.
+            // A task limited to one connection never has two, not even while one replaces the
+            // other.
             mayReplace: mayEverHaveMore && !isThrottled && replacementsLeft > 0 && isOpen
         )
     }
 
-    /// Whether one may join at this moment.
+    /// Whether a connection may join now.
     private func isOpen(at now: Duration) -> Bool { !isClosed && now >= pausedUntil }
 
-    /// Whether a rate limit, and not the number of connections, is what holds the transfer back.
+    /// Whether a rate limit, not the number of connections, holds the transfer back.
     private func isThrottled(_ look: Look) -> Bool {
         guard let share = look.share else { return false }
         return look.isHeldBack || Double(meter.perSecond ?? 0) >= Double(share) * 0.9
     }
 
-    /// Takes a look at how fast the bytes come.
+    /// Measures how fast bytes come, in all and over a typical connection.
     private mutating func read(_ count: Int64, _ pieces: [SegmentPlan.Piece], at now: Duration) {
         meter.read(count, at: now)
         let rates = pieces.compactMap(\.bytesPerSecond).sorted()
-        // What all of them bring while nothing comes at all is typical of no connection.
+        // A median of zero is not typical of a connection: then the fastest one counts.
         if rates.count > 1, rates[rates.count / 2] > 0 {
             typical = rates[rates.count / 2]
         } else if let rate = rates.last {
@@ -226,38 +230,38 @@ package struct Joining: Hashable, Sendable {
         }
     }
 
-    /// Whether a head that has not come after so long is not to be waited for where nobody else
-    /// is at work: there are hosts that take connections and never answer them.
+    /// Whether a head is so late that the connection is given up where no other is open: some hosts
+    /// accept connections and never answer them.
     package func isSilence(_ age: Duration) -> Bool {
         age > max(Self.longestSilence, headTime * 8)
     }
 
-    // MARK: What becomes of those that join
+    // MARK: How joining connections fare
 
-    /// A head came after this time.
+    /// Records how long a joining connection waited for its head.
     package mutating func headCame(after time: Duration) { headTime = (headTime * 3 + time) / 4 }
 
-    /// A connection that had joined, or was to, has failed after so many bytes.
+    /// Records that a joining connection failed after this many bytes.
     package mutating func failed(after bytes: Int64, at now: Duration) {
         failures = bytes >= Self.progress ? 1 : failures + 1
         let pause = Self.firstPause * (1 << min(failures - 1, 10))
         pausedUntil = now + min(pause, Self.longestPause)
     }
 
-    /// The host wants no more for now; its limit says how many it gets.
+    /// Pauses joining, because the host allows no more; its limit says how many it allows.
     package mutating func refused(at now: Duration) {
         pausedUntil = max(pausedUntil, now + Self.firstPause)
     }
 
-    /// A connection that had joined has brought what it was to bring.
+    /// Records that a joining connection has brought all it was to bring.
     package mutating func succeeded() { failures = 0 }
 
-    /// A slow connection was ended for a new one.
+    /// Records that a slow connection was ended for a new one.
     package mutating func replacedOne() { replacementsLeft -= 1 }
 
-    /// The server does not serve ranges of this version after all.
+    /// Lets no connection join any more: the server serves no ranges of this version.
     package mutating func close() { isClosed = true }
 
-    /// To ask at the task's own URL again has not helped.
+    /// Records that asking again at the task's own URL has not helped.
     package mutating func noteThatHomeIsNoHelp() { homeIsNoHelp = true }
 }

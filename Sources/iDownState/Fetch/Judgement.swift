@@ -1,32 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What to do with an answer whose head is read and whose body has not been touched.
+/// What to do with an answer whose head has been read, before its body is used.
 package enum Judgement: Hashable, Sendable {
-    /// The body is the file from its first byte; whatever is on disk belongs to another version,
-    /// or to nobody knows which.
+    /// The body is the file from its first byte; the bytes on disk belong to another version or to
+    /// an unknown one.
     case begin(RemoteVersion)
-    /// The body goes on where the file on disk ends.
+    /// The body continues the file on disk.
     case resume(RemoteVersion)
-    /// The body is the file from its first byte, in the version that is on disk: it is compared
-    /// with that, and the first byte that differs cuts the map.
+    /// The body is the file from its first byte, in the version that is on disk: the stored bytes
+    /// are compared with it, and given up from the first byte that differs.
     ///
     /// Equal validators are not trusted here, because the server ignored a range. The record gives
-    /// up the rest before it is overwritten, so that a crash in between leaves no mixture of two
-    /// versions that the record claims.
+    /// up the remaining bytes before they are overwritten, so after a crash it never claims a
+    /// mixture of two versions.
     case compare(RemoteVersion)
-    /// The body brings bytes that are on disk from `start` on, and then what follows them: where
-    /// they are equal, what is on disk is this version, and where not, another.
+    /// The body repeats stored bytes from an offset on, and then continues. If the repeated bytes
+    /// are equal, the bytes on disk belong to this version, otherwise to another.
     case prove(RemoteVersion, from: Int64)
-    /// The body brings bytes that are on disk: equal ones are a part of the proof.
+    /// The body repeats stored bytes; where they are equal, they are a part of a proof.
     case check
     /// All bytes are on disk already.
     case complete(RemoteVersion)
-    /// Close this answer and ask differently, knowing this.
+    /// Close this answer and send this request, with this knowledge of the file.
     case askAgain(Ask, RemoteVersion)
     case redirect(to: String)
     case fail(Failure)
 
-    /// As the history has it.
+    /// The name in the history.
     package var name: String {
         switch self {
         case .begin: "begin"
@@ -41,7 +41,7 @@ package enum Judgement: Hashable, Sendable {
         }
     }
 
-    /// Why the answer is of no use; nil where it is.
+    /// Why the answer is useless; nil where it is useful.
     package var failure: Failure? {
         if case .fail(let failure) = self { return failure }
         return nil
@@ -49,18 +49,18 @@ package enum Judgement: Hashable, Sendable {
 }
 
 extension ResponseFacts {
-    /// Judges the answer to `ask` by the ladder's rules.
+    /// Judges the answer to a request by its head.
     ///
     /// - Parameters:
     ///   - ask: what the request asked for.
     ///   - known: the version that the bytes on disk belong to.
     ///   - onDisk: the bytes on disk.
-    ///   - otherTag: what a tag means that differs from that version's.
-    ///   - isOfSameHost: whether that version's validators are of the host that answers.
-    ///   - keepsEncoding: the file is itself a compressed one, so that a Content-Encoding is its
-    ///     own and the bytes are stored as they come.
-    ///   - digestTells: the whole file is held against a digest in the end, so that a part needs no
-    ///     strong validator: nothing may speak against it.
+    ///   - otherTag: what an ETag means that differs from that version's.
+    ///   - isOfSameHost: whether that version's validators come from the host that answers.
+    ///   - keepsEncoding: whether the file itself is compressed: its Content-Encoding then belongs
+    ///     to the file, and the bytes are stored as they come.
+    ///   - digestTells: whether a digest checks the whole file in the end. A part then needs no
+    ///     strong validator, only no sign of another version.
     /// - Returns: what to do with the body.
     package func judge(
         asked ask: Ask,
@@ -73,7 +73,7 @@ extension ResponseFacts {
     ) -> Judgement {
         // Ranges count the encoded bytes (RFC 9110 section 14.1.2), which are the file's own here.
         if contentEncoding != nil, codings(keepsEncoding: keepsEncoding).isEmpty {
-            // A slice that somebody compresses on the way is none of the file's.
+            // A range that was compressed on the way is not a range of the file.
             if status == 206, contentLength.bytes == nil,
                 !codings(keepsEncoding: false).isEmpty
             {
@@ -128,11 +128,11 @@ extension ResponseFacts {
         }
     }
 
-    /// Returns the codings that are taken off the body; with one the length is not the file's.
+    /// Returns the codings to remove from the body; with a coding the length is not the file's.
     ///
     /// Other words that servers write (`none`, `binary`, `utf-8`) leave the bytes as they are.
     ///
-    /// - Parameter keepsEncoding: the file is itself a compressed one.
+    /// - Parameter keepsEncoding: whether the file itself is compressed.
     /// - Returns: the codings in the order in which they were applied; none for a body that is
     ///   stored as it comes.
     package func codings(keepsEncoding: Bool) -> [ContentCoding] {
@@ -140,8 +140,10 @@ extension ResponseFacts {
         return ContentCoding.list(contentEncoding) ?? []
     }
 
-    /// Whether a 200 brings a part: scripts that serve ranges forget to say so in the status, or
-    /// at all, and then the length is that of the part.
+    /// Whether a 200 brings only a part.
+    ///
+    /// Some scripts serve ranges without status 206, some without Content-Range as well: then the
+    /// length is that of the part.
     private func isPartInDisguise(_ ask: Ask, of known: RemoteVersion) -> Bool {
         switch contentRange {
         case .satisfied(let range, let total):
@@ -157,8 +159,8 @@ extension ResponseFacts {
         }
     }
 
-    /// Whether the status may mean the range, and the file as a whole be had all the same: there
-    /// are hosts that do not pass over what they do not know.
+    /// Whether the status may reject only the range, so that the whole file can still be had: some
+    /// hosts reject what they should ignore.
     private static func objectsToRange(_ status: Int) -> Bool {
         switch status {
         case 204, 205, 304, 400, 405, 406, 409, 411, 412, 413, 417, 501: true
@@ -183,7 +185,7 @@ extension ResponseFacts {
         if total == 0, !onDisk.isEmpty, entityTag == nil || entityTag == known.entityTag,
             lastModified == nil || lastModified == known.lastModified
         {
-            // What scripts say that fail; a file that is empty now has a date or a tag of its own.
+            // Failing scripts answer like this. A file that is now empty has another date or ETag.
             let text = "The server sent nothing in place of the file. A later try may succeed."
             return .fail(Failure(.serverTruncated, text, isTransient: true))
         }
@@ -196,21 +198,22 @@ extension ResponseFacts {
             var shy = known
             shy.dislikesIfRange = true
             return .askAgain(ask.unconditional, shy)
-        // A cache that does not have the file yet answers like this, and serves ranges later: to
-        // ask for one again costs nothing, since an answer with the whole is of use as it is.
+        // A cache that does not hold the file yet answers like this, and serves ranges later. To
+        // ask for a range again costs nothing: an answer with the whole file is useful, too.
         case .same:
             return .compare(known.withUnshownRanges)
         case .unproven where ask.ifRange == nil || version.refusesRanges:
             return .prove(known.proven(as: version.withUnshownRanges), from: 0)
         case .unproven:
-            // The host kept to the condition; its file may be the one on disk all the same.
+            // The host obeyed If-Range; its file may still equal the one on disk.
             let proof = Ask.proof(for: onDisk, upTo: known.total ?? 0)
             guard proof.isPartial else { return .prove(known.proven(as: version), from: 0) }
             return .askAgain(proof, known)
         }
     }
 
-    /// The answer to a plain GET: nothing on disk, or nothing that could be asked for by range.
+    /// Judges the answer to a plain GET, sent where nothing is on disk or no range can be asked
+    /// for.
     private func judgeProbe(
         _ ask: Ask,
         _ version: RemoteVersion,
@@ -223,7 +226,7 @@ extension ResponseFacts {
             if codings(keepsEncoding: false).count > limit {
                 return .fail(.badResponse("has more than \(limit) content codings"))
             }
-            // The length counts the encoded bytes, and no range of them fits the decoded file.
+            // The length counts encoded bytes, and no range of those fits the decoded file.
             var decoded = version.withoutRanges
             decoded.total = nil
             decoded.checksum = nil
@@ -269,7 +272,7 @@ extension ResponseFacts {
             return refuseRange(ask, "holds another range than the requested one", known)
         }
         guard ask.isPartial else {
-            // Nobody asked for a part; all of it is as good as a 200.
+            // No range was requested, but one that covers the whole file is as good as a 200.
             guard let total, range.length == total else {
                 return .fail(.badResponse("is a range, but the whole file was requested"))
             }
@@ -305,8 +308,7 @@ extension ResponseFacts {
         }
     }
 
-    /// A server that gets ranges wrong is asked for the file as a whole, and never for a range
-    /// again.
+    /// Asks a server that gets ranges wrong for the whole file, and never for a range again.
     private func refuseRange(_ ask: Ask, _ what: String, _ known: RemoteVersion) -> Judgement {
         guard ask.isPartial else { return .fail(.badResponse(what)) }
         return .askAgain(.whole, known.withoutRanges)
@@ -348,7 +350,7 @@ extension ResponseFacts {
 }
 
 extension ContentLength {
-    /// The length where there is one.
+    /// The number of bytes; nil where none was given, or an invalid one.
     package var bytes: Int64? {
         if case .bytes(let count) = self { return count }
         return nil
@@ -356,7 +358,7 @@ extension ContentLength {
 }
 
 extension Failure {
-    /// An answer that cannot be a file.
+    /// The failure for an answer that cannot be a file.
     package static func badResponse(_ what: String) -> Failure {
         Failure(.serverBadResponse, "The server's answer \(what). Try later, or \(freshLink)")
     }

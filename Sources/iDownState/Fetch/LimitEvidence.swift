@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a task knows of a source that may limit connections: whether a 403 can pass.
+/// What a task knows about a source that may limit connections: whether a 403 may pass.
 ///
 /// Hosts that allow a client few connections answer 403 to one more, and many count a connection
 /// for some seconds after its end. A source that has served the task within the last hour is
-/// therefore asked again, with nothing else open, before its 403 is believed. So is one whose host
-/// has as many connections of other tasks open as it was seen to allow. Times are readings of any
-/// clock that only goes forward.
+/// therefore asked again, with nothing else open, before its 403 is believed. A 403 is not believed
+/// either while other tasks have as many connections open as the host was seen to allow. Times are
+/// readings of a clock that only goes forward.
 package struct LimitEvidence: Hashable, Sendable {
-    /// For how long it counts that the source has served the task.
+    /// How long after it has served the task a source is asked again.
     package static let memory: Duration = .seconds(3600)
-    /// How many tries a source must refuse, and over what time at least: hosts were seen to count
-    /// a connection for 5 s after its end.
+    /// How many tries a source must refuse before its 403 is believed, and over what time at least:
+    /// hosts were seen to count a connection for 5 s after its end.
     package static let tries = 3
     package static let patience: Duration = .seconds(15)
 
@@ -19,26 +19,26 @@ package struct LimitEvidence: Hashable, Sendable {
     package private(set) var hasServedRange = false
     private var servedAt: Duration?
     private var refusals = 0
-    /// When the first of them came.
+    /// When the first refusal came.
     private var refusedAt: Duration = .zero
 
     package init() {}
 
-    /// The source has brought bytes until now, as an answer to a range (206) or not.
+    /// Records that the source has brought bytes until now, as an answer to a range (206) or not.
     package mutating func served(isRange: Bool, at now: Duration) {
         servedAt = now
         hasServedRange = hasServedRange || isRange
         forgetRefusals()
     }
 
-    /// Somebody asked for a try: past refusals no longer count.
+    /// Forgets past refusals, because the user asked for another try.
     package mutating func forgetRefusals() { refusals = 0 }
 
-    /// Judges how the source has ended a try in which the task had nothing else open.
+    /// Judges the answer to a try during which the task had no other connection open.
     ///
     /// - Parameters:
-    ///   - failure: what the source has answered.
-    ///   - isCrowded: whether other tasks have as many connections open as its host allows.
+    ///   - failure: how the source answered.
+    ///   - isCrowded: whether other tasks have as many connections open as the host allows.
     ///   - now: the present time.
     /// - Returns: the failure; a 403 that may pass is transient.
     package mutating func judge(

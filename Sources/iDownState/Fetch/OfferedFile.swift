@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What the first answer says that brings a task's file, before anything of it is stored.
+/// What the first answer that brings a task's file says, before any of its bytes are stored.
 package struct OfferedFile: Hashable, Sendable {
     /// The status; 200 where the server speaks FTP or SFTP.
     package var status: Int
     /// What the answer says of the file.
     package var version: RemoteVersion
-    /// The URL that gave it, redirects followed, without user and password.
+    /// The URL that gave it, after redirects, without user and password.
     package var url: String
-    /// The name that the file would get if nobody else had it.
+    /// The name that the file would get if the name were free.
     package var name: String
 
     package init(status: Int, version: RemoteVersion, url: String, name: String) {
@@ -19,9 +19,9 @@ package struct OfferedFile: Hashable, Sendable {
     }
 }
 
-/// The answer that a browser got to the request whose download it hands over.
+/// The answer that a browser got to the request whose download it hands over to idown.
 ///
-/// What the browser does not know is nil and is not compared.
+/// Values that the browser does not know are nil and are not compared.
 package struct SeenAnswer: Hashable, Sendable {
     package var status: Int?
     /// In bytes.
@@ -47,13 +47,14 @@ package struct SeenAnswer: Hashable, Sendable {
         self.mimeType = mimeType
     }
 
-    /// Says how another answer to the same request differs; nil where it is one for the same file.
+    /// Returns how another answer to the same request differs.
     ///
-    /// What the browser has seen and the other answer lacks counts as a difference: whoever is in
-    /// doubt leaves the download to the browser, which has it already.
+    /// A value that the browser has seen and the other answer lacks counts as a difference: in
+    /// doubt the download stays with the browser, which already has it.
     ///
-    /// - Parameter answer: the other one.
-    /// - Returns: the name of the first thing that differs, for people.
+    /// - Parameter answer: the other answer.
+    /// - Returns: the name of the first value that differs, for people; nil where the answer is for
+    ///   the same file.
     package func difference(from answer: OfferedFile) -> String? {
         let version = answer.version
         if let status, status != answer.status { return "status" }
@@ -63,7 +64,7 @@ package struct SeenAnswer: Hashable, Sendable {
             return "Last-Modified"
         }
         guard let mimeType else {
-            // A page in place of a file whose type nobody has told: it asks for a login, or more.
+            // A web page where the browser named no type: it may ask for a login, for example.
             let isPage = ["text/html", "application/xhtml+xml"].contains(version.mimeType)
             return isPage && entityTag == nil ? "type" : nil
         }
@@ -71,7 +72,8 @@ package struct SeenAnswer: Hashable, Sendable {
         return Self.trimmed(type).lowercased() == version.mimeType ? nil : "type"
     }
 
-    /// The tag without `W/`: equal weak tags are of one file, though perhaps not of equal bytes.
+    /// Returns the tag without `W/`: equal weak tags belong to one file, though perhaps to
+    /// different bytes.
     private static func opaque(_ field: String) -> String {
         let text = trimmed(field)
         return text.hasPrefix("W/") ? String(text.dropFirst(2)) : text

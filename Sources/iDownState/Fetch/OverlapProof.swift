@@ -1,40 +1,40 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Which bytes on disk are compared with the server's where its validators do not tell whether the
-/// file is still the same: a weak validator or none, another URL, a mirror, or a host that gives one
-/// file several tags.
+/// Chooses the bytes on disk to compare with the server's, where validators do not tell whether the
+/// file is still the same: with a weak validator or none, from another URL or a mirror, or from a
+/// host that gives one file several ETags.
 ///
-/// All equal is taken for the same version; one byte that differs is another file.
+/// If all are equal, the file is taken for the same version; one different byte means another file.
 ///
-/// The answer that continues the file begins with the bytes to compare, and the record takes the
-/// new version only after they were equal. So a server that gives each answer another tag is no
-/// trouble, and a crash during the comparison proves nothing.
+/// The answer that continues the file begins with the bytes to compare, and the new version is
+/// recorded only after they were equal. So a server that gives each answer another ETag does no
+/// harm, and a crash during the comparison proves nothing.
 package enum OverlapProof {
-    /// What is compared right before the resume point, in the answer that goes on there (64 KiB):
-    /// the same response brings the proof and what follows it.
+    /// How many bytes before the resume point are compared (64 KiB), in the answer that continues
+    /// there: one response brings both the proof and the bytes after it.
     package static let overlap: Int64 = 64 << 10
-    /// What is compared anywhere else (16 KiB): less than a round trip costs on most lines.
+    /// The size of a sample anywhere else (16 KiB): it takes less than a round trip on most lines.
     package static let sample: Int64 = 16 << 10
-    /// The bytes on disk that get one window each (64 MiB).
+    /// How many bytes on disk get one sample (64 MiB).
     package static let share: Int64 = 64 << 20
-    /// The fewest windows beside those at borders: the start of the file and a random one.
+    /// The fewest samples besides those at segment ends: the start of the file and a random one.
     package static let fewest = 2
-    /// The most windows in all: a request each, some seconds on a slow line.
+    /// The most samples in all; each is a request, so they take some seconds on a slow line.
     package static let most = 64
-    /// The most windows at borders of segments: two for each of the connections that a host gets.
+    /// The most samples at segment ends: two for each of the 16 connections that a host gets.
     static let mostAtBorders = 32
 
-    /// The windows to compare before a transfer goes on.
+    /// Returns the samples to compare before a transfer continues.
     ///
-    /// Segments may have come from servers that did not have the same file, so both ends of each
-    /// get a window. The start of the file gets one, since many formats have their date there. The
-    /// others lie at random, one in each of as many equal shares of the bytes.
+    /// Segments may have come from servers with different files, so both ends of each segment get a
+    /// sample. So does the start of the file, where many formats have their date. The other samples
+    /// lie at random offsets, one in each of equal shares of the bytes.
     ///
     /// - Parameters:
-    ///   - segments: what is on disk.
-    ///   - overlap: what is compared anyway.
-    ///   - generator: where the offsets come from: a server cannot know them before.
-    /// - Returns: ranges that are wholly on disk; none where the overlap is all there is.
+    ///   - segments: the bytes on disk.
+    ///   - overlap: the bytes that are compared anyway.
+    ///   - generator: chooses the offsets, so that a server cannot know them in advance.
+    /// - Returns: ranges that are wholly on disk; empty where only the overlap is on disk.
     package static func samples(
         of segments: SegmentMap,
         leavingOut overlap: ByteRange?,
@@ -63,8 +63,8 @@ package enum OverlapProof {
             }
     }
 
-    /// The first and the last bytes of the segments, but for the start of the file and for what
-    /// touches the overlap.
+    /// Returns the samples at the ends of the segments, without the start of the file and without
+    /// ends that touch the overlap.
     private static func borders(of stored: [ByteRange], leavingOut overlap: ByteRange?)
         -> [ByteRange]
     {
@@ -78,12 +78,13 @@ package enum OverlapProof {
         return Array(windows.compactMap(\.self).prefix(mostAtBorders))
     }
 
-    /// The sample that holds the byte which is the `position`-th of all in `ranges`.
+    /// Returns the sample around the `position`-th of all bytes in `ranges`.
     private static func sample(at position: Int64, of ranges: [ByteRange]) -> ByteRange? {
         var rest = position
         for range in ranges {
             guard rest >= range.length else {
-                // Around the byte, so that the first and the last are as likely as any.
+                // The sample is centred on the byte, so that bytes near the ends are as likely as
+                // others.
                 let start = range.first + rest - sample / 2
                 let first = max(range.first, min(start, range.end - sample))
                 return ByteRange(from: first, to: min(range.end, first + sample))

@@ -1,40 +1,43 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What the present source is asked, one question after the other, until every byte is stored.
+/// The requests to the current source, one after the other, until every byte is stored.
 ///
-/// Where an answer is to go on behind what is on disk, samples of that are compared before.
+/// Where an answer is to continue the bytes on disk, samples of those are compared first.
 package struct Questions: Hashable, Sendable {
-    /// What a question has come to, redirects followed.
+    /// How a request ended, after redirects.
     package enum Answer: Hashable, Sendable {
-        /// The body is in the file.
+        /// The body is stored.
         case stored
-        /// Everything was there already.
+        /// Every byte was already on disk.
         case complete
-        /// The sample that was asked for is what is on disk.
+        /// The requested sample equals the bytes on disk.
         case equal
         case again(Ask, RemoteVersion)
     }
 
-    /// Each answer may send the question back once or twice; a server that never stops is told apart
-    /// from one that gives a little with each answer.
+    /// The most answers in a row without new bytes.
+    ///
+    /// One answer may cause one or two repeats; a server that causes more is given up, while one
+    /// that brings a few bytes each time is not.
     private static let mostFruitless = 6
 
-    /// What is to be asked in the end.
+    /// The request that fetches bytes, after the samples.
     private var goal: Ask
-    /// What is compared before; nil while nobody has looked whether it has to be.
+    /// The samples to compare first; nil until they are chosen, and where none are needed.
     private var samples: [ByteRange]?
     private var equal = 0
     private var fruitless = 0
-    /// What was on disk before the last question.
+    /// The number of bytes on disk before the last request.
     private var before: Int64 = 0
-    /// Whether the last answer ended before anything came that was not there.
+    /// Whether the last answer ended before any new byte came.
     package private(set) var endedEarly = false
-    /// Whether nothing is left to be asked.
+    /// Whether there is nothing left to ask for.
     package private(set) var areAnswered = false
 
     /// - Parameters:
     ///   - fetch: what is known of the file.
-    ///   - isOfCopy: what is on disk may be another file than the recorded one, and is proven first.
+    ///   - isOfCopy: whether the file on disk is a copy that may differ from the recorded file, and
+    ///     is proven first.
     package init(_ fetch: Fetch, isOfCopy: Bool) {
         goal = Self.goal(in: fetch, isOfCopy: isOfCopy)
     }
@@ -45,8 +48,8 @@ package struct Questions: Hashable, Sendable {
         return .proof(for: fetch.content.stored, upTo: total)
     }
 
-    /// The bytes by which an answer is to show that it goes on where those on disk end; nil where
-    /// that is not asked for, or is being found out.
+    /// Returns the bytes before the resume point that an answer must repeat; nil where no proof is
+    /// needed, and where its samples are already chosen.
     package func overlap(in fetch: Fetch) -> ByteRange? {
         guard samples == nil, case .overlap(let start, let end, _) = goal, isOpen(in: fetch) else {
             return nil
@@ -58,15 +61,16 @@ package struct Questions: Hashable, Sendable {
         !fetch.content.hasEqualSamples || fetch.isAskingForTags
     }
 
-    /// The overlap would prove nothing.
+    /// Asks for the whole file, because the overlap would prove nothing.
     package mutating func askForAll() { goal = .whole }
 
-    /// The next question.
+    /// Returns the next request.
     ///
     /// - Parameters:
     ///   - fetch: what is known of the file.
     ///   - generator: chooses the samples.
-    /// - Returns: the question; nil where all are answered, and where there were too many.
+    /// - Returns: the request; nil where nothing is left to ask, and after too many answers without
+    ///   new bytes.
     package mutating func next(
         _ fetch: inout Fetch,
         using generator: inout some RandomNumberGenerator
@@ -87,13 +91,14 @@ package struct Questions: Hashable, Sendable {
         return goal
     }
 
-    /// Takes an answer to the last question.
+    /// Takes the answer to the last request.
     ///
     /// - Parameters:
-    ///   - answer: what it has come to.
+    ///   - answer: how the request ended.
     ///   - fetch: what is known of the file.
-    ///   - isOfCopy: what is on disk may still be another file than the recorded one.
-    /// - Returns: whether it has brought anything.
+    ///   - isOfCopy: whether the file on disk is still a copy that may differ from the recorded
+    ///     file.
+    /// - Returns: whether the answer brought new bytes or an equal sample.
     @discardableResult
     package mutating func take(
         _ answer: Answer,
@@ -115,7 +120,7 @@ package struct Questions: Hashable, Sendable {
             let content = fetch.content
             areAnswered = content.known.total == nil || content.isComplete
             goal = Self.goal(in: fetch, isOfCopy: isOfCopy)
-            // Who brings something with each answer may take as many as it likes.
+            // A server that brings new bytes with each answer may give any number of answers.
             guard content.stored.byteCount > before else {
                 endedEarly = true
                 fruitless += 1

@@ -1,35 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// How many connections a transfer wants: more as long as more bring more.
+/// How many connections a transfer wants: more for as long as more make it faster.
 ///
-/// One, two, four, eight, a step at a time; a step that after two seconds has not brought a tenth
-/// more is taken back, and taken again where that costs a tenth: many hosts let the first seconds
-/// pass faster than the rest, so that what was there before a step says too much. Whoever knows the
-/// number, a person or experience with the host, begins with it and nothing is tried.
+/// The number doubles in steps from one. A step that has not raised the rate by a tenth after two
+/// seconds is taken back. If that lowers the rate by a tenth, the step is made again: many hosts
+/// are faster in the first seconds, so the rate before a step can be too high to compare with. A
+/// number that the user chose, or that is known from the host, is used from the start. A trial then
+/// follows only where the host may serve more.
 package struct RampUp: Hashable, Sendable {
-    /// Below this a further connection costs more than it saves.
+    /// With fewer bytes left than this (1 MiB) a further connection costs more than it saves.
     package static let smallestRest: Int64 = 1 << 20
-    /// What is done sooner than this needs no further connection.
+    /// A transfer that ends sooner than this needs no further connection.
     package static let shortestTime: Duration = .seconds(2)
     /// The least time between two steps.
     static let shortestStep: Duration = .milliseconds(100)
-    /// After this time a step must have shown what it brings.
+    /// How long after a step its effect is measured.
     static let trial: Duration = .seconds(2)
-    /// How much more a step has to bring.
+    /// The factor by which a step has to raise the rate.
     static let worthwhile = 1.1
 
-    /// What can be seen of the transfer at one moment.
+    /// The state of the transfer at one moment.
     package struct Reading: Hashable, Sendable {
-        /// Connections that bring bytes.
+        /// How many connections bring bytes.
         package var open: Int
-        /// Connections whose head is awaited.
+        /// How many connections wait for the head of their answer.
         package var pending: Int
-        /// All of them together; nil while it is too early to say.
+        /// The rate of all connections together; nil while it is too early to say.
         package var bytesPerSecond: Int64?
         package var bytesLeft: Int64
         /// How long a request waits for its head.
         package var headTime: Duration
-        /// Whether something other than the line and the server sets the pace.
+        /// Whether a rate limit, not the network or the server, sets the pace.
         package var isThrottled: Bool
 
         package init(
@@ -56,28 +57,28 @@ package struct RampUp: Hashable, Sendable {
 
     /// How many connections are wanted now.
     package private(set) var wanted: Int
-    /// The number that the trial has found to be of use; nil while it is not over, and where
-    /// nothing was tried.
+    /// The number that the trial found useful; nil before the trial is over, and where there was
+    /// none.
     package private(set) var finding: Int?
-    /// The steps that are not judged yet, the last one at the end.
+    /// The steps whose effect is not known yet, the latest last.
     private var steps: [Step] = []
-    /// What was there before the last step was taken back; nil once it is known what that costs.
+    /// The number and the rate before the last step was taken back; nil once its effect is known.
     private var retreat: Step?
     private var lastChange: Duration
     private var isSettled: Bool
 
     /// - Parameters:
-    ///   - known: the number to begin with, and to stay with unless there may be more; nil tries
-    ///     from one on.
-    ///   - now: any clock's reading that only goes forward.
+    ///   - known: the number to begin with. It is final unless `mayBeMore` is set; nil begins with
+    ///     one.
+    ///   - now: a reading of a clock that only goes forward.
     package init(known: UsefulConnections?, at now: Duration) {
         wanted = max(1, known?.count ?? 1)
         isSettled = known?.mayBeMore == false
         lastChange = now
     }
 
-    /// Somebody has chosen another number, which holds at once; nil leaves it to the trial, which
-    /// goes on from here.
+    /// Takes a number that the user chose, effective immediately; nil continues the trial from the
+    /// current number.
     package mutating func choose(_ number: Int?, at now: Duration) {
         if let number { wanted = max(1, number) }
         isSettled = number != nil
@@ -97,7 +98,7 @@ package struct RampUp: Hashable, Sendable {
         }
         guard now - lastChange >= Self.trial, retreat != nil || !steps.isEmpty else { return }
         guard let rate = reading.bytesPerSecond else { return }
-        // Who told only by the ceiling when to stop goes on when it rises.
+        // A trial that only the ceiling stopped continues when the ceiling rises.
         isSettled = isSettled || wanted < ceiling
         if let retreat {
             self.retreat = nil
@@ -112,7 +113,7 @@ package struct RampUp: Hashable, Sendable {
             return
         }
         if Self.isWorthwhile(rate, step.bytesPerSecond) {
-            // What the steps before it brought is in what it was held against.
+            // The rate before this step already includes what the earlier steps brought.
             steps = []
             finding = wanted
         } else {
@@ -123,7 +124,7 @@ package struct RampUp: Hashable, Sendable {
         }
     }
 
-    /// Whether one rate is enough above another.
+    /// Whether the first rate is enough above the other to be worth a step.
     private static func isWorthwhile(_ rate: Int64, _ other: Int64) -> Bool {
         Double(rate) >= Double(other) * worthwhile
     }
@@ -134,7 +135,7 @@ package struct RampUp: Hashable, Sendable {
         return Self.isLongEnough(reading)
     }
 
-    /// Whether there is enough left for a further connection to be of use.
+    /// Whether enough bytes and time are left for a further connection to be useful.
     package static func isLongEnough(_ reading: Reading) -> Bool {
         guard reading.bytesLeft > smallestRest else { return false }
         guard let rate = reading.bytesPerSecond, rate > 0 else { return true }

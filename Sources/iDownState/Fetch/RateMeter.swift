@@ -2,9 +2,9 @@
 
 /// How fast a count has grown over the last second.
 package struct RateMeter: Hashable, Sendable {
-    /// Long enough to even out the bursts of a connection, short enough to notice a stall at once.
+    /// Long enough to even out the bursts of a connection, short enough to notice a stall soon.
     package static let window: Duration = .seconds(1)
-    /// Over a shorter time than this nothing can be said.
+    /// The shortest time over which a rate is given.
     static let shortestSpan: Duration = .milliseconds(50)
 
     private struct Reading: Hashable, Sendable {
@@ -12,28 +12,28 @@ package struct RateMeter: Hashable, Sendable {
         let count: Int64
     }
 
-    /// The oldest first; the first may lie a little outside the window.
+    /// The readings, oldest first; the first may lie a little outside the window.
     private var readings: [Reading]
 
     /// - Parameters:
-    ///   - count: what was there at the start.
-    ///   - time: any clock's reading that only goes forward.
+    ///   - count: the count at the start.
+    ///   - time: a reading of a clock that only goes forward.
     package init(count: Int64, at time: Duration) { readings = [Reading(time: time, count: count)] }
 
-    /// Takes a reading; one that is no later than the last is dropped.
+    /// Adds a reading, unless it is no later than the last one.
     package mutating func read(_ count: Int64, at time: Duration) {
         guard let last = readings.last, time > last.time else { return }
         readings.append(Reading(time: time, count: count))
         while readings.count > 2, time - readings[1].time >= Self.window { readings.removeFirst() }
     }
 
-    /// The time that the rate is taken over.
+    /// The time over which the rate is measured.
     package var span: Duration {
         guard let first = readings.first, let last = readings.last else { return .zero }
         return last.time - first.time
     }
 
-    /// What came a second; nil while it is too early to say.
+    /// How much the count grew a second; nil while it is too early to say.
     package var perSecond: Int64? {
         guard span >= Self.shortestSpan, let first = readings.first, let last = readings.last
         else { return nil }

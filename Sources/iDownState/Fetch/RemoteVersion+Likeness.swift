@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// How the version that an answer carries stands to the one that the bytes on disk belong to.
+/// How the version in an answer relates to the version of the bytes on disk.
 package enum Likeness: Hashable, Sendable {
-    /// The same strong validator, and nothing that speaks against it.
+    /// The strong validators are equal, and nothing contradicts them.
     case same
-    /// Nothing speaks against it, and nothing proves it: the bytes must (``OverlapProof``).
+    /// Nothing contradicts equality and nothing proves it: the bytes are compared
+    /// (``OverlapProof``).
     case unproven
     /// Another file.
     case changed
@@ -13,17 +14,17 @@ package enum Likeness: Hashable, Sendable {
 extension RemoteVersion {
     /// Judges whether `other` may be this version.
     ///
-    /// A date that differs makes it another version, unless it comes from another URL. What another
-    /// tag makes of it depends on who gave both (``TagEvidence``), and equal validators are of one
-    /// version only where one host gave both (RFC 9110 section 8.8.3): many a host makes its tags of
-    /// size and time. A file of unknown length is only recognised by a strong validator: nobody
-    /// could tell where a proof would end.
+    /// A different date means another version, unless the recorded one comes from another URL. What
+    /// a different ETag means depends on the hosts that gave both (``TagEvidence``). Equal
+    /// validators mean one version only where one host gave both (RFC 9110 section 8.8.3), because
+    /// many hosts derive ETags from size and time. A file of unknown length needs an equal strong
+    /// validator, because a proof would have no known end.
     ///
     /// - Parameters:
-    ///   - other: the version that an answer carries.
-    ///   - otherTag: what a tag means that differs from this version's.
-    ///   - isOfSameHost: whether both have their validators from one host.
-    /// - Returns: how `other` stands to this version.
+    ///   - other: the version in an answer.
+    ///   - otherTag: what an ETag means that differs from this version's.
+    ///   - isOfSameHost: whether one host gave both versions' validators.
+    /// - Returns: how `other` relates to this version.
     package func likeness(
         of other: RemoteVersion,
         otherTag: TagMeaning,
@@ -41,22 +42,23 @@ extension RemoteVersion {
         return total == nil ? .changed : .unproven
     }
 
-    /// Whether a head of another time may be of the same file; a date alone makes no other one, since
-    /// scripts give the time of day.
+    /// Whether a head from another time may describe the same file.
+    ///
+    /// A different date alone does not rule that out, because scripts send the current time.
     func mayBeFile(of other: RemoteVersion) -> Bool {
         var dateless = self
         dateless.lastModified = nil
         return !dateless.isContradicted(by: other)
     }
 
-    /// What is known once this version's bytes turned out to be those of `other`.
+    /// Returns what is known once this version's bytes turned out to be those of `other`.
     func proven(as other: RemoteVersion) -> RemoteVersion {
         var version = other
         version.total = total
         version.checksum = other.checksum ?? checksum
         version.needsProof = false
         version.restsOnProof = true
-        // Text is what servers call bytes of any kind: it says less than a type that is on record.
+        // Servers give bytes of any kind a text type, which says less than a recorded type.
         let saysLess = version.mimeType.isEmpty || SpokenTypes.include(version.mimeType)
         if saysLess, !mimeType.isEmpty { version.mimeType = mimeType }
         return version
@@ -64,15 +66,16 @@ extension RemoteVersion {
 }
 
 extension ResponseFacts {
-    /// Whether this is what a server says in place of the file, the link having expired: a page
-    /// where anything else was recorded, or nothing; a message where bytes were that are neither.
+    /// Whether a server may send this in place of the file, because the link has expired.
     ///
-    /// The version counts from the moment that the partial file is made, before any byte is recorded:
-    /// a crash in the first seconds does not make a login page the file.
+    /// A web page may stand in for any file that is not recorded as one. A message (text, JSON,
+    /// XML) may stand in for a file whose recorded type is neither. Servers give such types to
+    /// files as well, so an answer with the file's length is no message, and its bytes decide. An
+    /// answer without a type, but with a length that is neither 0 nor the file's, may stand in for
+    /// a file with a recorded type.
     ///
-    /// Servers call files text, JSON and XML that others call by a better name: what has the
-    /// file's length is no message, and its bytes tell. So it is with an answer of some length that
-    /// does not say what it is, where the file was given a type.
+    /// A version counts as recorded from the moment that the partial file is made, before any byte
+    /// is: a crash in the first seconds does not turn a login page into the file.
     package func standsInForFile(of known: RemoteVersion, onDisk: SegmentMap) -> Bool {
         guard !onDisk.isEmpty || known.isOnRecord else { return false }
         if SpokenTypes.pages.contains(mimeType) {
@@ -88,7 +91,7 @@ extension ResponseFacts {
             && !hasLength(of: known)
     }
 
-    /// Whether this brings the file's own number of bytes, or a part of so many.
+    /// Whether this announces the file's length, as its own or as the total of its range.
     private func hasLength(of known: RemoteVersion) -> Bool {
         guard let total = known.total, contentEncoding == nil else { return false }
         guard status == 206 else { return contentLength.bytes == total }
@@ -97,11 +100,11 @@ extension ResponseFacts {
     }
 }
 
-/// The types that servers speak to people and programs in.
+/// The media types in which servers talk to people and programs.
 private enum SpokenTypes {
-    /// Nothing but what a browser shows.
+    /// Types that only browsers show.
     static let pages: Set<String> = ["text/html", "application/xhtml+xml"]
-    /// What files are of as well.
+    /// Types of messages, which files have as well.
     static let messages: Set<String> = [
         "text/plain", "application/json", "application/problem+json", "text/xml",
         "application/xml",
@@ -113,7 +116,7 @@ private enum SpokenTypes {
 }
 
 extension Failure {
-    /// A page in place of the file.
+    /// The failure for a web page in place of the file.
     package static var linkExpired: Failure {
         Failure(
             .serverForbidden,

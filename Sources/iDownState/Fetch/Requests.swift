@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What an attempt asks for, over which connections and why, and what it has learned by that beside
-/// the bytes.
+/// The requests of an attempt: its connections, why each was made, and what they have shown about
+/// the hosts.
 package struct Requests: Hashable, Sendable {
     /// Why a connection is made.
     package enum Role: Hashable, Sendable {
-        /// It is the first one of a request: the others join it.
+        /// The lead connection: the first one of a request, which others join.
         case lead
-        /// It fetches what nobody else does.
+        /// It fetches a range that no other connection fetches.
         case gap
-        /// It takes over the end of another's piece, once its head is judged.
+        /// It takes over the end of another connection's piece, once its head is judged.
         case split(of: Int)
-        /// It fetches the same as another; whoever is first ends both.
+        /// It fetches the same range as another connection; the first to finish ends both.
         case race(with: Int)
 
-        /// As the history has it.
+        /// The name in the history.
         package var name: String {
             switch self {
             case .lead: "lead"
@@ -25,15 +25,15 @@ package struct Requests: Hashable, Sendable {
         }
     }
 
-    /// What a connection asks for, and of which of the sources.
+    /// What a connection asks for, and from which source.
     package struct Route: Hashable, Sendable {
         package private(set) var ask: Ask
         package let role: Role
-        /// Where the chain of redirects began.
+        /// The source at whose URL the chain of redirects began.
         package let source: Int
         /// How many redirects led here.
         package private(set) var redirects = 0
-        /// Whether the chain began at the task's own URL, where an earlier one had led elsewhere.
+        /// Whether the chain began at the task's own URL, after an earlier chain had led elsewhere.
         package private(set) var isFromHome = false
 
         package init(_ ask: Ask, as role: Role, from source: Int) {
@@ -42,7 +42,7 @@ package struct Requests: Hashable, Sendable {
             self.source = source
         }
 
-        /// The same to where a redirect leads; nil where the chain is too long.
+        /// The same route after one more redirect; nil where the chain is too long.
         var redirected: Route? {
             guard redirects < Requests.mostRedirects else { return nil }
             var route = self
@@ -50,7 +50,7 @@ package struct Requests: Hashable, Sendable {
             return route
         }
 
-        /// The same to the task's own URL.
+        /// The same route, begun at the task's own URL.
         var fromHome: Route {
             var route = self
             route.redirects = 0
@@ -58,7 +58,7 @@ package struct Requests: Hashable, Sendable {
             return route
         }
 
-        /// Another question to the same host.
+        /// Returns the same route with another request.
         func asking(_ ask: Ask) -> Route {
             var route = self
             route.ask = ask
@@ -66,13 +66,13 @@ package struct Requests: Hashable, Sendable {
         }
     }
 
-    /// What a comparison of the server's bytes with those on disk is to show.
+    /// What a comparison of the server's bytes with those on disk is to prove.
     package enum Proof: Hashable, Sendable {
-        /// A sample of the bytes on disk is what the server has.
+        /// This sample of the bytes on disk equals the server's bytes.
         case sample(ByteRange)
-        /// The bytes on disk before `to` are of the version: compared are those from `from` on.
+        /// The bytes on disk before `to` belong to the version; those from `from` on are compared.
         case rest(RemoteVersion, from: Int64, to: Int64)
-        /// They are equal, or they are not.
+        /// The bytes are equal, or they are not.
         case succeeded, failed
     }
 
@@ -82,25 +82,25 @@ package struct Requests: Hashable, Sendable {
         package let id: Int
         package let route: Route
         package let startedAt: Duration
-        /// The head of its answer, and what it turned out to be; nil before it is complete.
+        /// The head of the answer and its judgement; nil before the head is complete.
         fileprivate(set) var answer: Fetch.Answer?
         package fileprivate(set) var judgement: Judgement?
-        /// What the comparison of its bytes is to show, until it has.
+        /// What the comparison of its bytes is to prove; nil where nothing is left to prove.
         fileprivate(set) var proof: Proof?
-        /// It was ended on purpose: how it ends says nothing.
+        /// Whether idown ended the connection on purpose: how it ends then says nothing.
         package fileprivate(set) var isCut = false
-        /// The host has said that it gives no further connection.
+        /// Whether the host answered that it allows no further connection.
         package fileprivate(set) var isTurnedAway = false
-        /// Since when, and from which byte on, it brings bytes; nil where it does not.
+        /// Since when and from which offset on it brings bytes; nil where it brings none.
         fileprivate var bringing: Bringing?
 
-        /// The codings that are taken off its body, in the order in which they were applied.
+        /// The codings to remove from its body, in the order in which they were applied.
         package var codings: [ContentCoding] { answer?.codings ?? [] }
 
         /// The offset of the first byte that it brings; nil where it brings none.
         var start: Int64? { bringing?.start }
 
-        /// Whether it brings bytes of the file that are taken as they come.
+        /// Whether it brings bytes of the file that are stored without a comparison.
         var bringsFile: Bool {
             switch judgement {
             case .begin, .resume, .prove: proof == nil
@@ -108,7 +108,7 @@ package struct Requests: Hashable, Sendable {
             }
         }
 
-        /// Whether its answer is held against what is on disk.
+        /// Whether its answer is compared with the bytes on disk.
         package var isComparing: Bool {
             switch judgement {
             case .compare, .prove: true
@@ -123,55 +123,56 @@ package struct Requests: Hashable, Sendable {
         var meter: RateMeter
     }
 
-    /// Where a connection is to be made that an event calls for.
+    /// Where to make a connection.
     package enum Way: Hashable, Sendable {
-        /// Where the last one to its source has come to.
+        /// Where the last connection to its source was made, after redirects.
         case toSource
-        /// Where the one is that calls for it.
+        /// Where the connection was made that the step replaces.
         case samePlace
-        /// Where the answer to that leads.
+        /// Where the answer of that connection redirects to.
         case redirected(to: String)
         /// At the task's own URL.
         case home
     }
 
-    /// One thing that is to be done.
+    /// One thing to do.
     package enum Step: Hashable, Sendable {
-        /// Make a connection, which counts as open already.
+        /// Make a connection; it already counts as open.
         case connect(Int, Route, Way)
-        /// End one; what it has brought stays.
+        /// End a connection; the bytes that it brought stay.
         case cut(Int)
-        /// The host of the one that has ended, or was judged, gives no further connection;
-        /// `wasClosed` where it has ended that one itself.
+        /// The host of the connection that ended or was judged allows no further one; `wasClosed`
+        /// says that the host closed the connection itself.
         case refused(wasClosed: Bool, retryAfter: Duration?)
-        /// So many connections were found to be of use at the host of this source alone.
+        /// This many connections were found useful at the host of this source.
         case learned(UsefulConnections, at: Int)
     }
 
-    /// No chain of redirects is longer (the limit of browsers).
+    /// The most redirects of a chain (the limit of browsers).
     package static let mostRedirects = 20
 
-    /// What further connections go by; nil while none may join.
+    /// How further connections join; nil while none may.
     package internal(set) var joining: Joining?
-    /// Those that are open, the oldest first.
+    /// The open connections, the oldest first.
     package private(set) var open: [Connection] = []
-    /// How many connections have brought bytes at once, where others were not answered at all.
+    /// How many connections a host served at once when it did not answer others; nil where no
+    /// connection was left unanswered.
     package private(set) var mostServed: Int?
     private var count = 0
-    /// Hosts that have not answered by HTTP/1.1: first connections ask by HTTP/2 there, and where
-    /// that helps, none joins them.
+    /// Hosts that did not answer by HTTP/1.1: lead connections ask them by HTTP/2, and none joins a
+    /// lead connection that HTTP/2 answers.
     private var hostsOfHTTP2: Set<Origin> = []
-    /// The original URL was asked once more already, since a redirect's target refused.
+    /// Whether the original URL was already asked again, because a redirect's target refused.
     fileprivate var hasAskedOnceMore = false
 
     package init() {}
 
     // MARK: Connections
 
-    /// One that is open; nil where there is none of this number.
+    /// Returns the open connection with this id; nil where there is none.
     package subscript(id: Int) -> Connection? { open.first { $0.id == id } }
 
-    /// A request begins, with a first connection that others may join later.
+    /// Begins a request with a lead connection, which others may join later.
     package mutating func begin(
         _ ask: Ask,
         of source: Int,
@@ -182,37 +183,38 @@ package struct Requests: Hashable, Sendable {
         return (connect(route, at: now), route)
     }
 
-    /// A connection is made, and counts as open from now on.
+    /// Adds a connection, which counts as open from now on, and returns its id.
     mutating func connect(_ route: Route, at now: Duration) -> Int {
         count += 1
         open.append(Connection(id: count, route: route, startedAt: now))
         return count
     }
 
-    /// Its head turned out to be this.
+    /// Records how a connection's head was judged.
     package mutating func judged(_ id: Int, _ judgement: Judgement, _ answer: Fetch.Answer) {
         change(id) { ($0.judgement, $0.answer) = (judgement, answer) }
     }
 
-    /// The comparison of its bytes is to show this; nil where it has, or nothing is.
+    /// Sets what the comparison of a connection's bytes is to prove; nil where nothing is left to
+    /// prove.
     mutating func prove(_ id: Int, _ proof: Proof?) { change(id) { $0.proof = proof } }
 
-    /// Its bytes are stored from now on, beginning with that at `start`.
+    /// Records that a connection's bytes are stored from now on, beginning at offset `start`.
     package mutating func brings(_ id: Int, from start: Int64, at now: Duration) {
         let meter = RateMeter(count: start, at: now)
         change(id) { $0.bringing = Bringing(start: start, since: now, meter: meter) }
     }
 
-    /// Its host gives no further connection.
+    /// Records that the host answered on this connection that it allows no further one.
     mutating func turnedAway(_ id: Int) { change(id) { $0.isTurnedAway = true } }
 
-    /// It is ended, and what it has brought stays.
+    /// Marks a connection as ended on purpose; the bytes that it brought stay.
     package mutating func cut(_ id: Int) { change(id) { $0.isCut = true } }
 
-    /// It is over.
+    /// Removes a connection that has ended.
     package mutating func closed(_ id: Int) { open.removeAll { $0.id == id } }
 
-    /// Those that were to join were not answered: no more are asked than have been served.
+    /// Limits connections to the number that was served, because joining ones got no answer.
     package mutating func noteSilence() { mostServed = max(1, joining?.served ?? 0) }
 
     private mutating func change(_ id: Int, _ body: (inout Connection) -> Void) {
@@ -222,14 +224,14 @@ package struct Requests: Hashable, Sendable {
 
     // MARK: The plan
 
-    /// Whether the plan has to be looked at again in a while: alone and without hope of company
-    /// there is nothing to plan.
+    /// Whether the plan has to be made again soon: a single connection that none may join needs no
+    /// plan.
     package var needsPlanning: Bool {
         guard let joining, !open.isEmpty else { return false }
         return open.count > 1 || !joining.isClosed
     }
 
-    /// What the connections are to do next; nil while none may join.
+    /// Plans what the connections do next; returns nil while none may join.
     mutating func plan(_ look: Joining.Look, of file: RemoteVersion) -> SegmentPlan? {
         let pieces = open.indices.compactMap { piece(at: $0, look) }
         let served = open.count { connection in
@@ -241,7 +243,7 @@ package struct Requests: Hashable, Sendable {
         return joining?.plan(look, pieces, served: served, mostServed: mostServed, of: file)
     }
 
-    /// What a connection works at; nil where it works at nothing.
+    /// Returns what a connection works at; nil where it works at nothing.
     private mutating func piece(at index: Int, _ look: Joining.Look) -> SegmentPlan.Piece? {
         let connection = open[index]
         guard !connection.isCut else { return nil }
@@ -273,22 +275,22 @@ package struct Requests: Hashable, Sendable {
 
     // MARK: HTTP/2
 
-    /// Whether first connections ask a host by HTTP/2.
+    /// Whether lead connections ask this host by HTTP/2.
     package func isByHTTP2(_ host: Origin) -> Bool { hostsOfHTTP2.contains(host) }
 
-    /// A first connection was answered by HTTP/1.1: that was not it.
+    /// HTTP/1.1 works here after all: forget that this host needs HTTP/2.
     package mutating func speaksHTTP1(_ host: Origin) { hostsOfHTTP2.remove(host) }
 
-    /// Whether a host may speak nothing but HTTP/2, and is asked by that.
+    /// Whether a host may speak only HTTP/2; from then on it is asked by HTTP/2.
     ///
-    /// No head has come to what was asked for by HTTP/1.1 alone, or one that refuses the version
-    /// (RFC 9110 sections 15.5.22 and 15.6.6, and what proxies say).
+    /// HTTP/1.1 got no answer, or one that refuses the version: 426 or 505 (RFC 9110 sections
+    /// 15.5.22 and 15.6.6), or 464, which proxies send.
     ///
     /// - Parameters:
     ///   - failure: how the request ended.
-    ///   - status: that of the answer; nil where no head has come.
+    ///   - status: the status of the answer; nil where no head came.
     ///   - host: the host, which is asked by HTTPS.
-    /// - Returns: whether to ask again.
+    /// - Returns: whether to ask again, by HTTP/2.
     package mutating func asksByHTTP2(
         after failure: Failure,
         status: Int?,
@@ -308,9 +310,10 @@ package struct Requests: Hashable, Sendable {
 }
 
 extension Fetch {
-    /// Whether the original URL may well lead elsewhere by now, and is asked once more: links that
-    /// redirects give expire in mid-task, and libcurl may have used one up that works once, by sending
-    /// a request again whose connection had ended before the answer.
+    /// Whether to ask the original URL once more, because it may lead elsewhere by now.
+    ///
+    /// Links from redirects expire during a task. libcurl may also have used up a link that works
+    /// once: it repeats a request whose connection ended before the answer.
     package mutating func asksOnceMore(after end: TransferEnd) -> Bool {
         guard case .failed(let failure) = end, !requests.hasAskedOnceMore,
             failure.code.tellsOfAnExpiredLink
@@ -319,9 +322,9 @@ extension Fetch {
         return true
     }
 
-    /// Whether the file may be had as a whole where a part of it is forbidden.
+    /// Whether the whole file may be had although a part of it was forbidden.
     ///
-    /// There are hosts that let nobody ask for ranges. Where other sources are left, they are better.
+    /// Some hosts forbid all ranges. Where there are other sources, those are asked instead.
     package func mayForbidRanges(after end: TransferEnd, _ ask: Ask) -> Bool {
         guard case .failed(let failure) = end, ask.isPartial, !requests.hasAskedOnceMore else {
             return false

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A Content-Range field that could be read (RFC 9110 section 14.4).
+/// A Content-Range field that was readable (RFC 9110 section 14.4).
 package enum ContentRange: Hashable, Sendable {
-    /// `bytes 0-9/100`, the total nil for `*`.
+    /// `bytes 0-9/100`; the total is nil for `*`.
     case satisfied(ByteRange, total: Int64?)
     /// `bytes */100`.
     case unsatisfied(total: Int64)
@@ -10,47 +10,48 @@ package enum ContentRange: Hashable, Sendable {
 
 /// What the length fields of a response say.
 package enum ContentLength: Hashable, Sendable {
-    /// None was given, or the body is chunked.
+    /// No length was given, or the body is chunked.
     case unknown
     case bytes(Int64)
-    /// Negative, not a number, too large, or given twice differently.
+    /// The length is negative, not a number or too large, or two lengths differ.
     case invalid
 }
 
-/// A response's head, read but not yet judged.
+/// The head of a response, read but not yet judged.
 ///
-/// The response may be anybody's: no field is trusted.
+/// The response may come from anyone, so no field is trusted.
 package struct ResponseFacts: Hashable, Sendable {
     package var status: Int
     package var contentLength: ContentLength
-    /// Nil where the field is missing or cannot be read.
+    /// Nil where the field is missing or unreadable.
     package var contentRange: ContentRange?
-    /// The field is there and cannot be read.
+    /// Whether there is a Content-Range field that is unreadable.
     package var hasUnreadableRange: Bool
     package var entityTag: EntityTag?
     package var lastModified: LastModified?
-    /// `Accept-Ranges: bytes` was there.
+    /// Whether the head has `Accept-Ranges: bytes`.
     package var acceptsRanges: Bool
-    /// `Accept-Ranges: none` was there.
+    /// Whether the head has `Accept-Ranges: none`.
     package var refusesRanges: Bool
-    /// Anything but identity, in small letters; nil for a plain body.
+    /// Any coding but `identity`, in small letters; nil for a plain body.
     package var contentEncoding: String?
-    /// Without parameters, in small letters; empty when missing.
+    /// The media type without parameters, in small letters; empty where it is missing.
     package var mimeType: String
-    /// Nil where the field is missing, or given twice differently.
+    /// Nil where the field is missing, and where two differ.
     package var location: String?
-    /// Location was given twice differently: nobody knows which one is meant.
+    /// Whether two Location fields differ, so that neither can be followed.
     package var hasSeveralLocations: Bool
-    /// Seconds, or a date taken against the response's own Date.
+    /// From seconds, or from a date compared with the response's own Date.
     package var retryAfter: Duration?
-    /// The strongest digest that it gives of the whole file, as the server has it encoded.
+    /// The strongest digest of the whole file in the head; it covers the file as encoded by the
+    /// server.
     package var checksum: Checksum?
-    /// From FTP or SFTP, where size and time are all there is to tell a version by: enough to go
-    /// on with, and never enough to vouch for the bytes.
+    /// Whether the response is from FTP or SFTP, where only size and time identify a version:
+    /// enough to continue a file, never enough to vouch for its bytes.
     package var lacksValidators: Bool
-    /// HTTP/0.9 or something else without a status line.
+    /// Whether the response has no status line: HTTP/0.9 or something else.
     package var isUnreadable: Bool
-    /// Something beside the chunks was done to the body for the way (RFC 9112 section 7.2).
+    /// Whether the body has a transfer coding other than chunked (RFC 9112 section 7.2).
     package var hasTransferCoding: Bool
 
     package init(

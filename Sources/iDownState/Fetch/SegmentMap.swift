@@ -2,7 +2,7 @@
 
 /// Which bytes of a file are on disk: the only record of a download's progress.
 ///
-/// The ranges are in order, never overlap and never touch: what touches becomes one.
+/// The ranges are in order and never overlap or touch: ranges that touch become one.
 package struct SegmentMap: Hashable, Sendable {
     package private(set) var ranges: [ByteRange] = []
 
@@ -17,18 +17,18 @@ package struct SegmentMap: Hashable, Sendable {
     /// How many bytes are on disk.
     package var byteCount: Int64 { ranges.reduce(0) { $0 + $1.length } }
 
-    /// The offset behind the last byte on disk.
+    /// The offset after the last byte on disk.
     package var end: Int64 { ranges.last?.end ?? 0 }
 
-    /// How many bytes lie on disk from the file's start on without a gap.
+    /// How many bytes are on disk before the file's first gap.
     package var prefixLength: Int64 {
         guard let first = ranges.first, first.first == 0 else { return 0 }
         return first.length
     }
 
-    /// Adds a range, joined with whatever it overlaps or touches.
+    /// Adds a range, and joins it with the ranges that it overlaps or touches.
     package mutating func insert(_ range: ByteRange) {
-        // Progress mostly goes on where it stood: the search from behind ends at once.
+        // Most ranges continue a late one, so a search from the end stops soon.
         var upper = ranges.count
         while upper > 0, ranges[upper - 1].first > range.end { upper -= 1 }
         var lower = upper
@@ -60,7 +60,7 @@ package struct SegmentMap: Hashable, Sendable {
         }
     }
 
-    /// The stretches between 0 and `end` that are not on disk, in order.
+    /// Returns the ranges between 0 and `end` that are not on disk, in order.
     package func gaps(upTo end: Int64) -> [ByteRange] {
         var gaps: [ByteRange] = []
         var position: Int64 = 0

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension SegmentPlan {
-    /// The pieces that a second connection would end far sooner, the slowest first.
+    /// Returns races for the pieces that a second connection would finish far sooner, slowest
+    /// first.
     func races(atMost count: Int) -> [Step] {
         let candidates = pieces.compactMap { piece -> (Double, Step)? in
             guard !isRaced(piece), let rest = ownRest(of: piece) else { return nil }
@@ -13,7 +14,8 @@ extension SegmentPlan {
         return candidates.sorted { $0.0 > $1.0 }.prefix(count).map(\.1)
     }
 
-    /// A slow piece to be given to a new connection, where a second one is not allowed.
+    /// The id of a slow piece whose rest a new connection should bring in its place, where no
+    /// further connection is allowed; nil where there is none.
     var replaceable: Int? {
         guard pieces.count > 1 else { return nil }
         return pieces.first { piece in
@@ -23,8 +25,8 @@ extension SegmentPlan {
         }?.id
     }
 
-    /// One that was to help a slow piece and stands still itself, as it does where a host takes
-    /// connections and never answers them.
+    /// The id of a piece that races a slow one and stands still itself, as at hosts that accept
+    /// connections and never answer them; nil where there is none.
     var uselessRacer: Int? {
         pieces.first { piece in
             guard piece.rival != nil, piece.age >= Self.patience * 2 else { return false }
@@ -36,16 +38,16 @@ extension SegmentPlan {
         piece.rival != nil || pieces.contains { $0.rival == piece.id }
     }
 
-    /// Seconds until a piece is done; nil while nothing can be said.
+    /// Returns the seconds until a piece is done; nil while that is unknown.
     private func timeLeft(of piece: Piece, _ rest: ByteRange) -> Double? {
         guard piece.age >= Self.patience else { return nil }
-        // A head that does not come is a rate of nothing.
+        // A head that is overdue counts as a rate of zero.
         guard piece.isJudged else { return piece.age > headTime * 4 ? .infinity : nil }
         guard let rate = piece.bytesPerSecond else { return nil }
         return rate == 0 ? .infinity : Double(rest.length) / Double(rate)
     }
 
-    /// Whether a new connection would be done in half of the time.
+    /// Whether a new connection would need less than half of the time.
     private func isLate(_ piece: Piece, _ timeLeft: Double, _ rest: ByteRange) -> Bool {
         guard let expected = expected(besides: piece), expected > 0 else { return false }
         let start = (headTime * 2 + Self.shortestHelp) / .seconds(1)

@@ -1,21 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension SegmentPlan {
-    /// A stretch that further connections could take a part of.
+    /// A range that further connections could fetch a part of.
     private struct Candidate {
-        /// The piece that works at it; nil for a gap.
+        /// The piece that works at the range; nil for a gap.
         let piece: Piece?
         let range: ByteRange
-        /// How much of a connection works at it already, measured by what a new one would bring.
+        /// The rate of that piece, as a multiple of the rate that a new connection is expected to
+        /// have.
         let weight: Double
-        /// How many connections are added.
+        /// How many connections are added to the range.
         var added = 0
 
-        /// What each connection would have to bring, with one more.
+        /// The bytes that each connection would have to bring if one more were added.
         var nextShare: Double { Double(range.length) / (weight + Double(added) + 1) }
     }
 
-    /// Gives gaps and the ends of pieces to so many connections, the largest shares first.
+    /// Returns the steps that give gaps and the ends of pieces to `count` connections, the largest
+    /// shares first.
     func shares(among count: Int) -> [Step] {
         var candidates = freeGaps.map { Candidate(piece: nil, range: $0, weight: 0) }
         candidates += pieces.compactMap(splitCandidate)
@@ -28,13 +30,13 @@ extension SegmentPlan {
         return candidates.flatMap(steps)
     }
 
-    /// A gap always has to be fetched by somebody; all else must be worth a request.
+    /// Whether one more connection is worth a request; the first one of a gap always is.
     private func isWorthwhile(_ candidate: Candidate) -> Bool {
         if candidate.piece == nil, candidate.added == 0 { return true }
         return candidate.nextShare >= Double(Self.smallestShare)
     }
 
-    /// What neither has come nor is asked for.
+    /// The ranges that have not come and that no connection fetches.
     var freeGaps: [ByteRange] {
         var covered = stored
         for piece in pieces {
@@ -65,7 +67,7 @@ extension SegmentPlan {
             guard range.length - kept >= Self.smallestShare else { return [] }
             first += kept
         }
-        // The offsets between them lie evenly.
+        // The shares between the borders are equally long.
         let length = range.end - first
         let count = Int64(candidate.added)
         let borders = (0...count).map { first + length / count * $0 + length % count * $0 / count }
@@ -75,15 +77,16 @@ extension SegmentPlan {
         }
     }
 
-    /// What a piece brings before the answer to a new request can be there.
+    /// Returns how many bytes a piece brings before a new request can be answered.
     private func safeZone(of piece: Piece) -> Int64 {
         let time = headTime * 2 / .seconds(1)
         return 64 << 10 + Int64(Double(piece.bytesPerSecond ?? 0) * time)
     }
 
-    /// What is left of a piece and is to come from nobody else.
+    /// Returns what is left of a piece and comes from no other connection; nil where nothing is
+    /// left.
     ///
-    /// Where two work at the same bytes, the one that is further has them.
+    /// Of two pieces at the same bytes, the one that is further ahead has them.
     func ownRest(of piece: Piece) -> ByteRange? {
         var end = piece.end
         for other in pieces where other.id != piece.id {
@@ -95,9 +98,8 @@ extension SegmentPlan {
         return ByteRange(from: first.first, to: last.end)
     }
 
-    /// What a connection is expected to bring: the median of the others, else what was seen.
-    ///
-    /// Others that stand still as well say nothing of what a new one would bring.
+    /// Returns the rate that a new connection is expected to have: the median of the other pieces,
+    /// without those that stand still, or else what was seen before.
     func expected(besides piece: Piece) -> Int64? {
         let others = pieces.filter { $0.id != piece.id }.compactMap(\.bytesPerSecond)
             .filter { $0 > 0 }.sorted()

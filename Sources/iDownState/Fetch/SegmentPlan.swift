@@ -1,34 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What the connections of one transfer are to do next.
+/// Plans what the connections of one transfer do next.
 ///
-/// A pure decision about one moment: what is missing is given to as many connections as are
-/// wanted, so that all of them end together. A free gap is asked for; a piece is split behind a
-/// safe zone ahead of its writer; one that is far slower than the others, or the last, is raced.
+/// The plan decides about one moment and has no effects. It gives what is missing to as many
+/// connections as are wanted, so that all of them end together. A free gap is asked for. A piece is
+/// split, behind a safe zone that its own connection still fills. A piece that is far slower than
+/// the others, or the last one, is raced.
 package struct SegmentPlan: Hashable, Sendable {
-    /// Less than this is not worth a request of its own.
+    /// A smaller share is not worth a request of its own (256 KiB).
     package static let smallestShare: Int64 = 256 << 10
-    /// What is done sooner than this is left to whoever does it.
+    /// A piece that is done sooner than this is left to its connection.
     package static let shortestHelp: Duration = .milliseconds(250)
-    /// A piece has to be watched for so long before it is called slow.
+    /// How long a piece is watched before it can be called slow.
     package static let patience: Duration = .seconds(1)
-    /// A piece that brings less than this part of what others bring is slow.
+    /// A piece is slow if its rate is less than this part of the others' rate.
     package static let slowPart = 0.1
 
     /// What one connection works at.
     package struct Piece: Hashable, Sendable, Identifiable {
         package let id: Int
-        /// The offset of the next byte that is to come.
+        /// The offset of the next byte to receive.
         package var position: Int64
-        /// The offset behind the last byte that it is to bring.
+        /// The offset after the last byte that the connection is to bring.
         package var end: Int64
-        /// Whether its head has been judged, so that bytes come.
+        /// Whether the head of its answer has been judged, so that bytes come.
         package var isJudged: Bool
-        /// Since its head was judged, else since it was asked for.
+        /// The time since its head was judged, or since it was asked for.
         package var age: Duration
-        /// Over the last second; nil while it is too early to say.
+        /// The rate over the last second; nil while it is too early to say.
         package var bytesPerSecond: Int64?
-        /// The piece that it races.
+        /// The id of the piece that it races; nil where it races none.
         package var rival: Int?
 
         package init(
@@ -52,37 +53,37 @@ package struct SegmentPlan: Hashable, Sendable {
 
     /// One decision.
     package enum Step: Hashable, Sendable {
-        /// Ask for a stretch that nobody works at.
+        /// Ask for a range that no connection fetches.
         case open(ByteRange)
-        /// Ask for the end of a piece, which goes on alone until the answer is there.
+        /// Ask for the end of a piece; its connection continues alone until the answer is there.
         case split(Int, ByteRange)
-        /// Ask for what is left of a piece, which goes on as well.
+        /// Ask for the rest of a piece, whose connection continues as well.
         case race(Int, ByteRange)
-        /// End a connection that is of no more use.
+        /// End a connection that is no longer useful.
         case cut(Int)
-        /// End a slow connection, whose rest a new one is to bring.
+        /// End a slow connection; a new one is to bring its rest.
         case replace(Int)
     }
 
     /// The file's length.
     package var total: Int64
-    /// What has come, the open pieces' bytes included.
+    /// The bytes received, including those of open connections.
     package var stored: SegmentMap
-    /// In order of their ids.
+    /// What the connections work at, in the order of their ids.
     package var pieces: [Piece]
     /// How many connections are wanted.
     package var wanted: Int
-    /// How many there may ever be: a race may take one more than are wanted.
+    /// The most connections; a race may add one to those that are wanted.
     package var ceiling: Int
-    /// How many more the host allows.
+    /// How many more connections the hosts allow.
     package var room: Int
-    /// How long a request waits for its head.
+    /// How long a request waits for the head of its answer.
     package var headTime: Duration
-    /// What a connection has been seen to bring; nil while nothing is known.
+    /// The bytes a second that one connection typically brings; nil while that is unknown.
     package var typical: Int64?
-    /// Whether what is slow may be asked for a second time.
+    /// Whether the rest of a slow piece may be asked for a second time.
     package var mayRace: Bool
-    /// Whether a slow piece may be ended for a new connection where no further one is allowed.
+    /// Whether a slow connection may be ended for a new one, where no further one is allowed.
     package var mayReplace: Bool
 
     package init(
@@ -113,7 +114,7 @@ package struct SegmentPlan: Hashable, Sendable {
     package var steps: [Step] {
         let cuts = uselessPieces + surplusPieces
         guard cuts.isEmpty else {
-            // What they leave is given away in the next round, when they are gone.
+            // What these leave is assigned by the next plan, when they are gone.
             return cuts.map(Step.cut)
         }
         let free = min(wanted - pieces.count, room)
@@ -125,19 +126,19 @@ package struct SegmentPlan: Hashable, Sendable {
         return mayReplace ? replaceable.map { [.replace($0)] } ?? [] : []
     }
 
-    /// Pieces of which every byte has come from elsewhere.
+    /// The ids of pieces whose bytes have all come from other connections.
     private var uselessPieces: [Int] {
         pieces.filter { missing(from: $0.position, to: $0.end).isEmpty }.map(\.id)
     }
 
-    /// The youngest, where there are more than may be.
+    /// The ids of the youngest pieces, where there are more than allowed.
     private var surplusPieces: [Int] {
         let racers = pieces.count { $0.rival != nil }
         let surplus = pieces.count - min(ceiling, wanted + racers)
         return surplus > 0 ? pieces.suffix(surplus).map(\.id) : []
     }
 
-    /// What has not come of a stretch.
+    /// Returns the parts of a range that have not come.
     func missing(from first: Int64, to end: Int64) -> [ByteRange] {
         stored.gaps(upTo: end).compactMap { ByteRange(from: max(first, $0.first), to: $0.end) }
     }

@@ -1,22 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The URLs that a file can be fetched from, who is asked next, and why.
+/// The URLs that a file can be fetched from, which one is asked next, and why.
 ///
-/// The first is the client's own; an attempt begins there. Where none of them vouches for what the
-/// others bring, one after the other is asked until one has brought the file. Where a file from
-/// several of them has a wrong digest, each is asked alone from then on, and has to bring all of it.
+/// The first is the task's own URL, called home; an attempt begins there. Without a digest that
+/// checks the bytes of several sources, one source after the other is asked, until one has brought
+/// the file. If a file from several sources has a wrong digest, each source is tried alone from
+/// then on, and has to bring all of it.
 package struct Sources: Hashable, Sendable {
-    /// What one source has come to.
+    /// How it went with one source.
     package enum Outcome: Hashable, Sendable {
-        /// Some pieces do not fit; the rest need not be fetched again.
+        /// Some pieces have a wrong hash; the others need not be fetched again.
         case badPieces
-        /// All of it is there, and it is not the right file.
+        /// All of the file is there, and it is not the right one.
         case wrongFile(Failure)
         case failed(Failure)
-        /// Its host asked to be left alone.
+        /// The host asked to be left alone for this long.
         case rests(Duration)
 
-        /// As the history has it.
+        /// The name in the history.
         package var name: String {
             switch self {
             case .badPieces: "bad-pieces"
@@ -26,21 +27,22 @@ package struct Sources: Hashable, Sendable {
         }
     }
 
-    /// What is to be done after it.
+    /// What to do next.
     package enum Next: Hashable, Sendable {
-        /// Ask the present source; `givingUp` where the bytes on disk are worth nothing.
+        /// Ask the current source; `givingUp` says that the bytes on disk are worthless.
         case ask(givingUp: Bool)
         case end(TransferEnd, givingUp: Bool)
     }
 
-    /// How the bytes on disk stand to the source that was asked.
+    /// How the bytes on disk relate to the source that was asked.
     package struct Standing: Hashable, Sendable {
         package var isEmpty: Bool
-        /// The source that all of them are from; nil where nobody knows.
+        /// The source that gave all bytes on disk; nil where no single source did, or none is
+        /// known.
         package var owner: Int?
-        /// More of them are there than before it was asked.
+        /// Whether more bytes are on disk than before the source was asked.
         package var hasMore: Bool
-        /// They were another source's before.
+        /// Whether the bytes on disk had another owner before.
         package var hasTakenOver: Bool
 
         package init(isEmpty: Bool, owner: Int?, hasMore: Bool, hasTakenOver: Bool) {
@@ -51,10 +53,10 @@ package struct Sources: Hashable, Sendable {
         }
     }
 
-    /// What the next attempt has to know, so that it does not begin with a file that is known to be
-    /// a wrong one.
+    /// What the next attempt has to know, so that it does not begin with a source whose file is
+    /// known to be wrong.
     package struct Memory: Hashable, Sendable {
-        /// The client's URL that the rest was found out with.
+        /// The task's own URL during the attempts that learned the rest.
         fileprivate var home = ""
         fileprivate var wrong: Set<String> = []
         fileprivate var areHeardAlone = false
@@ -65,76 +67,77 @@ package struct Sources: Hashable, Sendable {
 
         package init() {}
 
-        /// Whether some source is not trusted.
+        /// Whether any source is not trusted.
         package var hasDoubts: Bool { !wrong.isEmpty || areHeardAlone }
 
-        /// Whether the next attempt would go another way without it.
+        /// Whether the next attempt would act differently without it.
         package var isOfUse: Bool { isAboutSeveral || !limits.isEmpty }
 
         fileprivate var isAboutSeveral: Bool { hasDoubts || !named.isEmpty }
     }
 
-    /// One that has brought no file in this attempt.
+    /// The failure of a source that has brought no file in this attempt.
     private struct Refusal: Hashable, Sendable {
         let failure: Failure
-        /// It may well pass, and there are bytes to go on with.
+        /// Whether the failure is transient and there are bytes on disk to continue with.
         let hasHope: Bool
     }
 
-    /// One that wants to be left alone.
+    /// The pause that a source's host asked for.
     private struct Rest: Hashable, Sendable {
         let time: Duration
         let isHome: Bool
     }
 
-    /// No more mirrors are kept of what servers offer (contract, Limits).
+    /// The most mirrors of a task; more that servers offer are ignored (contract, Limits).
     package static let mostMirrors = 100
-    /// Pieces that do not fit are fetched again so many times, each time from the next source.
+    /// How often pieces with a wrong hash are fetched again, each time from the next source.
     private static let mostRepairs = 5
-    /// So often one that is asked alone may write over what another has brought.
+    /// How often sources that are tried alone may overwrite what another has brought.
     private static let mostTurns = 4
 
-    /// In normal form.
+    /// The sources in normal form, the task's own URL first.
     package private(set) var urls: [String]
-    /// How many of them the client has given; all others a server has named.
+    /// How many of the sources the client has given; servers have named the others.
     private let given: Int
-    /// Which of them is asked.
+    /// The index of the current source in ``urls``.
     package private(set) var position = 0
-    /// The attempt before this one has failed, and nobody has asked for another.
+    /// Whether the previous attempt failed and this one was not asked for by the user.
     private let hasFailed: Bool
 
-    /// Those that have failed or were slow where others were not: they bring no further parts.
+    /// Sources that failed, or were slower than others: they bring no further parts.
     private var dropped: Set<Int> = []
-    /// Whether several may bring parts of one file.
+    /// Whether several sources may bring parts of one file.
     package private(set) var mayMix: Bool
-    /// Several together have brought a wrong file: each has to bring all of it.
+    /// Whether each source is tried alone and has to bring the whole file, because several together
+    /// have brought a wrong one.
     package private(set) var areHeardAlone: Bool
-    /// Those that have a file, and not the right one.
+    /// The URLs of sources that have a wrong file.
     private var wrong: Set<String>
     private var turnsLeft: Int
-    /// What each source has served of late, and refused since.
+    /// What each source, by its URL, has served of late and refused since.
     private var limits: [String: LimitEvidence]
 
     private var refusals: [Refusal] = []
     private var rest: Rest?
     private var repairs = 0
-    /// Those that have failed since the last repair.
+    /// Sources that have failed since the last repair of pieces.
     private var failed: Set<Int> = []
-    /// Those that have had a wrong file before, and are not asked while another may yet have the
-    /// right one.
+    /// Sources that had a wrong file before; they are asked only after all others have failed.
     private var unheard: Set<Int> = []
-    /// The client's own URL has failed for good in this attempt.
+    /// Whether the task's own URL has failed for good in this attempt.
     package private(set) var homeHasNone = false
-    /// Its host is not there, neither in this attempt nor in the one before.
+    /// Whether the network failed at the task's own URL in this attempt, after an attempt that
+    /// failed too.
     package private(set) var homeIsGone = false
-    /// A mirror has a file of another length.
+    /// The failure of a mirror whose file has another length; nil where there was none.
     private var otherFile: Failure?
 
     /// - Parameters:
-    ///   - home: the client's URL.
-    ///   - mirrors: what the client gave beside it.
-    ///   - memory: what earlier attempts have found out.
-    ///   - hasFailed: the attempt before this one has failed, and nobody has asked for another.
+    ///   - home: the task's own URL.
+    ///   - mirrors: the mirrors that the client gave.
+    ///   - memory: what earlier attempts have learned.
+    ///   - hasFailed: whether the last attempt failed and the user has not asked for this one.
     package init(
         home: String,
         mirrors: [String],
@@ -143,8 +146,8 @@ package struct Sources: Hashable, Sendable {
     ) {
         var memory = memory
         if !memory.home.isEmpty, memory.home != home {
-            // A fresh link is asked, whatever it has brought before, and what its predecessor has
-            // named says nothing.
+            // A fresh link is trusted, whatever it has brought before. Mirrors that servers named
+            // for the old link say nothing about the new one.
             memory.wrong.remove(home)
             memory.named = []
             memory.limits[memory.home] = nil
@@ -161,37 +164,39 @@ package struct Sources: Hashable, Sendable {
         turnsLeft = memory.turnsLeft
         limits = memory.limits
         if !hasFailed || memory.home != home {
-            // Somebody wants a try: each may have its turn again, and past refusals do not count.
+            // The user asked for this attempt: overwriting is allowed anew, past refusals do not
+            // count.
             turnsLeft = Self.mostTurns
             for url in limits.keys { limits[url]?.forgetRefusals() }
         }
         for mirror in memory.named { add(mirror) }
     }
 
-    /// Begins with the client's URL, unless earlier attempts have found out better.
+    /// Begins with the task's own URL, unless earlier attempts have found out better.
     ///
-    /// - Parameter owner: the source that all bytes on disk are from; nil where nobody knows, and
-    ///   where there are none.
+    /// - Parameter owner: the source that gave all bytes on disk; nil where no single source did,
+    ///   or none is known, and where there are no bytes.
     package mutating func begin(owner: Int?) {
-        // Where nobody has it right, somebody may by now.
+        // Every source had a wrong file; one may have the right one by now.
         if wrongPositions.count == urls.count { trustAll() }
         beginRound()
         if failed.contains(0) { homeHasNone = true }
         if let owner, areHeardAlone, !failed.contains(owner) { position = owner }
     }
 
-    /// The source that all bytes on disk were from after the last attempt, as it told.
+    /// Returns the source that gave all bytes on disk, as the last attempt recorded it.
     package func owner(by memory: Memory) -> Int? { memory.owner.flatMap(urls.firstIndex) }
 
-    /// What of it the next attempt needs.
+    /// Returns what the next attempt has to know.
     ///
     /// - Parameters:
-    ///   - failure: why this one has ended; nil where it was stopped.
-    ///   - owner: the source that all bytes on disk are from; nil where nobody knows.
-    ///   - isEmpty: nothing is on disk.
-    /// - Returns: what the next one begins with.
+    ///   - failure: why this attempt has ended; nil where it was stopped.
+    ///   - owner: the source that gave all bytes on disk; nil where no single source did, or none
+    ///     is known.
+    ///   - isEmpty: whether nothing is on disk.
+    /// - Returns: what the next attempt begins with.
     package mutating func memory(after failure: Failure?, owner: Int?, isEmpty: Bool) -> Memory {
-        // A file that nobody has right is looked for anew.
+        // No source has the right file: the next attempt trusts all of them again.
         if failure?.code.spoilsContent == true { trustAll() }
         var memory = Memory()
         memory.home = urls[0]
@@ -208,23 +213,23 @@ package struct Sources: Hashable, Sendable {
 
     package var current: String { urls[position] }
 
-    /// Whether the URL that the client gave is the one that is asked.
+    /// Whether the task's own URL is the current source.
     package var isAtHome: Bool { position == 0 }
 
-    /// Whether a server has named it, and not the client.
+    /// Whether a server has named this source, and not the client.
     package func isNamed(_ source: Int) -> Bool { source >= given }
 
-    /// Whether it is asked by HTTP, where an answer says which bytes it brings.
+    /// Whether this source is asked by HTTP, where an answer says which bytes it brings.
     package func isHTTP(_ source: Int) -> Bool {
         urls[source].hasPrefix("https:") || urls[source].hasPrefix("http:")
     }
 
-    /// Whether another client's URL has left this memory.
+    /// Whether the memory is from attempts with another URL of the task.
     package func isOfAnother(_ memory: Memory) -> Bool {
         !memory.home.isEmpty && memory.home != urls[0]
     }
 
-    /// Adds a mirror behind those that are known.
+    /// Adds a mirror at the end, unless it is known or there are ``mostMirrors``.
     package mutating func add(_ mirror: String) {
         guard urls.count <= Self.mostMirrors, !urls.contains(mirror) else { return }
         urls.append(mirror)
@@ -232,22 +237,22 @@ package struct Sources: Hashable, Sendable {
 
     // MARK: Limits of hosts
 
-    /// A source has brought bytes until now, as an answer to a range or not.
+    /// Records that a source has brought bytes until now, as an answer to a range or not.
     package mutating func served(_ source: Int, isRange: Bool, at now: Duration) {
         limits[urls[source], default: LimitEvidence()].served(isRange: isRange, at: now)
     }
 
-    /// Whether the present source has served a part of the file: then a 403 is not about ranges.
+    /// Whether the current source has served a part of the file: then a 403 is not about ranges.
     package var hasServedRange: Bool { limits[current]?.hasServedRange == true }
 
     // MARK: Side by side
 
-    /// Those that may bring parts, `first` before the others.
+    /// Returns the sources that may bring parts.
     ///
     /// - Parameters:
-    ///   - first: the source of the first connection.
-    ///   - hasDigest: a digest vouches for what several bring together.
-    /// - Returns: places in ``urls``.
+    ///   - first: the source of the lead connection.
+    ///   - hasDigest: whether a digest checks what several sources bring together.
+    /// - Returns: indices in ``urls``, `first` before the others.
     package func besides(_ first: Int, hasDigest: Bool) -> [Int] {
         guard mayMix, hasDigest else { return [first] }
         return [first]
@@ -257,13 +262,13 @@ package struct Sources: Hashable, Sendable {
             }
     }
 
-    /// Nobody is to bring parts from there any more.
+    /// Fetches no further parts from this source.
     package mutating func drop(_ source: Int) { dropped.insert(source) }
 
-    /// One that is asked alone writes over what another has brought.
+    /// Counts that a source that is tried alone overwrites what another has brought.
     package mutating func takeTurn() { turnsLeft = max(0, turnsLeft - 1) }
 
-    /// A mirror has a file of another length.
+    /// Records the failure of a mirror whose file has another length.
     package mutating func noteOtherFile(_ failure: Failure) { otherFile = failure }
 
     // MARK: One after the other
@@ -271,11 +276,11 @@ package struct Sources: Hashable, Sendable {
     /// Decides what comes after the source that was asked.
     ///
     /// - Parameters:
-    ///   - outcome: what it has come to.
-    ///   - standing: how the bytes on disk stand to it.
+    ///   - outcome: how it went with that source.
+    ///   - standing: how the bytes on disk relate to it.
     ///   - isCrowded: whether other tasks have as many connections open as its host allows.
-    ///   - now: any clock's reading that only goes forward.
-    /// - Returns: what is to be done.
+    ///   - now: a reading of a clock that only goes forward.
+    /// - Returns: what to do next.
     package mutating func next(
         after outcome: Outcome,
         _ standing: Standing,
@@ -290,15 +295,15 @@ package struct Sources: Hashable, Sendable {
             guard repairs <= Self.mostRepairs else {
                 return .end(.failed(Self.beyondRepair), givingUp: false)
             }
-            // Of each some pieces may be right, and whoever has brought a wrong one is the last to
-            // be asked for it again.
+            // Any source may have some right pieces. The current one may have brought the wrong
+            // ones: it is the last to be asked for them again.
             failed = []
             rotate()
             return .ask(givingUp: false)
         case .wrongFile(let failure):
             let isMixed = urls.count > 1 && !standing.isEmpty && standing.owner != position
             guard !isMixed || areHeardAlone else {
-                // Which of them was it? Each is asked alone now.
+                // Any of the sources may have brought the wrong bytes: each is tried alone now.
                 areHeardAlone = true
                 mayMix = false
                 beginRound()
@@ -307,7 +312,7 @@ package struct Sources: Hashable, Sendable {
             if !isMixed { wrong.insert(current) }
             return goOn(after: failure, standing, givingUp: true)
         case .failed(let answer):
-            // What was never served has nothing that is worth keeping.
+            // Evidence is kept only for a source that has served the task.
             var evidence = limits[current] ?? LimitEvidence()
             let failure = evidence.judge(answer, isCrowded: isCrowded, at: now)
             if limits[current] != nil { limits[current] = evidence }
@@ -315,20 +320,20 @@ package struct Sources: Hashable, Sendable {
             if goesOnAlone(after: failure, standing) {
                 return .end(.failed(failure), givingUp: false)
             }
-            // What its head says of the size is of its own file, and of nobody else's.
+            // A wrong size in the head concerns only this source's file, not other sources' bytes.
             let isWrong = failure.code.spoilsContent
             if isWrong { wrong.insert(current) }
             let isItsOwn = standing.owner == position
             return goOn(after: failure, standing, givingUp: isWrong && isItsOwn)
         case .rests(let time):
-            // It is the host's wish, and no other's; the first one counts.
+            // The pause concerns this host only; of several pauses the first one counts.
             rest = rest ?? Rest(time: time, isHome: isAtHome)
             return rotatesPast() ? .ask(givingUp: false) : .end(end, givingUp: false)
         }
     }
 
-    /// Whether a source that is asked alone goes on in the next attempt: while it brings more each
-    /// time, and where the others have had their turns.
+    /// Whether a source that is tried alone continues in the next attempt: while each attempt
+    /// brings more, or once other sources may not overwrite its bytes any more.
     private func goesOnAlone(after failure: Failure, _ standing: Standing) -> Bool {
         guard areHeardAlone, failure.isTransient, !standing.isEmpty, standing.owner == position
         else { return false }
@@ -344,7 +349,7 @@ package struct Sources: Hashable, Sendable {
         let hasHope = failure.isTransient && !standing.isEmpty
         refusals.append(Refusal(failure: failure, hasHope: hasHope))
         guard rotatesPast() else {
-            // What a failed task has stays to be seen.
+            // If the task fails with a wrong file, its bytes stay for the user to look at.
             let end = end
             return .end(end, givingUp: isWorthless && !end.spoilsContent)
         }
@@ -359,15 +364,17 @@ package struct Sources: Hashable, Sendable {
 
     private var wrongPositions: Set<Int> { Set(urls.indices.filter { wrong.contains(urls[$0]) }) }
 
-    /// Every source is trusted again.
+    /// Trusts every source again.
     private mutating func trustAll() {
         wrong = []
         areHeardAlone = false
         turnsLeft = Self.mostTurns
     }
 
-    /// Goes on to the next one that has not failed, and behind the last begins anew; false where all
-    /// have.
+    /// Goes on to the next source that has not failed.
+    ///
+    /// When all have, sources that had a wrong file before get another chance. Returns false where
+    /// no source is left.
     private mutating func rotatesPast() -> Bool {
         failed.insert(position)
         if rotatesToUnfailed() { return true }
@@ -389,18 +396,20 @@ package struct Sources: Hashable, Sendable {
 
     // MARK: The end
 
-    /// How an attempt ends in which every source has failed, or wants to be left alone.
+    /// How an attempt ends in which every source failed or asked for a pause.
     private var end: TransferEnd {
-        // Whoever rests may still have the file. While home does, nobody counts how often its
-        // mirrors fail; while a mirror does, home is tried again like any other.
+        // A source that asked for a pause may still have the file. If it is the task's own URL, the
+        // failures of mirrors do not count; if it is a mirror, transient failures are retried.
         guard let rest, rest.isHome || !verdict.isTransient else { return .failed(verdict) }
         return .held(.hostRests(for: rest.time))
     }
 
-    /// What to say where every source has failed: what may well pass, for those that are wrong are
-    /// not asked again meanwhile; else that the file is not the right one, else what may pass, else
-    /// that another file is all there is, unless a fresh link may give the right one, else what the
-    /// client's own URL gave.
+    /// Why an attempt failed in which every source failed.
+    ///
+    /// The first of these that there is: a transient failure with bytes on disk, since wrong
+    /// sources are not asked in the meantime; a wrong file; another transient failure; a mirror's
+    /// file of another length, or instead a refusal that a fresh link may overcome; the first
+    /// failure, which is that of the task's own URL.
     private var verdict: Failure {
         if let hope = refusals.first(where: \.hasHope) { return hope.failure }
         let failures = refusals.map(\.failure)

@@ -1,66 +1,66 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What an ETag says that differs from the one on record.
+/// What an ETag means that differs from the recorded one.
 package enum TagMeaning: CaseIterable, Hashable, Sendable {
     /// The host has another file now.
     case anotherFile
-    /// Nothing: another host gave the tag on record, or this host gives one file several tags.
+    /// Nothing: another host gave the recorded ETag, or this host gives one file several.
     case nothing
-    /// Nobody knows yet: the host has to be asked over new connections.
+    /// It is unknown yet: the host has to be asked over new connections.
     case unknown
 }
 
 /// What a task has learned about the ETags of its file.
 ///
-/// Another tag means another file, unless the host gives several tags for one unchanged file. A
-/// weak tag means it as well: equal weak tags promise nothing, but a server changes its tag where
-/// the file has changed (RFC 9110 section 8.8.1). Before a task gives up more than 16 MiB for such tags, it asks for windows of the file over
-/// three new connections: tags that differ among these answers say nothing about the file, and then
-/// the bytes decide (``OverlapProof``).
+/// Another ETag means another file, unless the host gives several ETags for one unchanged file.
+/// Another weak ETag means it as well: equal weak ETags promise nothing, but a server changes its
+/// ETag when the file has changed (RFC 9110 section 8.8.1). Before a task gives up more than 16 MiB
+/// for another ETag, it asks for samples of the file over three new connections. If the ETags of
+/// those answers differ, they say nothing about the file, and the bytes decide (``OverlapProof``).
 package struct TagEvidence: Hashable, Sendable {
-    /// The bytes that a task gives up for another tag without asking first (16 MiB): to fetch them
-    /// again costs seconds on most lines.
+    /// How many bytes a task gives up for another ETag without asking first (16 MiB): to fetch them
+    /// again takes seconds on most lines.
     package static let freeLoss: Int64 = 16 << 20
-    /// How many new connections are asked: edges of a network often keep to one tag, and several
-    /// connections reach several edges.
+    /// How many new connections are asked: one edge server of a network often gives one ETag only,
+    /// and several connections reach several edge servers.
     package static let answers = 3
 
-    /// The bytes that the task has given up because of another tag alone.
+    /// How many bytes the task has given up because of another ETag alone.
     package private(set) var givenUp: Int64 = 0
-    /// The opaque parts of the tags of this attempt's answers, from the first that differs from the
-    /// record on.
+    /// The opaque parts of the ETags in this attempt's answers, beginning with the first one that
+    /// differs from the recorded ETag.
     private var heard: Set<String> = []
     private var answersLeft = Self.answers
 
     package init() {}
 
-    /// Whether this attempt's answers had several tags.
+    /// Whether this attempt's answers had several ETags.
     package var showsSeveralTags: Bool { heard.count > 1 }
 
-    /// Whether new connections are to be asked before another tag means anything.
+    /// Whether new connections have to be asked before another ETag means anything.
     ///
-    /// - Parameter onDisk: the bytes that another file would cost.
-    /// - Returns: false as well where every answer had the tag on record.
+    /// - Parameter onDisk: the number of bytes that another file would cost.
+    /// - Returns: whether to ask; false also where every answer had the recorded ETag.
     package func isOpen(onDisk: Int64) -> Bool {
         !heard.isEmpty && meaning(onDisk: onDisk) == .unknown
     }
 
-    /// Judges another tag at the host that gave the one on record.
+    /// Judges an ETag that differs from the recorded one, at the host that gave both.
     ///
-    /// - Parameter onDisk: the bytes that another file would cost.
-    /// - Returns: what the tag means, as far as this attempt's answers show.
+    /// - Parameter onDisk: the number of bytes that another file would cost.
+    /// - Returns: what the ETag means, as far as this attempt's answers show.
     package func meaning(onDisk: Int64) -> TagMeaning {
         if showsSeveralTags { return .nothing }
         guard answersLeft > 0, givenUp + onDisk > Self.freeLoss else { return .anotherFile }
         return .unknown
     }
 
-    /// Takes note of an answer's tag.
+    /// Takes note of an answer's ETag.
     ///
     /// - Parameters:
-    ///   - tag: the answer's tag; nil where it has none.
-    ///   - recorded: the tag on record.
-    ///   - isNewConnection: whether the question went out over a connection made for it.
+    ///   - tag: the answer's ETag; nil where it has none.
+    ///   - recorded: the recorded ETag.
+    ///   - isNewConnection: whether the connection was made to see the ETag.
     package mutating func hear(
         _ tag: EntityTag?,
         recorded: EntityTag,
@@ -71,13 +71,13 @@ package struct TagEvidence: Hashable, Sendable {
         heard.insert(tag.opaque)
     }
 
-    /// The file begins anew; `count` bytes are given up for another tag alone.
+    /// Starts anew with another file; `count` bytes were given up because of another ETag alone.
     package mutating func beginFile(givingUp count: Int64) {
         beginAttempt()
         givenUp += count
     }
 
-    /// Forgets the answers of the attempt before: they say nothing about the host's present file.
+    /// Forgets the ETags of the last attempt: they say nothing about the host's present file.
     package mutating func beginAttempt() {
         heard = []
         answersLeft = Self.answers

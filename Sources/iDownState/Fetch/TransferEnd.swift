@@ -2,15 +2,15 @@
 
 /// Why a transfer ends without a file.
 package enum TransferEnd: Error, Hashable, Sendable {
-    /// It was asked to stop.
+    /// The user or the service stopped it.
     case stopped
-    /// The task has moved on; nobody waits for this transfer.
+    /// The task is in a later attempt, and the result of this one is dropped.
     case superseded
     case failed(Failure)
-    /// It cannot go on for now, and that is not the task's fault.
+    /// It cannot continue for now, and the cause is not the task.
     case held(Obstacle)
 
-    /// Whether it says that the file is not the right one.
+    /// Whether it means that the file is not the right one.
     package var spoilsContent: Bool {
         if case .failed(let failure) = self { return failure.code.spoilsContent }
         return false

@@ -4,7 +4,7 @@
 package struct EntityTag: Hashable, Sendable {
     /// The opaque part with its quotes, as it goes into If-Range.
     package let opaque: String
-    /// Whether it came with `W/`: equal weak tags do not promise equal bytes.
+    /// Whether the tag came with `W/`: equal weak tags do not promise equal bytes.
     package let isWeak: Bool
 
     package init(opaque: String, isWeak: Bool) {
@@ -12,19 +12,22 @@ package struct EntityTag: Hashable, Sendable {
         self.isWeak = isWeak
     }
 
-    /// Whether both may be of one version: a server that compresses a file on its way makes the tag
-    /// a weak one (the weak comparison of RFC 9110 section 8.8.3.2).
+    /// Whether both tags may belong to one version.
+    ///
+    /// This is the weak comparison (RFC 9110 section 8.8.3.2), because a server that compresses a
+    /// file on its way makes the tag a weak one.
     func matches(_ other: EntityTag) -> Bool { opaque == other.opaque }
 
     /// The field's form: `"abc"` or `W/"abc"`.
     package var field: String { isWeak ? "W/" + opaque : opaque }
 }
 
-/// A modification time as a server gave it, and whether it may stand for the bytes.
+/// A modification time as a server gave it, and whether it identifies the bytes.
 package struct LastModified: Hashable, Sendable {
-    /// The field's text, to be sent back letter by letter (RFC 9110 section 13.1.5).
+    /// The field's text, to be sent back unchanged (RFC 9110 section 13.1.5).
     package let field: String
-    /// Strong by RFC 9110 section 8.8.2.2: at least a second before the response's Date.
+    /// Whether it is strong by RFC 9110 section 8.8.2.2: at least a second before the response's
+    /// Date.
     package let isStrong: Bool
 
     package init(field: String, isStrong: Bool) {
@@ -33,25 +36,28 @@ package struct LastModified: Hashable, Sendable {
     }
 }
 
-/// What is recorded of the file at the other end, so that it is known again.
+/// What is recorded of the file on the server, to recognise it later.
 package struct RemoteVersion: Hashable, Sendable {
-    /// Bytes in all; nil while unknown.
+    /// The length in bytes; nil while unknown.
     package var total: Int64?
     package var entityTag: EntityTag?
     package var lastModified: LastModified?
-    /// What the server says that the bytes come to; the complete file is held against it.
+    /// The digest that the server gives; the complete file is checked against it.
     package var checksum: Checksum?
     /// The media type without parameters, in small letters; empty when none was given.
     package var mimeType: String
-    /// The server said or showed that it serves ranges.
+    /// Whether the server announced or showed that it serves ranges.
     package var servesRanges: Bool
-    /// The server said or showed that it does not; with neither, asking for one is a try.
+    /// Whether the server announced or showed that it serves none.
+    ///
+    /// If neither is known, a range is asked for as a trial.
     package var refusesRanges: Bool
-    /// The host answered If-Range as if the content had changed although it had not.
+    /// Whether the host answered If-Range as if the file had changed although it had not.
     package var dislikesIfRange: Bool
-    /// The bytes on disk were held against the server's where no validator tied them together.
+    /// Whether a comparison of bytes ties the bytes on disk to this version, and no validator does.
     package var restsOnProof: Bool
-    /// The validators are those of another URL and say nothing: only a proof lets it go on.
+    /// Whether the validators come from another URL and say nothing: only a proof lets the file
+    /// continue.
     package var needsProof: Bool
 
     package init(
@@ -78,31 +84,31 @@ package struct RemoteVersion: Hashable, Sendable {
         self.needsProof = needsProof
     }
 
-    /// The tag where it is a strong one; nil where there is none.
+    /// The ETag if it is a strong one; nil otherwise.
     package var strongTag: EntityTag? { entityTag.flatMap { $0.isWeak ? nil : $0 } }
 
-    /// Whether an answer has told anything that the file is known by.
+    /// Whether an answer has told anything that identifies the file.
     package var isOnRecord: Bool {
         total != nil || entityTag != nil || lastModified != nil || !mimeType.isEmpty
     }
 
-    /// The validator that promises equal bytes, for If-Range; nil where there is none.
+    /// The validator that promises equal bytes, in the form for If-Range; nil where there is none.
     package var strongValidator: String? {
         if let strongTag { return strongTag.opaque }
         if let lastModified, lastModified.isStrong { return lastModified.field }
         return nil
     }
 
-    /// Nothing but a time tells the version, and nobody vouches for that (FTP, SFTP): whoever goes
-    /// on after a pause has the bytes proven once more.
+    /// Whether only a time identifies the version, which promises nothing (FTP, SFTP): the bytes
+    /// are proven again whenever the file is continued.
     package var restsOnTime: Bool { restsOnProof && entityTag == nil }
 
-    /// Ranges and a strong validator: an interrupted transfer can go on where it stood.
+    /// Whether an interrupted transfer can continue: with ranges, a strong validator and a length.
     package var isResumable: Bool { servesRanges && strongValidator != nil && total != nil }
 
-    /// Whether `other` carries this version's strong validator, and nothing that speaks against it.
+    /// Whether `other` has this version's strong validator, and nothing contradicts it.
     ///
-    /// A weak tag, or a validator that the other answer lacks, proves nothing.
+    /// A weak ETag, or a validator that `other` lacks, proves nothing.
     package func isSame(as other: RemoteVersion) -> Bool {
         guard !isContradicted(by: other.checksum) else { return false }
         if let entityTag, !entityTag.isWeak {
@@ -112,21 +118,21 @@ package struct RemoteVersion: Hashable, Sendable {
         return other.lastModified?.field == lastModified.field && other.entityTag == entityTag
     }
 
-    /// Whether something speaks for another file: another length, date or digest.
+    /// Whether a different length, date or digest speaks for another file.
     ///
-    /// Tags that differ may not (``likeness(of:otherTag:)``).
+    /// Different ETags alone may not mean another file (``likeness(of:otherTag:isOfSameHost:)``).
     func isContradicted(by other: RemoteVersion) -> Bool {
         if let total, let otherTotal = other.total, total != otherTotal { return true }
         return isContradicted(by: other.lastModified) || isContradicted(by: other.checksum)
     }
 
-    /// Whether both have a tag and the tags differ in more than their strength.
+    /// Whether both have an ETag and the ETags differ in more than their strength.
     func hasAnotherTag(than other: RemoteVersion) -> Bool {
         guard let entityTag, let otherTag = other.entityTag else { return false }
         return !entityTag.matches(otherTag)
     }
 
-    /// Whether nothing but another tag speaks for `other` being another file.
+    /// Whether only a different ETag speaks for `other` being another file.
     package func differsByTagAlone(from other: RemoteVersion) -> Bool {
         !needsProof && hasAnotherTag(than: other) && !isContradicted(by: other)
     }
@@ -137,16 +143,16 @@ package struct RemoteVersion: Hashable, Sendable {
         return lastModified.field != other.field
     }
 
-    /// One algorithm gives the same bytes one digest.
+    /// Whether both have a digest by one algorithm and the digests differ.
     func isContradicted(by other: Checksum?) -> Bool {
         guard let checksum, let other, checksum.algorithm == other.algorithm else { return false }
         return checksum != other
     }
 
-    /// The same version at a server that is never asked for a range again.
+    /// The same version at a server that is not asked for a range again.
     package var withoutRanges: RemoteVersion { ranges(served: false, refused: true) }
 
-    /// The same version at a server that has not served a range when it was asked for one.
+    /// The same version at a server that has not answered a request for a range with one.
     var withUnshownRanges: RemoteVersion { ranges(served: false, refused: refusesRanges) }
 
     /// The same version at a server that has shown that it serves ranges.
@@ -159,9 +165,9 @@ package struct RemoteVersion: Hashable, Sendable {
         return version
     }
 
-    /// What a file is known to be whose every response was held against this version.
+    /// How far a file is verified if each response fitted this version.
     package var provenIntegrity: Integrity {
-        // Without a length nobody can tell an early end from the right one.
+        // Without a length, a body that ended too early looks like a complete one.
         guard total != nil else { return .none }
         return strongValidator == nil || restsOnProof ? .length : .validators
     }
